@@ -21,7 +21,7 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.deletion.service import delete_person
-from app.members.service import owned_alone
+from app.members.service import solely_owned_accounts
 from app.people.operator import (
     check_new_password,
     find_user,
@@ -154,7 +154,7 @@ def delete(user: str, yes: bool, as_json: bool) -> None:
     created there stop working. Somebody who is the only owner of an account cannot be deleted.
     """
     person = find_user(user)
-    if alone := owned_alone(person["id"]):
+    if alone := solely_owned_accounts(person["id"]):
         slugs = ", ".join(row.slug for row in alone)
         raise CommandError(
             f"{person['email']} is the only owner of {slugs}. Make somebody else an owner with "

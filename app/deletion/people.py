@@ -9,7 +9,7 @@ from app.db.extensions import db
 from app.deletion.contents import delete_rows
 from app.deletion.mails import mail_person_deleted
 from app.limits.forgetting import forget_after_commit
-from app.members.service import leave_all
+from app.members.service import leave_accounts
 from app.models import Credential, Mail, SignUp, User
 from app.policy.audit import INSTANCE
 
@@ -22,7 +22,7 @@ def delete_person(user_id: str) -> None:
         Conflict: they are the only owner of an account, or have just been invited to one.
     """
     person = db.session.get_one(User, user_id)
-    leave_all(person)
+    leave_accounts(person)
     # Keys that they created are revoked already, even in accounts that they left earlier.
     delete_rows(Credential, Credential.created_by == user_id)
     address = person.email.lower()

@@ -18,7 +18,7 @@ from app.deletion.people import delete_person
 from app.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
 from app.deletion.words import counted
 from app.http.errors import Conflict, Forbidden
-from app.members.service import access_of, owned_alone
+from app.members.service import access_of, solely_owned_accounts
 from app.policy.deletion import DELETED_AFTER
 from app.second_factor.service import ask_again
 from app.site.forms import form_page
@@ -116,5 +116,5 @@ def _person_page(person: SignedIn, form: DeletionForm) -> Response:
         (row, access_of(row.id, person.user_id).ends_with(None))
         for row in memberships_of(person.user_id)
     ]
-    alone = owned_alone(person.user_id)
+    alone = solely_owned_accounts(person.user_id)
     return form_page("deletion/person.html", form, accounts=accounts, alone=alone)

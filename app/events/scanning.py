@@ -9,9 +9,9 @@ from app.listing.batches import Batches, KeyedRows, Readable
 from app.models import Event
 from app.values.strict_json import Fragment
 
-_AT_ONCE: Final = 50  # one may have some 100 KB
+_BATCH_ROWS: Final = 50  # one may have some 100 KB
 _EVENTS: Final = KeyedRows(
-    columns_of(Event, Event.body), Event.created_at, Event.id, at_once=_AT_ONCE
+    columns_of(Event, Event.body), Event.created_at, Event.id, batch_rows=_BATCH_ROWS
 )
 
 

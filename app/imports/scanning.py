@@ -12,11 +12,11 @@ from app.listing.batches import Batches, KeyedRows, NestedBatches, Readable
 from app.models import Import, ImportFeature
 
 _KEY: Final = (Import.created_at, Import.id)
-_AT_ONCE: Final = 20  # the names of layers and columns may have some 100 KB
+_BATCH_ROWS: Final = 20  # the names of layers and columns may have some 100 KB
 _IMPORTS: Final = KeyedRows(
-    columns_of(Import, *(getattr(Import, name) for name in COLUMNS)), *_KEY, at_once=_AT_ONCE
+    columns_of(Import, *(getattr(Import, name) for name in COLUMNS)), *_KEY, batch_rows=_BATCH_ROWS
 )
-_ONE_BY_ONE: Final = KeyedRows(columns_of(Import, Import.id, Import.kind), *_KEY, at_once=1)
+_ONE_BY_ONE: Final = KeyedRows(columns_of(Import, Import.id, Import.kind), *_KEY, batch_rows=1)
 _FEATURES: Final = KeyedRows(
     columns_of(
         ImportFeature,

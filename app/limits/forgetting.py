@@ -1,5 +1,5 @@
-"""Removing what Valkey has of an account or a person who is deleted, which would expire by itself
-within days."""
+"""Deleting the counters of an account or a person from Valkey, which would otherwise expire within
+days."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.limits.storage import window_key
 from app.values import clock
 
 _DAYS: Final = KEPT_SECONDS // (24 * 60 * 60) + 1
-_AT_ONCE: Final = 1_000  # names that Valkey looks at before it does something else
+_SCANNED: Final = 1_000  # names that Valkey looks at before it serves others
 
 
 def forget_after_commit(id_: str) -> None:
-    """Delete the counters of requests, and the windows of limits, whose names have this id, as soon
-    as the open transaction is committed."""
+    """Delete the counts of requests and the windows of rate limits with this id in their names,
+    after the commit of the open transaction."""
     call_after_commit(f"forget {id_}", partial(_forget, id_=id_))
 
 
@@ -28,9 +28,9 @@ def _forget(client: Redis, id_: str) -> None:
     pattern = f"*{id_}*"
     for days in range(_DAYS + 1):
         key = day_key(clock.day_of(clock.now() - timedelta(days=days)))
-        for name, _ in client.hscan_iter(key, pattern, _AT_ONCE):
+        for name, _ in client.hscan_iter(key, pattern, _SCANNED):
             client.hdel(key, name)
-    for member in client.sscan_iter(CHANGED, pattern, _AT_ONCE):
+    for member in client.sscan_iter(CHANGED, pattern, _SCANNED):
         client.srem(CHANGED, member)
-    for key in client.scan_iter(window_key(pattern), _AT_ONCE):
+    for key in client.scan_iter(window_key(pattern), _SCANNED):
         client.delete(key)

@@ -1,7 +1,7 @@
-"""All rows of an account in the order of a key, oldest first, for files that have all of them.
+"""Reading all rows of an account in the order of a key, for files.
 
 As in ``app.listing.scanning``, each batch is a query of its own, which begins after the last row of
-the one before: nothing is held between two of them. These are rows that no list filters.
+the one before, so that nothing is held between two of them. That module reads what lists filter.
 """
 
 from __future__ import annotations
@@ -19,25 +19,24 @@ from app.policy.files import EXPORT_ROWS, EXPORT_ROWS_BYTES
 
 T = TypeVar("T")
 
-_AS_STORED: Final = NullType()  # of a moment: one that was written with SQL can be more precise
+_AS_STORED: Final = NullType()  # times that were written with SQL can be more precise
 
 
 class Readable(Protocol[T]):
-    """What is read a batch at a time. An error changes nothing: the same batch can be read
-    again."""
+    """Something that is read in batches. After an error, the same batch can be read again."""
 
     def read(self) -> list[T] | None:
         """The next batch, which can be empty; None at the end."""
 
 
 class KeyedRows:
-    """A statement whose rows come in the order of a key.
+    """A statement that is read in the order of a key.
 
     Args:
-        rows: what is read, begun with the tenant filter.
-        key: columns that are unique together, in the order in which an index has them.
-        size: the column that says how many bytes a row has; None: few.
-        at_once: rows in a batch, at most.
+        rows: the statement, which begins with the tenant filter.
+        key: columns that are unique together, in the order of an index.
+        size: the column with the size of a row in bytes; None if rows are small.
+        batch_rows: rows in a batch, at most.
     """
 
     def __init__(
@@ -45,13 +44,13 @@ class KeyedRows:
         rows: Select[Any],
         *key: InstrumentedAttribute[Any],
         size: InstrumentedAttribute[Any] | None = None,
-        at_once: int = EXPORT_ROWS,
+        batch_rows: int = EXPORT_ROWS,
     ) -> None:
         self._key = [type_coerce(column.expression, _AS_STORED) for column in key]
         self._names = [f"key_{number}" for number in range(len(key))]
-        self._at_once = at_once
+        self._batch_rows = batch_rows
         self._first, self._next = self._both(rows)
-        # How many bytes the rows of a batch have, before they are read.
+        # Reads the sizes of the rows of a batch, before the rows themselves.
         counted = None if size is None else rows.with_only_columns(size.label("bytes"))
         self._sizes = None if counted is None else self._both(counted)
 
@@ -59,11 +58,11 @@ class KeyedRows:
         """The next rows as named tuples, which end with the key.
 
         Args:
-            key: of the last row before them; None: there is none.
+            key: of the last row that was read; None: begin with the first.
             values: the parameters of the statement.
         """
         values |= dict(zip(self._names, key or (), strict=False))
-        number, is_next = self._at_once, key is not None
+        number, is_next = self._batch_rows, key is not None
         if self._sizes is not None:
             found = self._sizes[is_next].tuples(**values, most=number)
             number = _fitting([row[0] for row in found])
@@ -89,7 +88,7 @@ class Batches(Generic[T]):
     """Reads the rows of a statement.
 
     Args:
-        make: what becomes of a row, which has names.
+        make: makes a record from a row, a named tuple.
         values: the parameters of the statement.
     """
 
@@ -108,11 +107,11 @@ class Batches(Generic[T]):
 
 
 class NestedBatches(Generic[T]):
-    """Reads the rows that belong to others, such as the features of imports.
+    """Reads the rows that belong to other rows, such as the features of imports.
 
     Args:
-        owners: what they belong to.
-        begin: reads the rows of one batch of these.
+        owners: the rows to which they belong.
+        begin: begins to read the rows of one batch of owners.
     """
 
     def __init__(self, owners: Readable[Any], begin: Callable[[list[Any]], Readable[T]]) -> None:
@@ -133,6 +132,6 @@ class NestedBatches(Generic[T]):
 
 
 def _fitting(sizes: list[int]) -> int:
-    """How many of the next rows fit into memory together; one at least."""
+    """How many of the next rows fit into memory together; at least one."""
     total = accumulate(sizes)
     return max(1, sum(bytes_ <= EXPORT_ROWS_BYTES for bytes_ in total))

@@ -1,4 +1,4 @@
-"""The end of a membership: one that is removed, or all of a person who is deleted."""
+"""Ending a membership, or all memberships of a person who is deleted."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _OF_PERSON: Final = own_columns_of(Membership, Membership.account_id).order_by(
 
 
 def end_membership(member: Member, actor: Actor) -> Changes:
-    """Delete a membership, or an invitation, with all access to the account that comes with it.
-    The account is locked.
+    """Delete a membership or an invitation, with all access to the account that it gives. The
+    account must be locked.
 
     Returns what has changed, for the audit log.
     """
@@ -55,19 +55,18 @@ def end_membership(member: Member, actor: Actor) -> Changes:
     return {**changes, **restricted}
 
 
-def owned_alone(user_id: str) -> list[Any]:
-    """The accounts that would have no owner without this person: rows with ``id``, ``name``,
-    ``slug`` and ``deletes_at``."""
+def solely_owned_accounts(user_id: str) -> list[Any]:
+    """The accounts with no owner but this person: rows with ``id``, ``name``, ``slug`` and
+    ``deletes_at``."""
     owned = _OWNED.all(own_user_id=user_id)
     return [row for row in owned if _OTHERS.first(account_id=row.id, user_id=user_id) is None]
 
 
-def leave_all(person: User) -> None:
-    """Remove a person from all accounts, and lock them until the end of the transaction.
+def leave_accounts(person: User) -> None:
+    """Remove a person from all accounts, and lock the person until the end of the transaction.
 
     Raises:
-        Conflict: an account would be left without an owner, or they have just been invited to
-            another one.
+        Conflict: the person is the only owner of an account, or was just invited to another one.
     """
     account_ids = _accounts_of(person)
     for account_id in account_ids:

@@ -20,8 +20,8 @@ from app.members.effects import Access as Access
 from app.members.effects import Ending as Ending
 from app.members.effects import access_of as access_of
 from app.members.ending import end_membership
-from app.members.ending import leave_all as leave_all
-from app.members.ending import owned_alone as owned_alone
+from app.members.ending import leave_accounts as leave_accounts
+from app.members.ending import solely_owned_accounts as solely_owned_accounts
 from app.members.invitations import AcceptedInvitation as AcceptedInvitation
 from app.members.invitations import accept_invitation as accept_invitation
 from app.members.invitations import find_invitation as find_invitation

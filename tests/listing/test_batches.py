@@ -19,7 +19,7 @@ from tests.make import Client, make_project, square
 def _names(client: Client, **options: Any) -> Batches[str]:
     """The names of projects, oldest first, two at a time."""
     key = (Project.created_at, Project.id)
-    rows = KeyedRows(columns_of(Project, Project.name), *key, **{"at_once": 2} | options)
+    rows = KeyedRows(columns_of(Project, Project.name), *key, **{"batch_rows": 2} | options)
     return Batches(rows, lambda row: str(row.name), account_id=client.account_id)
 
 
@@ -32,7 +32,7 @@ def test_all_rows_come_once_and_in_order(client: Client, stranger: Client) -> No
     made = [make_project(client)["name"] for _ in range(5)]
     make_project(stranger)
     assert _all(client.app, _names(client)) == [made[:2], made[2:4], made[4:]]
-    assert _all(client.app, _names(stranger, at_once=200))[1:] == []
+    assert _all(client.app, _names(stranger, batch_rows=200))[1:] == []
 
 
 def test_there_may_be_none(client: Client) -> None:

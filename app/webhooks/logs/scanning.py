@@ -13,7 +13,7 @@ from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record
 
 # One at a time: the index of the log begins with the webhook.
 _WEBHOOKS: Final = KeyedRows(
-    columns_of(Webhook, Webhook.id).where(Webhook.deleted_at.is_(None)), Webhook.id, at_once=1
+    columns_of(Webhook, Webhook.id).where(Webhook.deleted_at.is_(None)), Webhook.id, batch_rows=1
 )
 _LOG: Final = KeyedRows(
     columns_of(DeliveryLog, *COLUMNS, *DETAILS, DeliveryLog.webhook_id).where(
