@@ -1,4 +1,4 @@
-"""Who does something, and by which way it came: of a request, a command or a job."""
+"""Who does something, and how: in a request, a command or a job."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Actor(NamedTuple):
 
 
 class Via(NamedTuple):
-    """The way by which it came."""
+    """How something is done. What does not apply is None."""
 
     credential: str | None = None  # the beginning and the end of a key or token
-    application: dict[str, str] | None = None  # that acts for the person: its id and label
+    application: dict[str, str] | None = None  # the one that acts for the person: its id and label
     request_id: str | None = None
     ip: str | None = None
     user_agent: str | None = None  # of a command, its name
-    import_id: str | None = None  # the import of which it is a part
+    import_id: str | None = None  # the import to which it belongs
 
 
 class Origin(NamedTuple):
@@ -64,7 +64,7 @@ def person(user_id: str, email: str) -> Actor:
 
 @contextmanager
 def acting(actor: Actor, via: Via) -> Iterator[None]:
-    """Say who does what happens in the block: for commands, and for jobs that somebody began."""
+    """Set who does what happens in the block: for commands, and for jobs that somebody started."""
     before = g.get("audit_origin")
     g.audit_origin = Origin(actor, via)
     try:
@@ -74,7 +74,7 @@ def acting(actor: Actor, via: Via) -> Iterator[None]:
 
 
 def is_command() -> bool:
-    """Whether a command runs, or something else that somebody has begun."""
+    """Whether a command is running, or a job that somebody started."""
     return g.get("audit_origin") is not None
 
 
@@ -88,7 +88,7 @@ def current_origin(principal: Principal | None = None) -> Origin:
         return found  # type: ignore[no-any-return]
     principal = principal or current_principal()
     if principal is not None:
-        return Origin(_actor_of(principal), _way_of(principal))
+        return Origin(_actor_of(principal), _via_of(principal))
     signed_in: Any = g.get("person")
     if signed_in is not None:
         return Origin(person(signed_in.user_id, signed_in.email), _request_via())
@@ -109,16 +109,16 @@ def _actor_of(principal: Principal) -> Actor:
     return person(principal.user_id, principal.user_email)
 
 
-def _way_of(principal: Principal) -> Via:
-    way = _request_via()
+def _via_of(principal: Principal) -> Via:
+    via = _request_via()
     if prefix := _PREFIXES.get(principal.kind):
-        return way._replace(credential=f"{prefix}…{principal.token_end}")
+        return via._replace(credential=f"{prefix}…{principal.token_end}")
     if principal.kind == "import":
-        return way._replace(import_id=principal.credential_id)
+        return via._replace(import_id=principal.credential_id)
     if principal.application_id:
         name = application_name(principal.account_id, principal.application_id)
-        return way._replace(application={"id": principal.application_id, "label": name})
-    return way
+        return via._replace(application={"id": principal.application_id, "label": name})
+    return via
 
 
 def _request_via() -> Via:

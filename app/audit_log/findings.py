@@ -22,7 +22,7 @@ KINDS: Final[dict[str, str]] = {
     "key_unreadable": "A key was not created by this instance, or SECRET_KEY has changed",
     "log_truncated": "The end of the log is missing",
     "log_rewritten": "A checkpoint differs from the one that you kept",
-    "deletion_untold": "Entries are missing, and no sealed entry records their deletion",
+    "deletion_unrecorded": "Entries are missing, and no sealed entry records their deletion",
     "file_incomplete": "The file is incomplete",
     "file_unreadable": "The file is not a complete audit log",
     "column_changed": "A column differs from the entry",

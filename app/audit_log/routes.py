@@ -48,8 +48,9 @@ _FILES: Final = {
 def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
     """List the entries of the audit log.
 
-    The newest come first. With `format`, the response is a file, and the log gets an entry about
-    it. A file that ends too early is incomplete. If another export is running, the response is 503.
+    The newest come first. With `format`, the response is a file, and the log records the export. If
+    the transfer breaks off, the file is incomplete. If another export is running, the response is
+    503.
     """
     format_name = values.pop("format", None)
     query = EntryQuery(**values)

@@ -14,9 +14,9 @@ from app.policy.bounds import ID_LENGTH
 from app.values.fields import Choice, Text, Timestamp
 
 _OUTCOMES: Final = ("done", "refused")
-_LABEL: Final = {"description": "What it was called at that time."}
+_LABEL: Final = {"description": "Its name at that time."}
 _CHANGES: Final = {
-    "description": "By field: what it was and is, as `{from, to}`. Null if no field changed."
+    "description": "By field: its old and new value, as `{from, to}`. Null if no field changed."
 }
 _HASH: Final = {"pattern": "^[0-9a-f]{64}$"}
 _FIRST: Final = {
@@ -54,14 +54,14 @@ class AuditApplicationSchema(OutputSchema):
 
 
 class AuditViaSchema(OutputSchema):
-    """The way by which it came. What did not apply is null."""
+    """How it was done. What does not apply is null."""
 
     credential = fields.String(**_described("The beginning and the end of the key or token."))
     application = fields.Nested(AuditApplicationSchema, required=True, allow_none=True)
     request_id = fields.String(required=True, allow_none=True)
     ip = fields.String(required=True, allow_none=True)
     user_agent = fields.String(**_described("Of a command: its name."))
-    import_id = fields.String(**_described("The import that it was a part of."))
+    import_id = fields.String(**_described("The import to which it belongs."))
 
 
 class AuditTargetSchema(OutputSchema):
@@ -73,7 +73,7 @@ class AuditTargetSchema(OutputSchema):
 
 
 class AuditEntrySchema(OutputSchema):
-    """What somebody did, exactly as it was entered and is sealed."""
+    """What somebody did, exactly as it was recorded and is sealed."""
 
     example: ClassVar[dict[str, Any]] = {
         "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
@@ -115,7 +115,7 @@ class AuditLogQuerySchema(PageQuerySchema):
     format = fields.String(
         validate=validate.OneOf(tuple(FORMATS)),
         metadata={
-            "description": "Instead of a page, a file with all entries that the filters leave, the "
+            "description": "Instead of a page, a file with all entries that match the filters, the "
             "oldest first. `ndjson` without filters can be verified."
         },
     )

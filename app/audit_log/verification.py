@@ -90,7 +90,7 @@ class Verifier:
             numbers = f"numbers 1 to {self.deleted_to:,}"
             yield Finding("deleted_by_age", numbers)
             if self._told_to < self.deleted_to:
-                yield Finding("deletion_untold", f"{numbers}; {_RECORDED_SOON}")
+                yield Finding("deletion_unrecorded", f"{numbers}; {_RECORDED_SOON}")
         if self._unsealed:
             detail = f"{self._unsealed:,}, the oldest from {self._unsealed_since}; {_SEALED_SOON}"
             yield Finding("not_sealed", detail)
@@ -184,7 +184,7 @@ class Verifier:
     def _deleted(self, found: Checkpoint) -> Iterator[Finding]:
         if found.first != self.deleted_to + 1:
             detail = "entries before them are still there"
-            yield self._about("deletion_untold", found, detail)
+            yield self._about("deletion_unrecorded", found, detail)
         self.deleted_to = max(self.deleted_to, found.last)
 
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:

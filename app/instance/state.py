@@ -1,7 +1,7 @@
 """Whether anybody can sign up, and the message on all pages.
 
-Both are in one row. Whoever acts on it reads the row; pages show what their process has read within
-the last seconds, so that they cost no query.
+Both are in one row. Whatever depends on it reads the row; pages only show what their process has
+read within the last seconds, so that they cost no query.
 """
 
 from __future__ import annotations
@@ -61,10 +61,9 @@ class State(NamedTuple):
 
 
 class _RecentState:
-    """What a process has read within the last ``STATE_SECONDS``.
+    """The state that a process has read within the last ``STATE_SECONDS``.
 
-    One thread reads while the others go on with what was read before. Where the row cannot be read,
-    nothing is set.
+    One thread reads it while the others use the one before. If it cannot be read, nothing is set.
     """
 
     def __init__(self, read: Callable[[], State]) -> None:
@@ -90,7 +89,7 @@ class _RecentState:
 
 
 def init_app(app: Flask) -> None:
-    """Give ``app`` what its process remembers of the row."""
+    """Give ``app`` the recent state of the instance."""
     app.extensions[_EXTENSION] = _RecentState(read_state)
 
 
@@ -111,13 +110,13 @@ def read_state(*, in_change: bool = False) -> State:
 
 
 def forget_state() -> None:
-    """Have this process read the row again. Other processes do within ``STATE_SECONDS``."""
+    """Have this process read the row anew. Other processes do so within ``STATE_SECONDS``."""
     _recent().forget()
 
 
 def sign_up(*, in_change: bool = False) -> str:
-    """Who can sign up now: ``open``, ``invited`` or ``closed``, as the setting SIGN_UP allows and
-    an operator has not closed it.
+    """Who can sign up now: ``open``, ``invited`` or ``closed``. That is the setting SIGN_UP, unless
+    an operator has closed sign-up.
 
     Args:
         in_change: as in ``read_state``.
@@ -127,7 +126,7 @@ def sign_up(*, in_change: bool = False) -> str:
 
 
 def shown_sign_up() -> str:
-    """The same as pages tell it: as it was within the last ``STATE_SECONDS``."""
+    """The same for pages to show, up to ``STATE_SECONDS`` old."""
     return _narrowed(_setting(), _recent().get(may_read=_may_read()))
 
 
@@ -142,7 +141,7 @@ def _narrowed(setting: str, state: State) -> str:
 
 
 def _may_read() -> bool:
-    """Not for a page that tells of a failure: the database may be what failed."""
+    """Not for the page of a failure: the database may be what failed."""
     return not g.get("is_failure")
 
 

@@ -41,7 +41,6 @@ from app.site.pages import (
 )
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
-from app.values.ids import is_id
 
 _COOKIE: Final = "canopy_sign_in"
 _CONSENT: Final = "/login/single-sign-on"
@@ -123,19 +122,8 @@ def link() -> Response:
     if _lacks_second_factor(owner):
         return _refused("second_factor", owner.email)
     uses_password = owner.has_password and instance().password_sign_in
-    if uses_password and form.validate_on_submit():
-        try:
-            with transaction():
-                counted = count_sign_in_attempt(owner.email, known_browser())
-        except RateLimited as error:
-            form.rejection = error
-        else:
-            is_right = counted.user_id == attempt.user_id
-            if check_password(counted, form.password.data) and is_right:
-                return _link(token, attempt)
-            with transaction():
-                enter_refused_sign_in(attempt.user_id, owner.email)
-            form.password.errors = ["That is not your password here."]
+    if uses_password and form.validate_on_submit() and _is_password_of(owner, form):
+        return _link(token, attempt)
     _allow_target(attempt.target)
     values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
     return form_page("single_sign_on/link.html", form, **values)
@@ -183,8 +171,6 @@ def mailed_link(token: str) -> Response:
 @signed_in
 def unlink(person: SignedIn, identity_id: str) -> Response:
     """Unlink an identity; all other sessions end."""
-    if not is_id("sign_in_identity", identity_id):
-        return redirect_to("/profile", "That sign-in was already unlinked.")
     has_password = find_contact(person.user_id).has_password
     try:
         with transaction():
@@ -195,6 +181,22 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
     if not was_linked:
         return redirect_to("/profile", "That sign-in was already unlinked.")
     return redirect_to("/profile", "Unlinked. You are signed out everywhere else.")
+
+
+def _is_password_of(owner: Any, form: LinkForm) -> bool:
+    """Whether the form has the password of a person. If not, it gets the reason."""
+    try:
+        with transaction():
+            attempt = count_sign_in_attempt(owner.email, known_browser())
+    except RateLimited as error:
+        form.rejection = error
+        return False
+    if check_password(attempt, form.password.data) and attempt.user_id == owner.id:
+        return True
+    with transaction():
+        enter_refused_sign_in(owner.id, owner.email)
+    form.password.errors = ["That is not your password here."]
+    return False
 
 
 def _lacks_second_factor(owner: Any) -> bool:

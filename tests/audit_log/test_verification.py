@@ -257,7 +257,7 @@ def test_what_was_deleted_by_age_is_told(
     client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prune(client, monkeypatch, [1, 2])
-    assert kinds(exported(client)) == ["deletion_untold"]  # nothing that is sealed tells of it
+    assert kinds(exported(client)) == ["deletion_unrecorded"]  # nothing that is sealed tells of it
     sealed_log(client, monkeypatch, batches=1)
     lines = exported(client)
     assert made[0].encode() not in b"".join(lines)
@@ -271,10 +271,10 @@ def test_a_deletion_that_was_made_up_is_found(
     first = first_of_second_batch(client)
     sql(client, f"DELETE FROM audit_entries {OWN} number BETWEEN 1 AND :n", n=first + 4)
     sql(client, f"UPDATE audit_checkpoints SET entry_hashes = NULL {OWN} number <= 2")
-    assert kinds(exported(client)) == ["deletion_untold"]
+    assert kinds(exported(client)) == ["deletion_unrecorded"]
     write(client)
     sealed_log(client, monkeypatch, batches=1)
-    assert kinds(exported(client)) == ["deletion_untold"]
+    assert kinds(exported(client)) == ["deletion_unrecorded"]
     assert made
 
 
