@@ -1,4 +1,4 @@
-"""The text in the archive that says what is in it."""
+"""The text in an archive that describes its files."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ of {instance}
 as of {made_at}, exported by Canopy {version}
 
 This archive has everything in the account {id},
-in files that other programs read: .json is JSON, .geojson is GeoJSON
+in files that other programs can read: .json is JSON, .geojson is GeoJSON
 (RFC 7946, WGS 84), and .ndjson has a JSON object on each line.
 
-Keep it private: it has the names and email addresses of people, and the
-addresses of your webhooks, in which there may be secrets of other systems.
-It has no passwords, keys, tokens or webhook secrets.
+Keep it private: it contains the names and email addresses of people, and the
+addresses of your webhooks, which may contain secrets of other systems.
+It contains no passwords, keys, tokens or webhook secrets.
 
-What was changed while the archive was made is in each file as it was when
-that file was written.
+Records that changed while the archive was being written appear as they were
+when their file was written.
 
 
 FILES
@@ -41,26 +41,26 @@ scripts read the others with any JSON library.
 
 Another instance of Canopy imports projects.geojson as it is: on the page
 "Imports", or with POST /v1/imports. Names, descriptions, external ids,
-metadata and boundaries stay the same; ids, dates and former boundaries
-belong to this instance. Every project is active there: archive again what
-was archived here (the property "status").
+metadata and boundaries stay the same; ids, dates and former boundaries do
+not move. All projects become active there: archive those again that were
+archived here (the property "status").
 
-Assets are imported project by project, after the projects. Take the features
-of one project_id out of assets.geojson, leave out the property project_id,
-and import them into the new project. docs/account-export.md in the source
-of Canopy has a program that does all of this.
+Import the assets after the projects, for one project at a time: take the
+features with its project_id from assets.geojson, remove the property
+project_id, and import them into the new project. docs/account-export.md in
+the source of Canopy has a program that does all of this.
 
-Invite the members again, make new keys, tokens and applications, and
-create the webhooks again, each with a new secret.
+Then invite the members again, and create new keys, tokens, applications and
+webhooks.
 
 
 CHECKING IT
 
-manifest.json has the SHA-256 of each file. Without the service,
+manifest.json has the SHA-256 of each file. Even without the service,
 
     bin/canopy audit verify audit-log.ndjson
 
-proves that the audit log is as it was sealed.
+proves that nobody has changed the audit log since it was sealed.
 """
 
 

@@ -105,10 +105,10 @@ def read_account(account_id: str) -> AccountDetails:
     row = _ONE.first(account_id=account_id) if is_id("account", account_id) else None
     if row is None:
         raise NotFound("This account does not exist.")
-    (record,) = _records([row])
-    record |= {"type": row.type, "deletes_at": row.deletes_at}
+    (found,) = _records([row])
+    found |= {"type": row.type, "deletes_at": row.deletes_at}
     owners = _OWNERS.all(account_id=account_id)
-    return AccountDetails(record, owners, has_subscription(account_id))
+    return AccountDetails(found, owners, has_subscription(account_id))
 
 
 def pages_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -140,7 +140,7 @@ def change_plan(account_id: str, plan: str, shown: str) -> None:
     if account is None:
         raise NotFound("This account does not exist.")
     if account.plan != shown:
-        raise Conflict(f"Somebody has just changed the plan to {account.plan}.")
+        raise Conflict(f"Somebody has just changed the plan to {account.plan}. Choose again.")
     if plan == shown:
         return
     with acting(OPERATOR, Via()):

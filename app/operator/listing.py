@@ -78,12 +78,12 @@ def read_page(
     page: Callable[[str, bool, str], CompiledQuery],
     records: Callable[[list[Any]], list[dict[str, Any]]],
 ) -> Listed:
-    """The page that is asked for. Past the last one, it is that.
+    """Read the requested page, or the last one if there are fewer.
 
     Args:
-        count: the statement that counts, by dialect and whether something is searched for.
-        page: the statement of a page; likewise, and by its order.
-        records: makes records from the rows of a page.
+        count: the statement that counts, for a dialect, with or without a search.
+        page: the statement of a page, likewise, in an order.
+        records: makes records from the rows of the page.
     """
     dialect, is_search = engine().dialect.name, bool(filters.search)
     total = int(count(dialect, is_search).scalar(**filters.parameters))

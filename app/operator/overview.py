@@ -23,7 +23,7 @@ from app.values.version import VERSION
 from config import Settings
 
 _QUEUES: Final = {
-    GENERAL: "Mails, counts and cleaning up",
+    GENERAL: "Emails, counts and cleanup",
     DELIVERIES: "Deliveries to webhooks",
     IMPORTS: "Imports and checks of the instance",
 }
@@ -139,7 +139,7 @@ def _settings() -> dict[str, str]:
     """The settings that operators look for, as text, without secrets."""
     settings: Settings = current_app.config["SETTINGS"]
     server = settings.mail_url
-    mail = f"{server.host}:{server.port}" if server else "not set: mails are saved as files"
+    mail = f"{server.host}:{server.port}" if server else "not set: emails are saved as files"
     sso = f"{settings.oidc_name} ({settings.oidc_issuer})" if settings.oidc_issuer else "not set"
     return {
         "PUBLIC_URL": settings.public_url,

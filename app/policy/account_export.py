@@ -23,7 +23,7 @@ FILES: Final[dict[str, str]] = {
     "projects.geojson": "the projects with their boundaries and metadata, as one layer",
     "assets.geojson": "the assets with their locations and metadata, as one layer",
     "boundary-history.ndjson": "each boundary that a project has had: since when, by whom, how it "
-    "differs from the one before. The present one is without geometry: projects.geojson has that",
+    "differs from the one before. The current one has its geometry in projects.geojson",
     "imports.json": f"the imports of the last {IMPORT_DAYS} days, without the uploaded files",
     "import-features.ndjson": "the features of these imports, and what became of each",
     "api-keys.json": "the API keys: permissions, projects, dates and last four characters, never "
@@ -37,7 +37,7 @@ FILES: Final[dict[str, str]] = {
     f"{LOG_DAYS} days",
     "events.ndjson": f"the events of the last {EVENT_DAYS} days, as webhooks receive them",
     "usage.json": f"the requests of each day and, for {REQUEST_DAYS} days, of each credential, and "
-    "what of them used something deprecated",
+    "which of them used something deprecated",
     "billing.json": "the account's ids at the payment provider, and which billing events arrived",
     "audit-log.ndjson": "the audit log with its checkpoints and public keys, which can be verified",
     MANIFEST: "where and when the archive was made and, of each other file, the number of records "

@@ -143,8 +143,10 @@ def test_a_browser_without_passkeys_says_so(
     sign_in(forester, email)
     forester.go(OWN)
     forester.press("Add a passkey")
-    expect(forester.page.locator("[data-passkey-problem]")).to_contain_text("has no passkeys")
+    expect(forester.page.locator("[data-passkey-problem]")).to_contain_text(
+        "does not support passkeys"
+    )
     expect(forester.page.locator("form[data-passkey] button")).to_be_disabled()
     forester.leave()
     visitor.go(OWN)
-    assert "no passkeys for an IP address" in text_of(visitor)
+    assert "cannot create passkeys for an IP address" in text_of(visitor)

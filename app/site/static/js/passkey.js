@@ -4,14 +4,14 @@
 const PROBLEMS = {
   NotAllowedError: "It was canceled, or took too long. Please try again.",
   AbortError: "It was canceled. Please try again.",
-  InvalidStateError: "This device has a passkey for your account already.",
-  SecurityError: "Your browser does not use passkeys at this address.",
-  NotSupportedError: "Your device cannot make such a passkey.",
+  InvalidStateError: "This device already has a passkey for you.",
+  SecurityError: "Your browser does not allow passkeys at this address.",
+  NotSupportedError: "Your device cannot create this kind of passkey.",
 };
 const OTHER = "Your browser could not use the passkey. Reload the page and try again.";
 const NONE = window.isSecureContext
-  ? "This browser has no passkeys. Use another browser, or another way."
-  : "Browsers have passkeys only where the address begins with https.";
+  ? "This browser does not support passkeys. Use another browser, or another second factor."
+  : "Passkeys work only at addresses that begin with https.";
 
 const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
 const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
