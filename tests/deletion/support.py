@@ -11,10 +11,14 @@ from app.db.extensions import db
 from app.deletion.jobs import delete_accounts
 from app.models import Account
 from app.values import clock
-from tests.make import Browser
+from tests.make import Browser, Client
 
 PAGE = "/settings/deletion"
 PERSON_PAGE = "/profile/deletion"
+
+
+def slug_of(client: Client) -> str:
+    return str(client.get("/v1/account").json["data"]["slug"])
 
 
 def schedule(browser: Browser, slug: str) -> None:

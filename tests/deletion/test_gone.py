@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from app.account_export.service import ExportedAccount, write_archive
-from app.db.column_types import metadata
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
@@ -21,7 +19,6 @@ from app.deletion import jobs
 from app.factory import create_app
 from app.http.errors import Conflict
 from app.jobs import shutdown
-from app.jobs.valkey import valkey
 from app.models import User
 from app.policy.audit import INSTANCE
 from app.values import clock
@@ -29,7 +26,8 @@ from config import load_settings
 from tests.cli.conftest import runner
 from tests.dashboard.support import signed_in_browser
 from tests.deletion.contents import fill, rows_of_account
-from tests.deletion.support import PAGE, account_with, make_due, run_job, schedule
+from tests.deletion.support import PAGE, account_with, make_due, run_job, schedule, slug_of
+from tests.deletion.traces import files_naming, keys_naming, tables_naming
 from tests.make import Client, make_account, make_member
 from tests.make.audit import audit_entries, new_entries
 from tests.make.imports import make_import
@@ -38,47 +36,6 @@ from tests.oauth.support import browser_of as browser_with_password
 
 # Where the id of a deleted account stays: what the operator can show that it was deleted.
 KEPT = {"audit_entries"}
-
-
-def slug_of(client: Client) -> str:
-    return str(client.get("/v1/account").json["data"]["slug"])
-
-
-def tables_naming(app: Flask, text: str) -> set[str]:
-    """The tables in any of whose columns a text is found."""
-    found = set()
-    with app.app_context():
-        for table in metadata.sorted_tables:
-            for row in db.session.execute(select(table)):
-                if any(text in str(value) for value in row):
-                    found.add(table.name)
-        db.session.rollback()
-    return found
-
-
-def keys_naming(app: Flask, text: str) -> list[str]:
-    """What Valkey has with a text in its name or in its members."""
-    with app.app_context():
-        client, found = valkey().client, []
-        for key in client.scan_iter():
-            kind, members = client.type(key), []
-            if kind == b"hash":
-                members = list(client.hgetall(key))
-            elif kind == b"set":
-                members = list(client.smembers(key))
-            elif kind == b"string":
-                members = [client.get(key)]
-            found += [f"{name!r} in {key!r}" for name in [key, *members] if text in str(name)]
-        return found
-
-
-def files_naming(folder: Path, text: str) -> list[str]:
-    """The files of an instance with a text in them, but for its database."""
-    return [
-        str(path)
-        for path in folder.rglob("*")
-        if path.is_file() and "sqlite3" not in path.name and text.encode() in path.read_bytes()
-    ]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.cli.conftest import core as core
 from tests.cli.conftest import run as run
 from tests.dashboard.support import signed_in_browser
 from tests.deletion.support import PAGE, PERSON_PAGE, account_with, make_due, run_job, schedule
-from tests.deletion.test_gone import keys_naming, tables_naming
+from tests.deletion.traces import keys_naming, tables_naming
 from tests.make import Client, make_invited, make_key, make_member, make_project, sign_up
 from tests.make.audit import audit_entries, new_entries
 from tests.make.mails import mails_to, text_of

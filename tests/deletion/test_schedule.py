@@ -10,17 +10,13 @@ from app.policy.deletion import DELETED_AFTER
 from app.policy.second_factor import CONFIRMED_FOR
 from app.values import clock
 from tests.dashboard.support import browser_of, signed_in_browser
-from tests.deletion.support import PAGE, account_with, make_due, run_job, schedule
+from tests.deletion.support import PAGE, account_with, make_due, run_job, schedule, slug_of
 from tests.make import Client, make_project
 from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 from tests.make.members import make_member
 from tests.oauth.support import browser_of as browser_with_password
 from tests.second_factor.support import Later, give, turn_on
-
-
-def slug_of(client: Client) -> str:
-    return str(client.get("/v1/account").json["data"]["slug"])
 
 
 def test_it_is_scheduled_and_canceled(client: Client) -> None:
