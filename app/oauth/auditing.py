@@ -1,4 +1,4 @@
-"""Entries of the audit log about tokens."""
+"""Entries of the audit log about tokens and codes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from app.models import User
 from app.oauth.clients import Client
 
 
-def enter_revoked_token(found: Any, client: Client) -> None:
-    """Enter that an application has revoked a token with which it acted for a person.
+def enter(action: str, found: Any, client: Client) -> None:
+    """Enter what an application has done with a token or code with which it acts for a person.
 
     Args:
-        found: the token's row, as ``app.oauth.issuing.find_token`` gives it.
+        found: the row of the token or code, with ``account_id`` and ``user_id``.
     """
     email = db.session.get_one(User, found.user_id).email
     record(
-        "application.token_revoked",
+        action,
         Target("member", found.user_id, email),
         account_id=found.account_id,
         actor=Actor("application", client.id, client.name),

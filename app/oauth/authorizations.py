@@ -25,6 +25,7 @@ _BY_CODE = CompiledQuery(
     select(
         OAuthAuthorization.id,
         OAuthAuthorization.account_id,
+        OAuthAuthorization.user_id,
         OAuthAuthorization.application_id,
         OAuthAuthorization.scopes,
         OAuthAuthorization.redirect_uri,

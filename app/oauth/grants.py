@@ -17,6 +17,7 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGr
 from authlib.oauth2.rfc7636 import CodeChallenge
 
 from app.oauth import issuing
+from app.oauth.auditing import enter
 from app.oauth.authorizations import claim_code, find_code, revoke_family
 from app.oauth.clients import BASIC, NONE, POST, Client
 from app.policy.oauth_errors import Description
@@ -80,7 +81,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         if row is None or row.application_id != client.id:
             return None
         if row.code_used_at is not None:
-            revoke_family(row.account_id, row.id)
+            _revoke_reused(row, client)
             return None
         return Code(row) if row.code_expires_at > clock.now() else None
 
@@ -88,9 +89,15 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         row = self.request.authorization_code.row
         family = claim_code(row)
         if family is None or family.code_used_at is None:
-            revoke_family(row.account_id, row.id)
+            _revoke_reused(row, self.request.client)
             raise InvalidGrantError(Description.CODE)
         return 200, issuing.issue(family, family.scopes, family.code_used_at), []
+
+
+def _revoke_reused(row: Any, client: Client) -> None:
+    """Revoke all tokens that were issued from a code."""
+    if revoke_family(row.account_id, row.id):
+        enter("application.token_reused", row, client)
 
 
 class Pkce(CodeChallenge):  # type: ignore[misc]
@@ -133,4 +140,4 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         scopes = [name for name in row.scopes if name in requested]
         if not scopes:
             raise InvalidScopeError(Description.SCOPE_NOT_GRANTED)
-        return 200, issuing.rotate(row, scopes), []
+        return 200, issuing.rotate(row, self.request.client, scopes), []

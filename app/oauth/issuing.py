@@ -13,7 +13,9 @@ from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization, OAuthToken
+from app.oauth.auditing import enter
 from app.oauth.authorizations import lock_family, revoke_family
+from app.oauth.clients import Client
 from app.policy.oauth import (
     ACCESS_TOKEN_LIFE,
     OFFLINE_ACCESS,
@@ -83,7 +85,7 @@ def issue(family: OAuthAuthorization, scopes: Sequence[str], moment: datetime) -
     return response
 
 
-def rotate(found: Any, scopes: Sequence[str]) -> dict[str, Any]:
+def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
     """Exchange a refresh token for new tokens. Returns the body of the token response.
 
     Within REFRESH_GRACE a repeat gets the same response, and so do concurrent requests, which wait
@@ -98,7 +100,7 @@ def rotate(found: Any, scopes: Sequence[str]) -> dict[str, Any]:
         raise invalid_refresh_token()
     moment = clock.now()
     if not _claim(found.token_hash, moment):
-        return _successor(found, moment)
+        return _successor(found, client, moment)
     response = issue(family, scopes, moment)
     family.last_used_at = moment
     _wipe_family_successors(found.authorization_id, moment)
@@ -186,7 +188,7 @@ def _claim(token_hash: str, moment: datetime) -> bool:
     return bool(updated.rowcount)
 
 
-def _successor(found: Any, moment: datetime) -> dict[str, Any]:
+def _successor(found: Any, client: Client, moment: datetime) -> dict[str, Any]:
     """The stored response of a refresh token that was used before. Raises InvalidGrantError if it
     may not be repeated."""
     row = db.session.get(OAuthToken, found.token_hash)
@@ -198,7 +200,8 @@ def _successor(found: Any, moment: datetime) -> dict[str, Any]:
         except ValueError:  # SECRET_KEY has changed
             raise invalid_refresh_token() from None
     row.sealed_successor = None
-    revoke_family(found.account_id, found.authorization_id)
+    if revoke_family(found.account_id, found.authorization_id):
+        enter("application.token_reused", found, client)
     raise invalid_refresh_token()
 
 

@@ -47,6 +47,7 @@ ACTIONS: Final[dict[str, str]] = {
     "application.allowed": "allowed the application {} to act for them",
     "application.revoked": "revoked the access of the application {}",
     "application.token_revoked": "revoked an OAuth token of {}",
+    "application.token_reused": "used an OAuth code or token of {} again, which revoked its tokens",
     "webhook.created": "created the webhook {}",
     "webhook.updated": "changed the webhook {}",
     "webhook.deleted": "deleted the webhook {}",

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from app.policy.oauth import REFRESH_GRACE
 from app.security import tokens
 from tests.dashboard.support import browser_of
 from tests.make import Application, Client, grant_tokens, make_application, make_member
 from tests.make.audit import new_entries
-from tests.make.oauth import ask_token, refresh
-from tests.oauth.support import advance_clock, tokens_of
+from tests.make.oauth import ask_token, code_form, refresh
+from tests.oauth.support import advance_clock, code_of, tokens_of
 
 
 def revoke(client: Client, application: Application, token: str) -> None:
@@ -67,6 +68,32 @@ def test_none_for_one_that_has_expired(
     answer = tokens_of(client, application)
     advance_clock(monkeypatch, timedelta(days=91))
     assert entered(client, application, answer[kind]) == []
+
+
+def test_a_refresh_token_that_is_used_again(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = tokens_of(client, application)["refresh_token"]
+    refresh(client.app, application, token)
+    advance_clock(monkeypatch, REFRESH_GRACE)
+    with new_entries(client) as found:
+        refresh(client.app, application, token)
+        refresh(client.app, application, token)
+    (entry,) = found
+    assert entry["action"] == "application.token_reused"
+    assert entry["actor"]["id"] == application.id
+    assert entry["target"]["id"] == client.owner_id
+
+
+def test_a_code_that_is_used_again(client: Client, application: Application) -> None:
+    form = code_form(application, code_of(client, application))
+    with new_entries(client) as before:
+        ask_token(client.app, application, **form)
+    with new_entries(client) as found:
+        ask_token(client.app, application, **form)
+        ask_token(client.app, application, **form)
+    assert [entry["action"] for entry in found] == ["application.token_reused"]
+    assert "application.token_reused" not in {entry["action"] for entry in before}
 
 
 def entered(client: Client, application: Application, token: str) -> list[Any]:
