@@ -69,6 +69,8 @@ class Verifier:
             yield Finding("file_unreadable", "something follows its end", self._line)
         elif record is None:
             yield Finding("entry_unreadable", line=self._line)
+        elif len(record) > 1:  # an entry: lines of the file itself have one field
+            yield from self._entry(line, record)
         elif "checkpoint" in record:
             yield from self._checkpoint(record["checkpoint"])
         elif "not_sealed" in record:
@@ -97,7 +99,7 @@ class Verifier:
         yield from self._missing_kept()
 
     def _begin(self, record: Any) -> Iterator[Finding]:
-        head = record.get("audit_log") if record else None
+        head = record.get("audit_log") if record and len(record) == 1 else None
         if not isinstance(head, Mapping) or head.get("format") != proof.FORMAT:
             self._is_refused = True
             yield Finding("file_unreadable", "export it with format=ndjson and no filters", 1)

@@ -52,6 +52,8 @@ def test_it_finds_each_change(
     lines, key = exported(client), _key(client)
     place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
     changed = lines[place].replace(b"Hood", b"Mood")
+    end = next(at for at, line in enumerate(lines) if line.startswith(b'{"not_sealed"'))
+    hidden = b'{"not_sealed":{},' + changed[1:]
     swapped = [*lines[:place], lines[place + 1], lines[place], *lines[place + 2 :]]
     for wrong in (
         [*lines[:place], changed, *lines[place + 1 :]],
@@ -59,6 +61,11 @@ def test_it_finds_each_change(
         [*lines[:place], lines[place], *lines[place:]],
         swapped,
         [line.replace(b'"last":', b'"last":1') for line in lines],
+        [*lines[:place], hidden, *lines[place:]],
+        [*lines[:end], hidden, *lines[end:]],
+        lines[:place],
+        lines[:end],
+        lines[:-1],
     ):
         with pytest.raises((AssertionError, InvalidSignature)):
             verify(wrong, key)

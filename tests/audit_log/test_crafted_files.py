@@ -1,0 +1,64 @@
+"""Files that somebody has made to mislead the verification."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from app.audit_log import proof
+from app.audit_log.proof import Checkpoint
+from tests.audit_log.logs import findings, kinds
+
+KEY = Ed25519PrivateKey.generate()
+PUBLIC = proof.write_public_key(KEY.public_key())
+MADE_UP = {"id": "aud_made_up", "action": "project.deleted", "at": "2026-01-03T10:20:30.456Z"}
+
+
+def line(**record: Any) -> bytes:
+    return json.dumps(record).encode()
+
+
+def sealed(bodies: list[bytes], **changed: Any) -> list[bytes]:
+    """A file with one batch, signed by a key of its own."""
+    about = {
+        "format": proof.FORMAT,
+        "account_id": "acct_x",
+        "keys": [{"id": "k", "public_key": PUBLIC}],
+    }
+    hashes = "".join(map(proof.entry_hash, bodies))
+    checkpoint = Checkpoint(
+        "acct_x", 1, 1, len(bodies), "now", proof.NO_HASH, "", "k", "", hashes
+    )._replace(**changed)
+    point = proof.sign(KEY, checkpoint)._asdict()
+    end = {"checkpoints": 1, "entries": len(bodies)}
+    return [
+        line(audit_log=about),
+        line(checkpoint=point),
+        *bodies,
+        line(not_sealed={}),
+        line(end=end),
+    ]
+
+
+@pytest.fixture
+def lines() -> list[bytes]:
+    return sealed([line(id=f"aud_{number}", action="project.updated") for number in range(3)])
+
+
+@pytest.mark.parametrize("name", ["audit_log", "checkpoint", "not_sealed", "end"])
+def test_no_entry_hides_in_a_line_of_the_file_itself(lines: list[bytes], name: str) -> None:
+    assert kinds(lines, pinned=[PUBLIC]) == []
+    place = next(at for at, each in enumerate(lines) if name in json.loads(each))
+    lines[place] = line(**json.loads(lines[place]), **MADE_UP)
+    assert kinds(lines, pinned=[PUBLIC]) != []
+
+
+def test_an_entry_that_says_it_is_not_sealed_is_none_of_the_sealed_ones(
+    lines: list[bytes],
+) -> None:
+    lines.insert(3, line(not_sealed={}, **MADE_UP))
+    (found, *_) = findings(lines)
+    assert (found.kind, found.entry_id) == ("entry_inserted", MADE_UP["id"])
