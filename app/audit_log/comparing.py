@@ -46,10 +46,11 @@ def differences(expected: Sequence[str], found: Sequence[Found]) -> Iterator[Dif
     surplus, lacking = Counter(hashes), Counter(expected)
     surplus, lacking = surplus - lacking, lacking - surplus
     known, strange = _split(hashes, surplus)
+    places_of = {text: place for place, text in enumerate(expected)}
     sealed, missing = _split(expected, lacking)
     for place, position in zip(sealed, known, strict=True):
         if expected[place] != hashes[position]:
-            yield Difference("moved", list(expected).index(hashes[position]), found[position])
+            yield Difference("moved", places_of[hashes[position]], found[position])
     for rank in sorted(strange.keys() | missing.keys()):
         entries = [found[position] for position in strange.get(rank, ())]
         places = missing.get(rank, [])
@@ -76,6 +77,7 @@ class Batch:
 
     def __init__(self, expected: Sequence[str]) -> None:
         self.expected = expected
+        self.sealed = frozenset(expected)
         self.found = list[Found]()
 
     def add(self, entry: Found) -> bool:

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 FORMAT: Final = "canopy-audit-1"  # the first word of each text
 NO_HASH: Final = "0" * 64  # ``previous_hash`` of the first checkpoint
 _HASH_LENGTH: Final = 64
+_LARGEST: Final = 2**63 - 1  # that a database can number
 _WORD: Final = re.compile(r"[!-~]+")  # no spaces, so that a text can be read in one way only
 
 
@@ -107,7 +108,7 @@ def write_public_key(key: Ed25519PublicKey) -> str:
 
 def _is_valid(name: str, value: Any) -> bool:
     if name in ("number", "first", "last"):
-        return type(value) is int
+        return type(value) is int and 0 < value <= _LARGEST
     if name == "entry_hashes" and value is None:
         return True
     return isinstance(value, str) and _WORD.fullmatch(value) is not None

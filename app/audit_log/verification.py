@@ -197,7 +197,7 @@ class Verifier:
             self._unsealed += 1
         elif self._batch is None or not self._batch[1].add(found):
             yield Finding("entry_inserted", line=self._line, entry_id=found.id)
-        elif _PRUNED in line and found.hash in self._batch[1].expected:
+        elif _PRUNED in line and found.hash in self._batch[1].sealed:
             self._told_to = max(self._told_to, _deleted_to(record))
 
     def _close_batch(self) -> Iterator[Finding]:
@@ -291,5 +291,5 @@ def _deleted_to(record: dict[str, Any]) -> int:
     """The last number that an entry says was deleted."""
     try:
         return int(record["changes"]["first_number"]["to"]) - 1
-    except (LookupError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError, OverflowError):
         return 0

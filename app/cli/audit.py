@@ -179,7 +179,7 @@ def _verifier(keys: Iterable[str], kept: Path | None) -> Verifier:
         return Verifier(keys, read_kept(kept.read_bytes()) if kept else ())
     except OSError as error:
         raise CommandError(f"{kept} cannot be read ({error.strerror}).") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CommandError(f"--key or --checkpoints cannot be used: {error}.") from None
 
 

@@ -1,8 +1,9 @@
-"""Files that somebody has made to mislead the verification."""
+"""Files that somebody has made to mislead the verification, or to stop it."""
 
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -10,11 +11,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from app.audit_log import proof
 from app.audit_log.proof import Checkpoint
+from app.audit_log.verification import LONGEST_LINE
 from tests.audit_log.logs import findings, kinds
+from tests.processor_time import is_within
 
 KEY = Ed25519PrivateKey.generate()
 PUBLIC = proof.write_public_key(KEY.public_key())
 MADE_UP = {"id": "aud_made_up", "action": "project.deleted", "at": "2026-01-03T10:20:30.456Z"}
+MANY = 40_000  # entries: comparing each with each would take half a minute
 
 
 def line(**record: Any) -> bytes:
@@ -62,3 +66,26 @@ def test_an_entry_that_says_it_is_not_sealed_is_none_of_the_sealed_ones(
     lines.insert(3, line(not_sealed={}, **MADE_UP))
     (found, *_) = findings(lines)
     assert (found.kind, found.entry_id) == ("entry_inserted", MADE_UP["id"])
+
+
+@pytest.mark.parametrize("number", [0, -1, 2**63, 10**20])
+@pytest.mark.parametrize("name", ["number", "first", "last"])
+def test_a_number_that_no_log_has_makes_a_checkpoint_unreadable(name: str, number: int) -> None:
+    found = findings(sealed([line(id="aud_1", at="now")], **{name: number}))
+    assert found[0].kind == "checkpoint_unreadable"
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e400", "null", '"x"', "[]"])
+def test_a_deletion_up_to_no_number_tells_of_none(number: str) -> None:
+    body = b'{"action":"audit_log.pruned","id":"a","changes":{"first_number":{"to":%s}}}'
+    assert kinds(sealed([body % number.encode()])) == []
+
+
+def test_many_entries_in_another_order_are_compared_at_once() -> None:
+    bodies = [b'{"action":"audit_log.pruned","id":"%d"}' % number for number in range(MANY)]
+    lines = sealed(bodies)
+    assert sum(map(len, lines[:2])) < LONGEST_LINE
+    lines[2 : 2 + MANY] = bodies[::-1]
+    began = time.process_time()
+    assert kinds(lines) == ["entry_moved"] * MANY
+    assert is_within(time.process_time() - began, 3)
