@@ -36,6 +36,10 @@ from app.values.ids import is_id
 
 _SHOWN: Final = 1_000  # findings
 _MOST: Final = 1_000_000_000  # checkpoints
+_OWN_KEYS: Final = (
+    "The file names its keys itself, and whoever made it may have made them, too: compare them\n"
+    "with those of the instance, or name those with --key."
+)
 _COLUMNS: Final = ("number", "first", "last", "sealed_at", "hash", "key_id")
 _log_option = click.option(
     "--account",
@@ -99,6 +103,8 @@ def verify(
     if path is not None:
         with _input(path) as file:
             problems = _show(verify_lines(_lines(file), verifier), verifier, as_json=as_json)
+        if not (keys or as_json):
+            click.echo(_OWN_KEYS)
     else:
         problems = in_database(_verify_database)(account, verifier, as_json)
     ctx.exit(1 if problems else 0)
@@ -202,6 +208,8 @@ def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int
     if as_json:
         show_json(about | {"findings": [finding.record() for finding in shown]})
         return problems
+    if verifier.account_id is not None:
+        click.echo(f"log      {verifier.account_id}")
     for key_id, key in verifier.keys.items():
         click.echo(f"key      {key_id} {key}")
     click.echo(

@@ -86,13 +86,34 @@ def test_another_key_is_named(client: Client, run: Run, made: list[str], tmp_pat
     file.write_bytes(b"\n".join(exported(client)))
     keys = {key["id"]: key["public_key"] for key in client.get(f"{PATH}/keys").json["data"]}
     own = [word for key in keys.values() for word in ("--key", key)]
-    assert run("audit", "verify", str(file), *own).exit_code == 0
+    found = run("audit", "verify", str(file), *own)
+    assert (found.exit_code, "names its keys itself" in found.output) == (0, False)
     other = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
     found = run("audit", "verify", str(file), "--key", other)
     assert found.exit_code == 1
     assert "A key is not the one that you named" in found.output
     assert run("audit", "verify", str(file), "--key", "x").exit_code == 1
     assert made
+
+
+def test_whose_log_it_is_and_who_says_so_is_told(
+    client: Client, run: Run, made: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "log.ndjson"
+    file.write_bytes(b"\n".join(exported(client)))
+    found = run("audit", "verify", str(file))
+    assert f"log      {client.account_id}\n" in found.output
+    assert "The file names its keys itself" in found.output
+    assert made
+
+
+def test_kept_checkpoints_that_cannot_be_read_are_told(run: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    for text in ("", "{}", "[" * 100_000, '{"data":[{"previous_hash":1}]}'):
+        kept.write_text(text)
+        found = run("audit", "verify", str(kept), "--checkpoints", str(kept))
+        assert found.exit_code == 1
+        assert "--checkpoints cannot be used" in found.output
 
 
 def _kinds(run: Run, client: Client) -> list[str]:
