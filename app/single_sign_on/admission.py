@@ -14,6 +14,7 @@ from app.models import User
 from app.people.service import is_open
 from app.policy.bounds import NAME_LENGTH
 from app.single_sign_on.interface import ProviderIdentity, SignInRefused
+from app.site.signed_in import current_person
 from app.values.email import email_problem
 from app.values.text import fold, unstorable
 from config import Settings
@@ -49,6 +50,17 @@ def registered_person(email: str) -> str | None:
     if not is_open() and not (person is not None and list_own_invitations(person.id)):
         raise SignInRefused("no_sign_up", email)
     return None
+
+
+def lacks_second_factor(owner: Any) -> bool:
+    """Whether somebody could get past the second factor of a person by linking an identity to them:
+    they link it themselves, once they are signed in.
+
+    Args:
+        owner: the row of ``find_contact``.
+    """
+    person = current_person()
+    return bool(owner.has_second_factor and (person is None or person.user_id != owner.id))
 
 
 def name_of(identity: ProviderIdentity, email: str) -> str:

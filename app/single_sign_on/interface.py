@@ -50,8 +50,9 @@ class ProviderFailed(Exception):
 
 
 class SignInRefused(Exception):
-    """Nobody is signed in. ``reason`` chooses the text of the page ``refused.html``."""
+    """Nobody is signed in. ``reason`` chooses the text of the page ``refused.html``; ``user_id`` is
+    whose the address is here, if that is known."""
 
-    def __init__(self, reason: str, email: str = "") -> None:
+    def __init__(self, reason: str, email: str = "", user_id: str | None = None) -> None:
         super().__init__(reason)
-        self.reason, self.email = reason, email
+        self.reason, self.email, self.user_id = reason, email, user_id

@@ -17,7 +17,7 @@ from app.auth.sessions import SignedIn, end_sessions
 from app.db.extensions import db
 from app.http.errors import NotFound
 from app.models import User
-from app.people.service import create_person, enter, verify_address
+from app.people.service import create_person, enter, find_contact, verify_address
 from app.single_sign_on import attempts, identities, mails
 from app.single_sign_on.admission import admitted_address, name_of, registered_person
 from app.single_sign_on.admission import invitations_of as invitations_of
@@ -74,6 +74,8 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Ou
         return Outcome(user_id, was_linked=attempt.user_id is not None)
     email = admitted_address(identity, _settings())
     owner = attempt.user_id or registered_person(email)
+    if owner and owner != attempt.user_id and find_contact(owner).has_second_factor:
+        raise SignInRefused("second_factor", email, owner)
     attempts.await_consent(
         token,
         user_id=owner,

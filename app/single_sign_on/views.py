@@ -27,6 +27,7 @@ from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
 from app.security import tokens
 from app.single_sign_on import attempts, service
+from app.single_sign_on.admission import lacks_second_factor
 from app.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
 from app.single_sign_on.interface import ProviderFailed, SignInRefused
 from app.site.cookies import read_cookie, set_cookie
@@ -87,7 +88,7 @@ def callback() -> Response:
         _log.warning("single sign-on failed: %s", failure)
         return _enter_and_refuse("failed")
     except SignInRefused as refusal:
-        return _enter_and_refuse(refusal.reason, refusal.email)
+        return _enter_and_refuse(refusal.reason, refusal.email, refusal.user_id)
 
 
 @bp.route("/login/single-sign-on/new", methods=["GET", "POST"])
@@ -119,7 +120,7 @@ def link() -> Response:
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
     owner, form = find_contact(attempt.user_id), LinkForm()
-    if _lacks_second_factor(owner):
+    if lacks_second_factor(owner):
         return _refused("second_factor", owner.email)
     uses_password = owner.has_password and instance().password_sign_in
     if uses_password and form.validate_on_submit() and _is_password_of(owner, form):
@@ -139,7 +140,7 @@ def mail_link() -> Response:
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
     owner = find_contact(attempt.user_id)
-    if _lacks_second_factor(owner):
+    if lacks_second_factor(owner):
         return _refused("second_factor", owner.email)
     with transaction():
         service.mail_link(token, owner)
@@ -158,7 +159,7 @@ def mailed_link(token: str) -> Response:
     if not (is_link and hmac.compare_digest(tokens.hash_token(token), sent)):
         return _refused("other_browser")
     owner = find_contact(attempt.user_id)
-    if _lacks_second_factor(owner):
+    if lacks_second_factor(owner):
         return _refused("second_factor", owner.email)
     if request.method == "POST":
         count_post()
@@ -197,13 +198,6 @@ def _is_password_of(owner: Any, form: LinkForm) -> bool:
         enter_refused_sign_in(owner.id, owner.email)
     form.password.errors = ["That is not your password here."]
     return False
-
-
-def _lacks_second_factor(owner: Any) -> bool:
-    """Whether somebody could get past the second factor of a person by linking an identity to them:
-    they link it themselves, once they are signed in."""
-    person = current_person()
-    return bool(owner.has_second_factor and (person is None or person.user_id != owner.id))
 
 
 def _go_to_provider(target: str, user_id: str | None) -> Response:
@@ -285,10 +279,10 @@ def _allow_target(target: str) -> None:
         allow_form_action(address)
 
 
-def _enter_and_refuse(reason: str, email: str = "") -> Response:
+def _enter_and_refuse(reason: str, email: str = "", user_id: str | None = None) -> Response:
     """Refuse somebody who comes back from the provider, and enter that into the audit log."""
     with transaction():
-        enter_refused_sign_in(None, email or "somebody", reason)
+        enter_refused_sign_in(user_id, email or "somebody", reason)
     return _refused(reason, email)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db.extensions import db
-from app.models import SignInIdentity, User
+from app.models import AuditEntry, SignInIdentity, User
 from tests.make import Browser
 from tests.make.browser import Page
 from tests.single_sign_on.real_provider import RealProvider
@@ -60,6 +61,19 @@ def person_of(app: Flask, email: str) -> Any:
     with app.app_context():
         columns = (User.id, User.name, User.email_verified_at, User.password_hash)
         return db.session.execute(select(*columns).where(User.email == email)).one_or_none()
+
+
+def entries(app: Flask, email: str) -> list[Any]:
+    """The entries of the audit log about a person, the oldest first."""
+    with app.app_context():
+        own = select(AuditEntry.body).where(AuditEntry.body.contains(email))
+        found = map(json.loads, db.session.scalars(own.order_by(AuditEntry.id)))
+        return [entry for entry in found if entry["target"]["label"] == email]
+
+
+def actions(app: Flask, email: str) -> list[str]:
+    """Their actions."""
+    return [entry["action"] for entry in entries(app, email)]
 
 
 def _has_password(page: Page) -> bool:

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from flask import Flask
-from sqlalchemy import select
 
-from app.db.extensions import db
-from app.models import AuditEntry
 from tests.make import Browser, Client, make_invited, sign_up
 from tests.make.browser import PASSWORD
 from tests.single_sign_on.real_provider import RealProvider, claims
-from tests.single_sign_on.support import arrive, begin
-
-
-def entries(app: Flask, email: str) -> list[Any]:
-    """Those about a person, the oldest first."""
-    with app.app_context():
-        own = select(AuditEntry.body).where(AuditEntry.body.contains(email))
-        found = map(json.loads, db.session.scalars(own.order_by(AuditEntry.id)))
-        return [entry for entry in found if entry["target"]["label"] == email]
-
-
-def actions(app: Flask, email: str) -> list[str]:
-    return [entry["action"] for entry in entries(app, email)]
+from tests.single_sign_on.support import actions, arrive, begin, entries
 
 
 def test_a_new_person_and_their_sign_in(sso: Flask, woods: RealProvider) -> None:

@@ -8,7 +8,7 @@ from tests.make import Browser, sign_up
 from tests.make.browser import PASSWORD
 from tests.second_factor.support import turn_on
 from tests.single_sign_on.real_provider import RealProvider, claims
-from tests.single_sign_on.support import arrive, identities, leave, signed_in_as
+from tests.single_sign_on.support import actions, arrive, entries, identities, leave, signed_in_as
 
 LINK = "/login/single-sign-on/link"
 
@@ -23,9 +23,20 @@ def test_the_password_alone_links_nothing(sso: Flask, woods: RealProvider) -> No
     assert "has a second factor here" in page.text
     for path in (LINK, "/login/single-sign-on/mail"):
         sent = browser.send(path, csrf_token=token, password=PASSWORD)
-        assert sent.status == 403
+        assert sent.status == 400  # this sign-in is over
     assert identities(sso, person["email"]) == []
     assert signed_in_as(browser) == ""
+
+
+def test_who_is_refused_stands_in_the_audit_log_once(sso: Flask, woods: RealProvider) -> None:
+    person, browser = claims(), Browser(sso)
+    turn_on(sign_up(sso, person["email"]))
+    arrive(browser, woods, person)
+    browser.get(LINK)
+    entry = entries(sso, person["email"])[-1]
+    assert (entry["action"], entry["outcome"]) == ("person.sign_in_refused", "refused")
+    assert entry["changes"]["reason"] == {"from": None, "to": "second_factor"}
+    assert actions(sso, person["email"]).count("person.sign_in_refused") == 1
 
 
 def test_they_link_it_on_their_profile(sso: Flask, woods: RealProvider) -> None:
