@@ -30,7 +30,8 @@ from app.site.signed_in import current_person, is_from_script
 from app.values import clock
 
 _PASSWORD: Final = "confirm_password"  # noqa: S105 - a field
-_OWN_FIELDS: Final = frozenset({"csrf_token", _PASSWORD, *FIELDS.values()})
+# Fields that the question does not carry along: its own, and a password, which no page shows again.
+_NOT_CARRIED: Final = frozenset({"csrf_token", "password", _PASSWORD, *FIELDS.values()})
 
 
 def ask_again(*, password: bool = False) -> Response | None:
@@ -104,7 +105,7 @@ def _confirm(person: SignedIn) -> None:
 def _page(status: int, **values: object) -> Response:
     """The question, with the fields of the form that it is asked before."""
     _refuse_scripts()
-    fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _OWN_FIELDS]
+    fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _NOT_CARRIED]
     action = request.full_path.rstrip("?")
     return page("second_factor/confirm.html", status, carried=fields, action=action, **values)
 

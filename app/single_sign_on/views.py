@@ -25,6 +25,7 @@ from app.people.service import (
 )
 from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
+from app.second_factor.service import ask_again
 from app.security import tokens
 from app.single_sign_on import attempts, service
 from app.single_sign_on.admission import lacks_second_factor
@@ -122,8 +123,11 @@ def link() -> Response:
     owner, form = find_contact(attempt.user_id), LinkForm()
     if lacks_second_factor(owner):
         return _refused("second_factor", owner.email)
+    if owner.has_second_factor and (question := ask_again()) is not None:
+        return question
     uses_password = owner.has_password and instance().password_sign_in
-    if uses_password and form.validate_on_submit() and _is_password_of(owner, form):
+    is_answer = uses_password and "password" in request.form
+    if is_answer and form.validate_on_submit() and _is_password_of(owner, form):
         return _link(token, attempt)
     _allow_target(attempt.target)
     values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
@@ -163,6 +167,8 @@ def mailed_link(token: str) -> Response:
         return _refused("second_factor", owner.email)
     if request.method == "POST":
         count_post()
+        if owner.has_second_factor and (question := ask_again()) is not None:
+            return question
         return _link(own, attempt)
     _allow_target(attempt.target)
     return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
 from flask import Flask
 
-from tests.make import Browser, sign_up
+from app.policy.second_factor import CONFIRMED_FOR
+from tests.make import Browser, link_in, mails_to, sign_up
 from tests.make.browser import PASSWORD
-from tests.second_factor.support import turn_on
+from tests.second_factor.support import Later, give, source, turn_on
 from tests.single_sign_on.real_provider import RealProvider, claims
 from tests.single_sign_on.support import actions, arrive, entries, identities, leave, signed_in_as
 
 LINK = "/login/single-sign-on/link"
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Later:
+    return Later(monkeypatch)
 
 
 def test_the_password_alone_links_nothing(sso: Flask, woods: RealProvider) -> None:
@@ -46,3 +53,51 @@ def test_they_link_it_on_their_profile(sso: Flask, woods: RealProvider) -> None:
     browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
     assert browser.submit(password=PASSWORD).path == "/profile"
     assert identities(sso, person["email"]) == [person["sub"]]
+
+
+def test_they_are_asked_for_it_before_they_link(
+    sso: Flask, woods: RealProvider, later: Later
+) -> None:
+    person = claims()
+    browser = sign_up(sso, person["email"])
+    factor = turn_on(browser)
+    later.move(CONFIRMED_FOR)
+    page = browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
+    assert page.title == "Confirm that it is you"
+    token = page.form(LINK).fields["csrf_token"]
+    browser.send(LINK, csrf_token=token, password=PASSWORD)
+    assert identities(sso, person["email"]) == []
+    page = browser.submit(LINK, second_factor_code=factor.code())
+    assert (page.status, page.title) == (200, "Link your sign-in")
+    assert browser.submit(password=PASSWORD).path == "/profile"
+    assert identities(sso, person["email"]) == [person["sub"]]
+
+
+def test_they_are_asked_for_it_after_the_mailed_link(
+    sso: Flask, woods: RealProvider, later: Later
+) -> None:
+    person = claims()
+    browser = sign_up(sso, person["email"])
+    factor = turn_on(browser)
+    token = browser.get("/profile").form("/profile/name").fields["csrf_token"]
+    browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
+    browser.send("/login/single-sign-on/mail", csrf_token=token)
+    browser.get(link_in(mails_to(sso, person["email"])[-1]))
+    later.move(CONFIRMED_FOR)
+    assert browser.submit().title == "Confirm that it is you"
+    assert identities(sso, person["email"]) == []
+    assert give(browser, value=factor.code()).path == "/profile"
+    assert identities(sso, person["email"]) == [person["sub"]]
+
+
+def test_no_page_has_the_password_that_was_typed(
+    sso: Flask, woods: RealProvider, later: Later
+) -> None:
+    person = claims()
+    browser = sign_up(sso, person["email"])
+    turn_on(browser)
+    browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
+    later.move(CONFIRMED_FOR)
+    page = browser.submit(password=PASSWORD)
+    assert page.title == "Confirm that it is you"
+    assert PASSWORD not in source(page)
