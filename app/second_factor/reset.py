@@ -1,16 +1,20 @@
 """Resetting the second factor of somebody who has lost it, and their recovery codes too.
 
-An owner may do it for people who belong to no account but those that the owner owns: nobody opens
-another owner's account that way. The operator of the instance may do it for everybody. Whoever
-resets still needs the person's password to sign in as them.
+An owner may do it for people who belong to no account but those that the owner owns, and are no
+operators: nobody opens another owner's account that way, or the instance. The operator of the
+instance may do it for everybody. Whoever resets still needs the person's password to sign in as
+them.
 """
 
 from __future__ import annotations
+
+from sqlalchemy import bindparam, select
 
 from app.auth.memberships import OWNER, check_owner, memberships_of, role_in
 from app.auth.principal import Principal
 from app.auth.sessions import end_sessions
 from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Forbidden, NotFound
 from app.models import User
 from app.second_factor.changes import forget
@@ -20,7 +24,12 @@ _ELSEWHERE = (
     "They also belong to an account that you do not own. Ask whoever runs this instance "
     "(bin/canopy user reset-second-factor)."
 )
+_OPERATOR = (
+    "They are an operator of this instance. Ask whoever runs it "
+    "(bin/canopy user reset-second-factor)."
+)
 _HAS_NONE = "They have no second factor."
+_OPERATOR_SINCE = CompiledQuery(select(User.operator_since).where(User.id == bindparam("user_id")))
 
 
 def reset_problem(owner_id: str, user_id: str) -> str | None:
@@ -30,7 +39,7 @@ def reset_problem(owner_id: str, user_id: str) -> str | None:
     owned = {row.id for row in memberships_of(owner_id) if row.role == OWNER}
     if any(row.id not in owned for row in memberships_of(user_id)):
         return _ELSEWHERE
-    return None
+    return None if _OPERATOR_SINCE.scalar(user_id=user_id) is None else _OPERATOR
 
 
 def reset_member(principal: Principal, member_id: str) -> str:

@@ -15,6 +15,7 @@ from tests.make import (
     make_account,
     make_invited,
     make_member,
+    make_operator,
     sign_in,
     text_of,
 )
@@ -62,6 +63,15 @@ def test_not_of_somebody_in_an_account_of_others(client: Client) -> None:
     assert has_one(client.app, member)
     page = signed_in_browser(client, client.owner_id).get(f"/members/{member.id}")
     assert "You cannot reset it" in page.text
+
+
+def test_not_of_an_operator_of_the_instance(client: Client) -> None:
+    member = member_with_factor(client)
+    make_operator(client, member.id)
+    assert reset(client, member) == 403
+    assert has_one(client.app, member)
+    page = signed_in_browser(client, client.owner_id).get(f"/members/{member.id}")
+    assert "They are an operator of this instance" in page.text
 
 
 def test_an_invitation_by_others_does_not_prevent_it(client: Client) -> None:
