@@ -27,6 +27,8 @@ RECOVERY_CODE: Final = "recovery_code"
 PASSKEY: Final = "passkey"
 
 _COUNTED: Final = "second factor\0"  # apart from passwords
+# All together: each sign-in at a provider and each new password makes another one.
+_KNOWN: Final = "known browsers"
 _OWN: Final = "confirm"  # attempts of a signed-in person are counted separately
 
 
@@ -47,7 +49,7 @@ def count_sign_in_check(
     """
     keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
     if known is not None and known.user_id == user_id:
-        keys = (throttle_key(f"{_COUNTED}{user_id}", known.id), *keys)
+        keys = (throttle_key(f"{_COUNTED}{user_id}", _KNOWN), *keys)
     return _count(keys, factor)
 
 

@@ -222,6 +222,21 @@ def test_wrong_codes_at_the_same_moment_are_all_counted(app: Flask, email: str) 
     assert sorted(found) == [422] * WRONG_CODES + [429] * 3
 
 
+def change_password(browser: Browser) -> None:
+    """Change the password to the same: each change makes the browser known anew."""
+    browser.get("/profile")
+    page = browser.submit("/profile/password", password=PASSWORD, new_password=PASSWORD)
+    assert page.path == "/profile", page.text
+
+
+def known_as(browser: Browser) -> Browser:
+    """Another browser, with the cookie that makes this one known."""
+    other, cookie = Browser(browser.app), browser.client.get_cookie("canopy_known")
+    assert cookie is not None
+    other.client.set_cookie("canopy_known", cookie.value)
+    return other
+
+
 def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str, later: Later) -> None:
     own = sign_in(app, email)
     factor = turn_on(own)
@@ -231,6 +246,16 @@ def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str, la
         give(begin(app, email), value=factor.wrong())
     later.move()
     assert give(begin(app, email, own), value=factor.code()).path == "/welcome"
+
+
+def test_a_new_known_browser_brings_no_new_attempts(app: Flask, email: str, later: Later) -> None:
+    own = sign_in(app, email)
+    factor = turn_on(own)
+    for _ in range(WRONG_CODES):
+        change_password(own)
+        assert give(begin(app, email, known_as(own)), value=factor.wrong()).status == 422
+    change_password(own)
+    assert give(begin(app, email, known_as(own)), value=factor.wrong()).status == 429
 
 
 def test_wrong_codes_count_apart_from_wrong_passwords(app: Flask, email: str, later: Later) -> None:
