@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from authlib.oidc.core import CodeIDToken
 from joserfc import jwt
@@ -12,6 +12,9 @@ from joserfc.jws import JWSRegistry
 
 from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, SUBJECT_LENGTH
 from app.single_sign_on.interface import ProviderFailed
+
+# What the libraries raise for a token that no provider makes.
+_MALFORMED: Final = (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
 
 class Expected(NamedTuple):
@@ -61,7 +64,7 @@ def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, An
         claims.validate(leeway=CLOCK_SKEW)
     except (InvalidKeyIdError, BadSignatureError) as error:
         raise UnknownKey(f"ID token: {type(error).__name__}") from None
-    except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except _MALFORMED as error:
         raise ProviderFailed(f"ID token: {type(error).__name__} {error}") from None
     subject = claims["sub"]
     is_text = isinstance(subject, str) and subject.isascii() and subject.isprintable()

@@ -34,6 +34,11 @@ _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _USERINFO: Final = "userinfo_endpoint"
 _AUTH_METHODS: Final = "token_endpoint_auth_methods_supported"
 
+# What a response can make of a request, that of JSON in brackets without end included.
+_FAILURES: Final = (
+    httpx2.HTTPError, httpx2.InvalidURL, ValueError, TypeError, KeyError, RecursionError
+)  # fmt: skip
+
 _Result = TypeVar("_Result")
 
 
@@ -216,7 +221,7 @@ def _attempt(request: Callable[[], _Result]) -> _Result:
         return request()
     except AuthlibBaseError as error:  # such as invalid_grant
         raise ProviderFailed(f"the provider answers {str(error.error)[:100]!r}") from None
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, TypeError, KeyError) as error:
+    except _FAILURES as error:
         reason = str(error).partition("\n")[0][:200]
         raise ProviderFailed(f"{type(error).__name__} {reason}") from None
 

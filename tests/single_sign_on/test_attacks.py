@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pytest
 from flask import Flask
+from joserfc import jws
 from joserfc.jwk import RSAKey
 
 from app.policy.tiers import SINGLE_SIGN_ONS
@@ -136,6 +137,12 @@ def test_signatures_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
                 assert arrive(site, liar) == FAILED
     liar.is_right()
     assert arrive(site, liar) == NEW
+
+
+def test_a_token_of_brackets_without_end(site: Flask, liar: FakeProvider) -> None:
+    text = jws.serialize_compact(liar.header, b'{"x":' + b"[" * 50_000, liar.key)
+    liar.token = {"id_token": text}
+    assert arrive(site, liar) == FAILED
 
 
 def test_a_new_key_is_found(site: Flask, liar: FakeProvider) -> None:

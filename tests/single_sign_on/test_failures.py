@@ -88,6 +88,7 @@ def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
         "no object": gives([1, 2]),
         "null": gives(None),
         "no JSON": gives(b"{"),
+        "brackets without end": gives(b"[" * 100_000),
         "a redirect": gives({}, 302, Location="http://127.0.0.1:1/"),
         "too much": gives(b'"' + b"x" * RESPONSE_BYTES + b'"'),
         "compressed": gives(gzip.compress(b"{}"), Content_Encoding="gzip"),
