@@ -63,8 +63,13 @@ def enter_refused_sign_in(user_id: str | None, email: str, reason: str | None = 
 
 
 def log_of(user_id: str) -> str:
-    """In whose log an action on a person stands: an account's id, or INSTANCE."""
+    """In whose log an action on a person stands: an account's id, or INSTANCE.
+
+    It is that of the account in which they work. As long as they are not signed in, it is that of
+    the account which they joined first: inviting somebody does not show from where they sign in.
+    """
     signed_in: SignedIn | None = g.get("person")
     if signed_in is not None and signed_in.user_id == user_id and signed_in.account_id:
         return signed_in.account_id
-    return next((row.id for row in memberships_of(user_id)), INSTANCE)
+    first = min(memberships_of(user_id), key=lambda row: row.joined_at, default=None)
+    return INSTANCE if first is None else str(first.id)

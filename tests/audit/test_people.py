@@ -48,6 +48,18 @@ def test_signing_up_signing_in_and_out(client: Client) -> None:
         assert each["via"]["user_agent"].startswith("Mozilla")
 
 
+def test_an_account_that_invites_somebody_later_does_not_see_from_where_they_sign_in(
+    client: Client,
+) -> None:
+    email = new_email(client)
+    sign_up(client.app, email)
+    log = _account(client, email)
+    make_member(client, email=email)  # of an account that comes first by name
+    with new_entries(client, log) as found:
+        sign_in(client.app, email)
+    assert [each["account_id"] for each in found] == [log]
+
+
 def test_the_account_of_a_new_person_is_made_by_them(client: Client) -> None:
     email = new_email(client)
     sign_up(client.app, email)
