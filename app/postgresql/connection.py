@@ -140,8 +140,6 @@ def _parameters(setting: str, url: str) -> Mapping[str, Any]:
         make_conninfo(**parameters)
     except (ArgumentError, psycopg.ProgrammingError) as error:
         reason = str(error).strip().splitlines()[0]
-    except ValueError:
-        reason = "its port is not a number"
     else:
         return parameters
     raise SettingsError(f"{setting} cannot be used: {reason}.")
