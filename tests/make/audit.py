@@ -24,9 +24,8 @@ ANA = Actor("person", "user_01arz3ndektsv4rrffq69g5fav", "ana@forest.example.org
 
 def audit_entries(client: Client, account_id: str | None = None) -> list[dict[str, Any]]:
     """The entries of an account, by default the client's own, the oldest first."""
-    return [
-        each for each in _all(client.app) if each["account_id"] == (account_id or client.account_id)
-    ]
+    bodies = _bodies(client.app, account_id or client.account_id)
+    return [loads(body.encode()) for body in bodies.values()]
 
 
 @contextmanager
@@ -37,12 +36,11 @@ def new_entries(client: Client, *account_ids: str) -> Iterator[list[dict[str, An
         account_ids: of further logs than the client's.
     """
     logs = (client.account_id, *account_ids)
-    known = {each["id"] for each in _all(client.app)}
+    known = _bodies(client.app, *logs)
     found: list[dict[str, Any]] = []
     yield found
-    found += [
-        each for each in _all(client.app) if each["id"] not in known and each["account_id"] in logs
-    ]
+    bodies = _bodies(client.app, *logs)
+    found += [loads(body.encode()) for entry_id, body in bodies.items() if entry_id not in known]
 
 
 def make_boundary_entry(client: Client) -> str:
@@ -92,8 +90,10 @@ def make_checkpoint(client: Client, number: int, **columns: Any) -> None:
         db.session.commit()
 
 
-def _all(app: Flask) -> list[dict[str, Any]]:
+def _bodies(app: Flask, *account_ids: str) -> dict[str, str]:
+    """The text of each entry in these logs, by its id."""
+    entries = select(AuditEntry.id, AuditEntry.body).where(AuditEntry.account_id.in_(account_ids))
     with app.app_context():
-        bodies = db.session.scalars(select(AuditEntry.body).order_by(AuditEntry.id)).all()
+        rows = db.session.execute(entries.order_by(AuditEntry.id)).all()
         db.session.rollback()
-    return [loads(body.encode()) for body in bodies]
+    return {row.id: row.body for row in rows}
