@@ -36,8 +36,12 @@ def waiting(client: Client) -> int:
 
 
 def simplify(client: Client) -> int:
+    """Run the job until nothing waits: other tests may have left more than one run makes."""
+    made = 0
     with client.app.app_context():
-        return simplify_boundaries()
+        while number := simplify_boundaries():
+            made += number
+    return made
 
 
 def forget_shapes(client: Client) -> None:
