@@ -1,5 +1,6 @@
 // Forms that a passkey answers: before such a form is sent, the browser makes a passkey, or has one
-// sign the challenge of the page. What it says goes into a hidden field, as JSON.
+// sign the challenge of the page. What it says goes into a hidden field, as JSON. Until this script
+// has run, the button of the form is disabled.
 
 const PROBLEMS = {
   NotAllowedError: "It was canceled, or took too long. Please try again.",
@@ -46,10 +47,8 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     problem.textContent = words;
     problem.hidden = !words;
   };
-  if (!window.PublicKeyCredential) {
-    button.disabled = true;
-    say(NONE);
-  }
+  if (window.PublicKeyCredential) button.disabled = false;
+  else say(NONE);
   form.addEventListener("submit", async (event) => {
     if (field.value || (name && !name.value.trim())) return;  // the server says what is missing
     event.preventDefault();
