@@ -13,26 +13,10 @@ from redis import Redis
 from sqlalchemy import event
 
 from app.db.extensions import db
-from app.jobs.queue import enqueue_once
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 
 _CALLS: Final = "canopy_calls_after_commit"
-_TTL: Final = 600  # seconds in the queue; the periodic job does what a lost one would have
-
-
-def enqueue_after_commit(job: str) -> None:
-    """Have a job run as soon as the open transaction is committed.
-
-    Args:
-        job: its dotted path, such as ``app.mail.jobs.send_mails``. It takes no arguments, and
-            waits in the queue once at most.
-    """
-
-    def enqueue(client: Redis) -> None:
-        enqueue_once(client, job, job_id=f"woken-{job.replace('.', '-')}", ttl=_TTL)
-
-    call_after_commit(job, enqueue)
 
 
 def notify_after_commit(signal: WakeSignal) -> None:

@@ -18,6 +18,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.db.waiting import shorten_waits
 from app.jobs.registry import Job
+from app.jobs.valkey import valkey
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
     Contents,
@@ -31,6 +32,7 @@ from app.mail.leases import (
 )
 from app.mail.messages import Envelope, compose
 from app.mail.resolvers import resolve_mail
+from app.mail.service import NEW_MAILS
 from app.mail.transport import Transport, open_transport
 from app.models import Mail
 from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RECORD_RETRY_AFTER, RETRY_AFTER, RUN_FOR
@@ -46,6 +48,7 @@ def send_mails() -> int:
 
     Stops early when its time is up or the mail server is unavailable; the next run continues.
     """
+    valkey().attempt(NEW_MAILS.begin)
     sent = 0
     end = time.monotonic() + RUN_FOR
     with closing(open_transport(current_app.config["SETTINGS"])) as transport:
@@ -180,4 +183,7 @@ def shorten_mail_waits() -> int:
         return shorten_waits(Mail, LONGEST_WAITS)
 
 
-JOBS: Final = (Job(send_mails, every_seconds=15), Job(shorten_mail_waits, every_seconds=60))
+JOBS: Final = (
+    Job(send_mails, every_seconds=15, signal=NEW_MAILS),
+    Job(shorten_mail_waits, every_seconds=60),
+)

@@ -7,13 +7,17 @@ from typing import Any, Final
 
 from app.db.engines import insert_into
 from app.db.extensions import db
-from app.jobs.after_commit import enqueue_after_commit
+from app.jobs.after_commit import notify_after_commit
+from app.jobs.queue import GENERAL
+from app.jobs.wake_signals import WakeSignal
 from app.mail.leases import Contents
 from app.models import Mail
+from app.policy.mails import RUN_FOR
 from app.values import clock
 from app.values.ids import new_id
 
-SEND: Final = "app.mail.jobs.send_mails"
+# The job ends by itself before this timeout.
+NEW_MAILS: Final = WakeSignal("mails", GENERAL, job_timeout=int(RUN_FOR) + 90)
 
 
 def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, Any]) -> None:
@@ -37,4 +41,4 @@ def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, An
         created_at=moment,
     )
     db.session.execute(row.on_conflict_do_nothing(index_elements=[Mail.cause]))
-    enqueue_after_commit(SEND)
+    notify_after_commit(NEW_MAILS)

@@ -34,7 +34,7 @@ SEND_TIMEOUT: Final = 60.0
 
 MAILS_A_CONNECTION: Final = 50
 
-# Seconds after which a job begins no other mail. With the last one it ends within RQ's 180.
+# Seconds after which a job begins no other mail. The last one takes SEND_TIMEOUT at most.
 RUN_FOR: Final = 90.0
 
 RECORD_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record the outcome

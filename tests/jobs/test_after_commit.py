@@ -9,14 +9,13 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db.extensions import db
-from app.jobs.after_commit import enqueue_after_commit, notify_after_commit
+from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 from tests.make import second_app
 
 SIGNAL = WakeSignal("waking", DELIVERIES, 60, "app.waking.jobs.drain")
-JOB = "app.waking.jobs.work"
 
 
 @pytest.fixture
@@ -26,17 +25,15 @@ def inside(app: Flask) -> Iterator[None]:
         yield
         db.session.rollback()
         valkey().client.delete(SIGNAL._sent, SIGNAL._queued)
-        for queue in (job_queue(valkey().client, DELIVERIES), job_queue(valkey().client)):
-            for job in queue.jobs:
-                if job.func_name in (SIGNAL.job, JOB):
-                    job.delete()
+        for job in job_queue(valkey().client, DELIVERIES).jobs:
+            if job.func_name == SIGNAL.job:
+                job.delete()
 
 
 def _started() -> list[str]:
     """The jobs that wait that were started."""
-    client = valkey().client
-    jobs = [*job_queue(client).jobs, *job_queue(client, DELIVERIES).jobs]
-    return [job.func_name for job in jobs if job.func_name in (SIGNAL.job, JOB)]
+    jobs = job_queue(valkey().client, DELIVERIES).jobs
+    return [job.func_name for job in jobs if job.func_name == SIGNAL.job]
 
 
 def _change() -> None:
@@ -59,12 +56,11 @@ def test_a_commit_notifies_once_for_all_of_the_transaction(monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("inside")
-def test_a_commit_wakes_jobs_and_signals_bells() -> None:
+def test_a_commit_starts_the_job() -> None:
     _change()
     notify_after_commit(SIGNAL)
-    enqueue_after_commit(JOB)
     db.session.commit()
-    assert sorted(_started()) == [SIGNAL.job, JOB]
+    assert _started() == [SIGNAL.job]
 
 
 @pytest.mark.usefixtures("inside")

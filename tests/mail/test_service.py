@@ -9,7 +9,8 @@ from redis import Redis
 from app.db.extensions import db
 from app.jobs.queue import job_queue
 from app.jobs.valkey import valkey
-from app.mail.service import SEND, queue_mail
+from app.mail.jobs import send_mails
+from app.mail.service import NEW_MAILS, queue_mail
 from tests.mail.conftest import LINK, RECIPIENT, only_row, queue, rows, send
 
 VALUES = {"name": "Jo", "link": LINK}
@@ -23,6 +24,7 @@ def _woken(app: Flask) -> list[str]:
         queue = job_queue(client)
         found = [job.func_name for job in queue.jobs]
         queue.empty()
+        NEW_MAILS.begin(client)
         return found
 
 
@@ -43,7 +45,23 @@ def test_a_commit_wakes_the_job_once(outbox: Flask) -> None:
             queue_mail("verify_email", RECIPIENT, cause=f"woken {number}", values=VALUES)
         assert _woken(outbox) == []
         db.session.commit()
-    assert _woken(outbox) == [SEND]
+    assert _woken(outbox) == ["app.mail.jobs.send_mails"]
+
+
+def test_a_commit_while_the_job_ends_wakes_another(
+    outbox: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The running one may have looked for mails for the last time already."""
+    _woken(outbox)
+
+    def commit() -> None:
+        queue_mail("verify_email", RECIPIENT, cause="at the end", values=VALUES)
+        db.session.commit()
+
+    monkeypatch.setattr("app.mail.jobs._lease", commit)
+    with outbox.app_context():
+        assert send_mails() == 0
+    assert _woken(outbox) == ["app.mail.jobs.send_mails"]
 
 
 def test_each_cause_queues_one_mail(outbox: Flask) -> None:

@@ -19,7 +19,9 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.deliveries.service import end_replays
 from app.http.errors import Conflict, NotFound
-from app.jobs.after_commit import enqueue_after_commit
+from app.jobs.after_commit import notify_after_commit
+from app.jobs.queue import GENERAL
+from app.jobs.wake_signals import WakeSignal
 from app.models import Delivery, Event, Replay
 from app.policy.events import EVENTS, includes
 from app.values import clock
@@ -28,7 +30,7 @@ from app.webhooks.auditing import enter_replay
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
 
-_QUEUE: Final = "app.webhooks.jobs.queue_replays"
+NEW_REPLAYS: Final = WakeSignal("replays", GENERAL, job_timeout=180)
 _FAILED: Final = ("failed", "canceled")
 _IF_DISABLED: Final = "nothing can be sent again"
 _LAST: Final = CompiledQuery(
@@ -102,7 +104,7 @@ def start_replay(
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
         enter_replay(locked, replay)
-        enqueue_after_commit(_QUEUE)
+        notify_after_commit(NEW_REPLAYS)
     return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
 
 
