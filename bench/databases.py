@@ -35,7 +35,7 @@ def measure_on_chosen(measure: Measure, mark: str, about: str | None, full: Effo
         if not chosen.postgres:
             sections["SQLite"] = measure(Path(name) / "sqlite", lambda: "", effort)
         if chosen.postgres or chosen.write:
-            with PostgresServer(Path(name) / "pg") as server:
+            with PostgresServer(Path(name) / "pg", durable=True) as server:
                 folder = Path(name) / "postgresql"
                 sections["PostgreSQL"] = measure(folder, server.create_database, effort)
     for title, tables in sections.items():

@@ -17,10 +17,14 @@ with warnings.catch_warnings():
 
 
 class PostgresServer:
-    """Started by ``with``, stopped at its end."""
+    """Started by ``with``, stopped at its end.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    ``durable``: a commit waits for the disk, as it does by default. Otherwise what is written need
+    not outlast this machine; it still outlasts a restart.
+    """
+
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
+        self._folder, self._durable = folder, durable
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
@@ -32,9 +36,9 @@ class PostgresServer:
         # The package's own list, which a standby's user must be able to copy whatever the umask is.
         (self._folder / ".handle_pids.json").chmod(0o644)
         with psycopg.connect(self.url, autocommit=True) as connection:
-            # What is written need not outlast this machine; it still outlasts a restart.
-            connection.execute("ALTER SYSTEM SET fsync = off")
-            connection.execute("SELECT pg_reload_conf()")
+            if not self._durable:
+                connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("SELECT pg_reload_conf()")
         return self
 
     def __exit__(self, *_: object) -> None:

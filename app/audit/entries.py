@@ -111,9 +111,9 @@ def _row(
         "account_id": account_id,
         "at": clock.format_time(moment),
         "action": action,
-        "actor": actor._replace(label=actor.label[:_LABEL_LENGTH])._asdict(),
+        "actor": _labelled(actor),
         "via": via._asdict(),
-        "target": target._replace(label=target.label[:_LABEL_LENGTH])._asdict(),
+        "target": _labelled(target),
         # Read again, as what is stored as JSON goes into it unparsed and in any order.
         "changes": orjson.loads(dumps(changes)) if changes else None,
         "outcome": "refused" if refused else "done",
@@ -128,3 +128,7 @@ def _row(
         "body": body.decode(),
         "mac": authenticity.code_of(body),
     }
+
+
+def _labelled(whom: Actor | Target) -> dict[str, str | None]:
+    return {"type": whom.type, "id": whom.id, "label": whom.label[:_LABEL_LENGTH]}

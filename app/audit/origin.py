@@ -110,23 +110,24 @@ def _actor_of(principal: Principal) -> Actor:
 
 
 def _via_of(principal: Principal) -> Via:
-    via = _request_via()
     if prefix := _PREFIXES.get(principal.kind):
-        return via._replace(credential=f"{prefix}…{principal.token_end}")
+        return _request_via(credential=f"{prefix}…{principal.token_end}")
     if principal.kind == "import":
-        return via._replace(import_id=principal.credential_id)
+        return _request_via(import_id=principal.credential_id)
     if principal.application_id:
         name = application_name(principal.account_id, principal.application_id)
-        return via._replace(application={"id": principal.application_id, "label": name})
-    return via
+        return _request_via(application={"id": principal.application_id, "label": name})
+    return _request_via()
 
 
-def _request_via() -> Via:
+def _request_via(**others: Any) -> Via:
     if not has_request_context():
-        return Via()
-    agent = request.headers.get("User-Agent")
+        return Via(**others)
+    environ = request.environ
+    agent = environ.get("HTTP_USER_AGENT")
     return Via(
-        request_id=request.environ.get(REQUEST_ID),
-        ip=request.remote_addr,
+        request_id=environ.get(REQUEST_ID),
+        ip=environ.get("REMOTE_ADDR"),
         user_agent=None if agent is None else agent[:_AGENT_LENGTH],
+        **others,
     )
