@@ -56,9 +56,10 @@ terminal.
     "test": """\
 usage: bin/test [--slow] [arguments of pytest]
 
-Sets up what is missing, then runs the tests in parallel and in random order.
+Sets up what is missing, then runs the tests in parallel and in random order. Without arguments,
+each test runs on one of the two databases, chosen by its name; with any, on both.
 
-  --slow        run the tests marked slow as well, as .ci/run does
+  --slow        run all tests, those marked slow as well, as .ci/run does
   -m slow       run only those
   tests/x -k y  run some
 
@@ -119,6 +120,8 @@ def test(arguments: list[str]) -> int:
             raise SetupError(f"No test may be skipped here (CI=true), but {missing}.")
         say(f"The tests that need it are skipped: {missing}.")
         os.environ["CANOPY_TEST_MISSING"] = missing
+    if not arguments:
+        arguments = ["--one-database"]
     # More at once than there are processors, as many of them wait for other processes.
     become("-m", "pytest", "-n", str((os.cpu_count() or 2) * 3 // 2), *arguments)
 

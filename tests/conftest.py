@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from flask import Flask
@@ -49,13 +50,21 @@ Flask.test_client_class = Visitor
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
+    parser.addoption(
+        "--one-database",
+        action="store_true",
+        help="run each test on one of the databases, chosen by its name, instead of on both",
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test runs on both databases; one marked ``one_database`` on SQLite alone, the faster."""
     if "app" in metafunc.fixturenames:
-        one = metafunc.definition.get_closest_marker("one_database")
-        names = DATABASES[:1] if one else DATABASES
+        names = DATABASES
+        if metafunc.definition.get_closest_marker("one_database"):
+            names = DATABASES[:1]
+        elif metafunc.config.option.one_database:
+            names = (DATABASES[crc32(metafunc.definition.nodeid.encode()) % 2],)
         metafunc.parametrize("app", names, indirect=True, scope="session")
 
 
