@@ -7,10 +7,10 @@ from app.audit.origin import Actor
 from app.models import Account
 
 
-def enter_change(
+def record_change(
     account: Account, field: str, former: str, value: str, actor: Actor | None = None
 ) -> None:
-    """Enter that a field of an account changes.
+    """Record that a field of an account changes.
 
     Args:
         actor: who changes it, where no person and no command does.

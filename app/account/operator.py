@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
-from app.account.auditing import enter_change
+from app.account.auditing import record_change
 from app.account.service import read_account
 from app.account.validation import check_name
 from app.db.extensions import db
@@ -49,7 +49,7 @@ def rename(account_id: str, name: str) -> None:
     check_name(name)
     account = db.session.get_one(Account, account_id, with_for_update={"key_share": True})
     if account.name != name:
-        enter_change(account, "name", account.name, name)
+        record_change(account, "name", account.name, name)
         account.name = name
         account.updated_at = clock.now()
 

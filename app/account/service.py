@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from app.account.auditing import enter_change, target_of
+from app.account.auditing import record_change, target_of
 from app.account.record import account_record
 from app.account.record import read_account as read_account
 from app.account.validation import check_account
@@ -56,7 +56,7 @@ def rename_account(
     if_match.check(dumps(current))
     values = check_fixed(values, id=account.id, slug=account.slug)
     if (name := values.get("name", account.name)) != account.name:
-        enter_change(account, "name", account.name, name)
+        record_change(account, "name", account.name, name)
         account.name = name
         account.updated_at = clock.now()
     return current | {"name": account.name}
@@ -148,7 +148,7 @@ def set_plan(account_id: str, plan: str, actor: Acting | None = None) -> Account
     if account is None:
         raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
     check_plan(plan)
-    enter_change(account, "plan", account.plan, plan, actor)
+    record_change(account, "plan", account.plan, plan, actor)
     account.plan = plan
     account.updated_at = clock.now()
     db.session.flush()

@@ -17,11 +17,11 @@ from app.http.urls import absolute_url
 ARCHIVE = "application/octet-stream"
 
 
-def file_response(account_id: str, enter: Callable[[], None]) -> Response:
+def file_response(account_id: str, record: Callable[[], None]) -> Response:
     """The archive of an account.
 
     Args:
-        enter: records the export in the audit log, and so in the archive, and commits.
+        record: records the export in the audit log, and so in the archive, and commits.
 
     Raises:
         ServiceUnavailable: the account has another export that is running, or there are too many.
@@ -31,7 +31,7 @@ def file_response(account_id: str, enter: Callable[[], None]) -> Response:
     account = ExportedAccount(account_id, read_account(account_id)["slug"], absolute_url(""))
 
     def write(at_once: bool) -> ExportedFile:
-        enter()
+        record()
         # Where each piece is sent at once, sending fails when the client has gone.
         on_batch = (lambda _name, _records: check()) if at_once else (lambda _name, _records: None)
         return write_archive(account, app, on_batch, at_once=at_once)

@@ -8,7 +8,7 @@ from flask import Response
 
 from app.account_export.responses import ARCHIVE, file_response
 from app.account_export.schemas import AccountExportQuerySchema
-from app.account_export.service import enter_export
+from app.account_export.service import record_export
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -38,8 +38,8 @@ def export_account(principal: Principal, _: dict[str, Any]) -> Response:
     503.
     """
 
-    def enter() -> None:
+    def record() -> None:
         with transaction():
-            enter_export(principal.account_id, principal.account_name)
+            record_export(principal.account_id, principal.account_name)
 
-    return file_response(principal.account_id, enter)
+    return file_response(principal.account_id, record)

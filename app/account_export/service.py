@@ -27,7 +27,7 @@ from app.values.version import VERSION
 OnBatch = Callable[[str, int], None]
 
 
-def enter_export(account_id: str, account_name: str) -> None:
+def record_export(account_id: str, account_name: str) -> None:
     """Record in the current transaction that somebody exports all data of an account."""
     record("account.exported", Target("account", account_id, account_name), account_id=account_id)
 

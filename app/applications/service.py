@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from app.applications.auditing import enter
+from app.applications.auditing import record_entry
 from app.applications.client_secrets import Rotated as Rotated  # re-exported
 from app.applications.client_secrets import end_former_secret as end_former_secret
 from app.applications.client_secrets import is_running, new_secret, secret_mark
@@ -23,7 +23,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden, ValidationFailed
 from app.models import Account, OAuthApplication
-from app.oauth.service import enter_end_of_access, revoke_consents_to
+from app.oauth.service import record_end_of_access, revoke_consents_to
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
 from app.security import tokens
@@ -80,7 +80,7 @@ def create_application(
         updated_at=moment,
     )
     db.session.add(application)
-    enter("application.created", application, created(_entered(application)))
+    record_entry("application.created", application, created(_entered(application)))
     return application, secret
 
 
@@ -135,7 +135,7 @@ def update_application(
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
-    enter("application.updated", application, changed(former, _entered(application)))
+    record_entry("application.updated", application, changed(former, _entered(application)))
     revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked
 
@@ -145,8 +145,8 @@ def delete_application(account_id: str, client_id: str) -> bool:
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return False
-    enter("application.deleted", application)
-    enter_end_of_access(application)
+    record_entry("application.deleted", application)
+    record_end_of_access(application)
     db.session.delete(application)
     return True
 

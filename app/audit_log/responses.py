@@ -13,13 +13,13 @@ from app.values import clock
 
 
 def file_response(
-    account_id: str, format_name: str, query: EntryQuery, enter: Callable[[], None]
+    account_id: str, format_name: str, query: EntryQuery, record: Callable[[], None]
 ) -> Response:
     """A file with all entries that match a query.
 
     Args:
         format_name: one of ``FORMATS``.
-        enter: records the export in the log, and so in the file, and commits.
+        record: records the export in the log, and so in the file, and commits.
 
     Raises:
         ServiceUnavailable: the account has another export that is running, or there are too many.
@@ -27,7 +27,7 @@ def file_response(
     app = current_app._get_current_object()  # type: ignore[attr-defined]
 
     def write(at_once: bool) -> ExportedFile:
-        enter()
+        record()
         pieces = export(app, account_id, format_name, query)
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
 

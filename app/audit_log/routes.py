@@ -61,11 +61,11 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 def _file(account_id: str, format_name: str, query: EntryQuery) -> Response:
-    def enter() -> None:
+    def record() -> None:
         with transaction():
-            service.enter_export(account_id, format_name, query)
+            service.record_export(account_id, format_name, query)
 
-    return file_response(account_id, format_name, query, enter)
+    return file_response(account_id, format_name, query, record)
 
 
 @bp.operation(

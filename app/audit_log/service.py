@@ -42,7 +42,7 @@ def read_entry(account_id: str, entry_id: str) -> Any:
     return Fragment(row.body)
 
 
-def enter_export(account_id: str, format_name: str, query: EntryQuery) -> None:
+def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
     """Record in the current transaction that somebody exports the log."""
     asked = {"format": format_name, **filters_of(query)}
     changes = {name: {"from": None, "to": value} for name, value in asked.items()}

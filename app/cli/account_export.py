@@ -14,7 +14,7 @@ from flask import current_app
 
 from app.account.operator import find_account
 from app.account_export.contents import CONTENTS
-from app.account_export.service import ExportedAccount, OnBatch, enter_export, write_archive
+from app.account_export.service import ExportedAccount, OnBatch, record_export, write_archive
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_record
@@ -47,7 +47,7 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
     records = Counter[str]()
     with _output(path, overwrite=force) as file:
         with transaction():
-            enter_export(found.id, found.name)
+            record_export(found.id, found.name)
         with _progress(records, quiet=as_json) as on_batch:
             _write(ExportedAccount(found.id, found.slug, instance), file, on_batch)
     if str(path) != "-":

@@ -14,7 +14,7 @@ from flask import Flask, current_app
 from app.account.operator import find_account
 from app.audit_log.findings import Finding
 from app.audit_log.integrity import verify_account
-from app.audit_log.service import EntryQuery, enter_export, list_checkpoints
+from app.audit_log.service import EntryQuery, list_checkpoints, record_export
 from app.audit_log.service import export as export_log
 from app.audit_log.verification import LONGEST_LINE, Verifier, read_kept, verify_lines
 from app.cli.context import in_database
@@ -139,7 +139,7 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
         confirm(f"Replace {path}?", yes=yes, as_json=as_json)
     with output_file(path) as file:
         with transaction():
-            enter_export(account_id, format_name, EntryQuery())
+            record_export(account_id, format_name, EntryQuery())
         with closing(export_log(_app(), account_id, format_name, EntryQuery())) as pieces:
             file.writelines(pieces)
     if is_file:

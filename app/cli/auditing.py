@@ -9,8 +9,8 @@ from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
 
 
-def enter_of_instance(action: str, **values: str) -> None:
-    """Enter what a command did with the whole instance."""
+def record_of_instance(action: str, **values: str) -> None:
+    """Record what a command did with the whole instance."""
     target = Target("instance", None, current_app.config["SETTINGS"].instance_name)
     with transaction():
         record(action, target, account_id=INSTANCE, changes=created(values))

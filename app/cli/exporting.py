@@ -26,7 +26,7 @@ from app.cli.output import (
 )
 from app.cli.output_file import output_file, output_option
 from app.db.transactions import transaction
-from app.exports.auditing import enter_export
+from app.exports.auditing import record_export
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import Export, export_of, write_export
 from app.formats.writers.formats import READ_TWICE
@@ -101,7 +101,7 @@ def export(
     if project_id:
         summarize_project(found.id, project_id)  # or there is none
     with transaction():
-        enter_export(made, found.name)
+        record_export(made, found.name)
     is_file = str(path) != "-"
     if is_file and path.is_dir():
         raise CommandError(f"{path} is a folder; name a file.")

@@ -13,7 +13,7 @@ import click
 from flask import current_app
 from sqlalchemy import URL
 
-from app.cli.auditing import enter_of_instance
+from app.cli.auditing import record_of_instance
 from app.cli.context import create_application, upgrade, with_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import (
@@ -69,7 +69,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
             started=start,
         )
     if migrations.is_supported():  # else there is no table for it
-        enter_of_instance("instance.backed_up", file=str(path.absolute()))
+        record_of_instance("instance.backed_up", file=str(path.absolute()))
     record = {"file": str(path.absolute()), "bytes": written.size, **_describe(written.manifest)}
     rows = written.manifest.rows()
     if as_json:
@@ -117,7 +117,7 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
         with _bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
             put_off = restore(source, url, advance)
-    enter_of_instance("instance.restored", file=str(path.absolute()))
+    record_of_instance("instance.restored", file=str(path.absolute()))
     record = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from app.audit.guard import part_of_entry
 from app.audit_log.jobs import seal_all
-from app.cli.auditing import enter_of_instance
+from app.cli.auditing import record_of_instance
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
 from app.cli.output import CommandError, examples, json_option, show_json
@@ -91,7 +91,7 @@ def finish(as_json: bool) -> None:
             db.session.commit()
             sealed[batch.table] += batch.sealed
             unreadable[batch.table] += batch.unreadable
-    enter_of_instance("instance.secret_key_rotated")
+    record_of_instance("instance.secret_key_rotated")
     (settings.instance_path / FORMER_SECRET_KEY_FILE).unlink(missing_ok=True)
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})

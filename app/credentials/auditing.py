@@ -11,8 +11,8 @@ from app.values.clock import format_optional_time
 _FIELDS: Final = ("name", "permissions", "project_ids", "ip_allowlist")
 
 
-def enter_created(credential: Credential) -> None:
-    """Enter that a key or token was made, and so its secret shown."""
+def record_created(credential: Credential) -> None:
+    """Record that a key or token was made, and so its secret shown."""
     values = {name: getattr(credential, name) for name in _FIELDS}
     values["expires_at"] = format_optional_time(credential.expires_at)
     record(
@@ -23,8 +23,8 @@ def enter_created(credential: Credential) -> None:
     )
 
 
-def enter_revoked(credential: Credential) -> None:
-    """Enter that a key or token was revoked."""
+def record_revoked(credential: Credential) -> None:
+    """Record that a key or token was revoked."""
     target = _target(credential)
     record(f"{credential.kind}.revoked", target, account_id=credential.account_id)
 

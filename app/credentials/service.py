@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, or_, select
 from app.auth.access_tokens import PROFILE
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
-from app.credentials.auditing import enter_created, enter_revoked
+from app.credentials.auditing import record_created, record_revoked
 from app.credentials.validation import NewCredential
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -90,7 +90,7 @@ def create_credential(
         expires_at=new.expires_at,
     )
     db.session.add(credential)
-    enter_created(credential)
+    record_created(credential)
     return credential, secret
 
 
@@ -133,7 +133,7 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     if credential is None:
         return False
     credential.revoked_at = clock.now()
-    enter_revoked(credential)
+    record_revoked(credential)
     return True
 
 

@@ -9,8 +9,8 @@ from app.models import Account
 from app.values.clock import format_optional_time
 
 
-def enter_schedule(action: str, account: Account, before: datetime | None) -> None:
-    """Enter that the deletion of an account was scheduled or canceled.
+def record_schedule(action: str, account: Account, before: datetime | None) -> None:
+    """Record that the deletion of an account was scheduled or canceled.
 
     Args:
         before: when it was to be deleted before this change; None if it was not.

@@ -37,7 +37,7 @@ from app.models import (
     Session,
     Webhook,
 )
-from app.oauth.service import enter_end_of_access
+from app.oauth.service import record_end_of_access
 from app.policy.audit import INSTANCE
 from app.values import clock
 
@@ -87,7 +87,7 @@ def _end_access(account_id: str) -> None:
         webhook.enabled = False
         webhook.deleted_at = webhook.deleted_at or clock.now()
     for application in db.session.scalars(rows_of(account_id, OAuthApplication).with_for_update()):
-        enter_end_of_access(application)
+        record_end_of_access(application)
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
         delete_rows(model, model.account_id == account_id)
     part_of_entry(_DELETION)
@@ -118,7 +118,7 @@ def _delete_rest(account_id: str) -> None:
     """Delete the account itself, and with it all that is left.
 
     The entry stands in the log of the instance, as the account's own goes too. It is locked first,
-    so that nothing is sealed meanwhile; the job that seals deletes what is entered later.
+    so that nothing is sealed meanwhile; the job that seals deletes what is recorded later.
     """
     account = db.session.get_one(Account, account_id, with_for_update=True)
     target = Target("account", account.id, account.name)

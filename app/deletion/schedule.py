@@ -11,7 +11,7 @@ from app.auth.memberships import OWNER, check_owner, members_in_roles
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.deletion.auditing import enter_schedule
+from app.deletion.auditing import record_schedule
 from app.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
 from app.http.errors import Conflict
 from app.models import Account, User
@@ -48,7 +48,7 @@ def schedule_deletion(principal: Principal) -> None:
         raise Conflict("The deletion of this account is already scheduled.")
     account.deletes_at = clock.now() + DELETED_AFTER
     account.deletion_scheduled_by = principal.user_id
-    enter_schedule("account.deletion_scheduled", account, None)
+    record_schedule("account.deletion_scheduled", account, None)
     mail_scheduled(account, principal.user_email, members_in_roles(account.id, _TOLD))
 
 
@@ -91,7 +91,7 @@ def _cancel(account: Account, by_email: str) -> None:
     if before <= clock.now():
         raise Conflict("The deletion has begun and can no longer be canceled.")
     account.deletes_at = account.deletion_scheduled_by = None
-    enter_schedule("account.deletion_canceled", account, before)
+    record_schedule("account.deletion_canceled", account, before)
     mail_canceled(account, by_email, members_in_roles(account.id, _TOLD))
 
 

@@ -9,8 +9,8 @@ from app.exports.service import Export
 from app.values.clock import format_value
 
 
-def enter_export(export: Export, account_name: str) -> None:
-    """Enter that somebody gets a file, before it is sent."""
+def record_export(export: Export, account_name: str) -> None:
+    """Record that somebody gets a file, before it is sent."""
     values = {name: _plain(value) for name, value in export.filters.items() if value is not None}
     record(
         f"{export.kind.removesuffix('s')}.exported",

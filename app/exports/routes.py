@@ -9,7 +9,7 @@ from flask import Response
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.auditing import enter_export
+from app.exports.auditing import record_export
 from app.exports.responses import file_response
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import FORMATS, export_of
@@ -77,5 +77,5 @@ def _file(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
     export = export_of(kind, principal.account_id, values)
     response = file_response(export)
     with transaction():
-        enter_export(export, principal.account_name)
+        record_export(export, principal.account_name)
     return response

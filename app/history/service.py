@@ -39,16 +39,16 @@ def kept(project: Project) -> Kept | None:
     return None if project.geometry is None else Kept(project.geometry, project.area_m2 or 0)
 
 
-class Entered(NamedTuple):
-    """What came of entering a boundary: how many bytes more are stored, and how the audit log
+class Recorded(NamedTuple):
+    """What came of recording a boundary: how many bytes more are stored, and how the audit log
     describes the change."""
 
     stored_bytes: int
     description: Description
 
 
-def enter_first(project: Mapping[str, Any], author: Author) -> Description | None:
-    """Enter the boundary of a new project, if it has one. Returns how the audit log describes it.
+def record_first(project: Mapping[str, Any], author: Author) -> Description | None:
+    """Record the boundary of a new project, if it has one. Returns how the audit log describes it.
 
     Args:
         project: the columns of its row.
@@ -64,10 +64,10 @@ def enter_first(project: Mapping[str, Any], author: Author) -> Description | Non
     return None
 
 
-def enter_change(
+def record_change(
     project: Project, former: Kept | None, author: Author, ahead: Comparison | None = None
-) -> Entered:
-    """Enter the changed boundary of a project.
+) -> Recorded:
+    """Record the changed boundary of a project.
 
     Args:
         project: as it is now, written to the database.
@@ -80,14 +80,14 @@ def enter_change(
         if closed is not None:
             entries.forget_text(project, closed.id)
         former_id = _make_up_for(project, former)
-    entered, change = _enter_present(project, author, former, ahead)
+    recorded, change = _record_present(project, author, former, ahead)
     before = None if former is None else (former_id, former)
     stored_bytes = 0 if former is None else len(former.text.encode())
-    return Entered(stored_bytes, describe(before, entered, change))
+    return Recorded(stored_bytes, describe(before, recorded, change))
 
 
-def enter_change_by_sql(project: Project, reported: str | None, *, is_changed: bool) -> None:
-    """Enter the boundary of a row where it is not that of the present entry.
+def record_change_by_sql(project: Project, reported: str | None, *, is_changed: bool) -> None:
+    """Record the boundary of a row where it is not that of the present entry.
 
     Args:
         reported: the text of the former boundary, as it was reported.
@@ -96,7 +96,7 @@ def enter_change_by_sql(project: Project, reported: str | None, *, is_changed: b
     entry, boundary = entries.find_present(project), kept(project)
     if entry is None:
         if boundary is not None:
-            _enter_present(project, _BY_SQL, None)
+            _record_present(project, _BY_SQL, None)
         return
     is_sure = entry.checksum is not None or not is_changed
     if boundary is not None and is_sure and is_entry_of(entry, boundary):
@@ -104,11 +104,11 @@ def enter_change_by_sql(project: Project, reported: str | None, *, is_changed: b
     is_former = reported is not None and entry.checksum == checksum(reported)
     former = Kept(reported or "", entry.area_m2) if is_former else None
     entries.close_present(project, former and former.text)
-    _enter_present(project, _BY_SQL, former, change=None if former else UNKNOWN)
+    _record_present(project, _BY_SQL, former, change=None if former else UNKNOWN)
 
 
 def _make_up_for(project: Project, former: Kept) -> str:
-    """Enter a boundary that had no entry until now, when it is replaced; nobody knows who set it,
+    """Record a boundary that had no entry until now, when it is replaced; nobody knows who set it,
     nor when, if there are others. Returns the id of the entry."""
     is_first = not entries.has_any(project)
     return entries.insert(
@@ -123,14 +123,14 @@ def _make_up_for(project: Project, former: Kept) -> str:
     )
 
 
-def _enter_present(
+def _record_present(
     project: Project,
     author: Author,
     former: Kept | None,
     ahead: Comparison | None = None,
     change: Difference | None = None,
 ) -> tuple[Named | None, Difference]:
-    """Enter the boundary that a project has now, if any. Returns it, and how it differs.
+    """Record the boundary that a project has now, if any. Returns it, and how it differs.
 
     Args:
         change: how it differs from the former one; None: to be found out.

@@ -7,7 +7,9 @@ from app.auth.principal import Principal
 from app.models import Import
 
 
-def enter(action: str, found: Import, principal: Principal, changes: Changes | None = None) -> None:
-    """Enter an action on an import. What it writes has entries of its own."""
+def record_entry(
+    action: str, found: Import, principal: Principal, changes: Changes | None = None
+) -> None:
+    """Record an action on an import. What it writes has entries of its own."""
     target = Target("import", found.id, found.filename)
     record(action, target, account_id=found.account_id, changes=changes, principal=principal)

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.db.extensions import db
 from app.http.errors import Conflict, Detail, PreconditionFailed
-from app.imports.auditing import enter
+from app.imports.auditing import record_entry
 from app.imports.checks import check_choices, check_nothing_written, required_permission
 from app.imports.checks import check_new_import as check_new_import
 from app.imports.feature_rows import count_states, delete_features
@@ -86,7 +86,7 @@ def create_import(
     )
     db.session.add(made)
     notify_after_commit(NEW_WORK)
-    enter("import.created", made, principal)
+    record_entry("import.created", made, principal)
     return made
 
 
@@ -109,7 +109,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         setattr(found, column, value)
     _start(found, "reading")
     found.counts, found.notes, found.progress_total = {}, [], 0
-    enter("import.updated", found, principal)
+    record_entry("import.updated", found, principal)
     return found
 
 
@@ -134,7 +134,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         raise Conflict(message, details=[Detail("crs", message)])
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
-    enter("import.applied", found, principal, created(found.counts))
+    record_entry("import.applied", found, principal, created(found.counts))
     return found
 
 
@@ -150,7 +150,7 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
     delete_features(found.account_id, found.id)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
-    enter("import.canceled", found, principal)
+    record_entry("import.canceled", found, principal)
     return found
 
 
@@ -164,7 +164,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         raise Conflict("This import wrote nothing, so there is nothing to undo.")
     _start(found, "undoing", principal)
     found.progress_total = states.get("applied", 0)
-    enter("import.undone", found, principal)
+    record_entry("import.undone", found, principal)
     return found
 
 

@@ -9,10 +9,10 @@ from app.members.locking import Member
 from app.models import User
 
 
-def enter(
+def record_entry(
     action: str, member: Member, principal: Principal | None, changes: Changes | None = None
 ) -> None:
-    """Enter an action on a member.
+    """Record an action on a member.
 
     Args:
         principal: None: the member does it, who need not be signed in.
@@ -28,8 +28,8 @@ def enter(
     )
 
 
-def enter_departure(account_id: str, person: User, changes: Changes) -> None:
-    """Enter that a person who is deleted leaves an account."""
+def record_departure(account_id: str, person: User, changes: Changes) -> None:
+    """Record that a person who is deleted leaves an account."""
     record("member.removed", _target(person), account_id=account_id, changes=changes)
 
 

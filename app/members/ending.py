@@ -12,7 +12,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.members.access import revoke_access
-from app.members.auditing import enter_departure
+from app.members.auditing import record_departure
 from app.members.locking import Member, find_membership, is_last_owner
 from app.members.rules import OWNER
 from app.models import Account, Membership, User
@@ -87,7 +87,7 @@ def _leave(person: User, account_id: str) -> None:
         raise Conflict(f"The account {account.name} has no other owner.")
     member = Member(membership, person)
     changes = end_membership(member, Actor(account_id, account.name, person.id, person.email))
-    enter_departure(account_id, person, changes)
+    record_departure(account_id, person, changes)
 
 
 def _accounts_of(person: User) -> list[str]:

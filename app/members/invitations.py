@@ -19,7 +19,7 @@ from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.instance import state
 from app.limits.plan_file import plan_of
 from app.mail.service import queue_mail
-from app.members.auditing import enter
+from app.members.auditing import record_entry
 from app.members.locking import Member, begin_change, find_membership, lock_member
 from app.members.record import name_from_email
 from app.members.rules import INVITED_ROLES, check_manages
@@ -123,7 +123,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     db.session.flush()
     member = Member(membership, person)
     emit("member.invited", member.record, Actor.of(principal))
-    enter("member.invited", member, principal, {"role": {"from": former, "to": role}})
+    record_entry("member.invited", member, principal, {"role": {"from": former, "to": role}})
     if is_new:
         count_member(account.id, 1)
     return Invitation(member.record, link)
@@ -158,7 +158,7 @@ def record_joined(row: Any, moment: datetime) -> AcceptedInvitation:
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
     emit("member.joined", member.record, Actor(account.id, account.name))
-    enter("member.joined", member, None)
+    record_entry("member.joined", member, None)
     return AcceptedInvitation(account.id, row.user_id)
 
 

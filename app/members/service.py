@@ -12,7 +12,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.members.access import revoke_access
-from app.members.auditing import enter
+from app.members.auditing import record_entry
 from app.members.choices import LAST_OWNER
 from app.members.choices import Choices as Choices  # re-exported
 from app.members.choices import choices_of as choices_of
@@ -95,7 +95,7 @@ def change_role(
     changes = {"role": {"from": before, "to": role}}
     restricted = revoke_access(account.id, member_id, role) if is_lower(role, before) else {}
     emit("member.updated", member.record, Actor.of(principal), changes=changes)
-    enter("member.updated", member, principal, {**changes, **restricted})
+    record_entry("member.updated", member, principal, {**changes, **restricted})
     return member.record
 
 
@@ -115,7 +115,7 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
     if member.membership.role == OWNER:
         _check_not_last_owner(account.id, member_id)
     changes = end_membership(member, Actor.of(principal))
-    enter("member.removed", member, principal, changes)
+    record_entry("member.removed", member, principal, changes)
 
 
 def _check_not_last_owner(account_id: str, member_id: str) -> None:

@@ -11,8 +11,8 @@ from app.models import User
 from app.oauth.clients import Client
 
 
-def enter(action: str, found: Any, client: Client) -> None:
-    """Enter what an application has done with a token or code with which it acts for a person.
+def record_entry(action: str, found: Any, client: Client) -> None:
+    """Record what an application has done with a token or code with which it acts for a person.
 
     Args:
         found: the row of the token or code, with ``account_id`` and ``user_id``.

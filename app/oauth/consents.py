@@ -185,8 +185,8 @@ def revoke_consents_to(application: OAuthApplication, scopes: Collection[str]) -
     return revoked
 
 
-def enter_end_of_access(application: OAuthApplication) -> None:
-    """Enter in the logs of other accounts that an application, which is locked and about to be
+def record_end_of_access(application: OAuthApplication) -> None:
+    """Record in the logs of other accounts that an application, which is locked and about to be
     deleted, loses the access that people have granted to it there."""
     accounts = {account_id for account_id, _, _ in _consents_to(application)}
     target = Target("application", application.id, application.name)

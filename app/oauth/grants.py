@@ -17,7 +17,7 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGr
 from authlib.oauth2.rfc7636 import CodeChallenge
 
 from app.oauth import issuing
-from app.oauth.auditing import enter
+from app.oauth.auditing import record_entry
 from app.oauth.authorizations import claim_code, find_code, revoke_family
 from app.oauth.clients import BASIC, NONE, POST, Client
 from app.policy.oauth_errors import Description
@@ -97,7 +97,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
 def _revoke_reused(row: Any, client: Client) -> None:
     """Revoke all tokens that were issued from a code."""
     if revoke_family(row.account_id, row.id):
-        enter("application.token_reused", row, client)
+        record_entry("application.token_reused", row, client)
 
 
 class Pkce(CodeChallenge):  # type: ignore[misc]

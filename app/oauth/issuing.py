@@ -13,7 +13,7 @@ from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization, OAuthToken
-from app.oauth.auditing import enter
+from app.oauth.auditing import record_entry
 from app.oauth.authorizations import lock_family, revoke_family
 from app.oauth.clients import Client
 from app.policy.oauth import (
@@ -201,7 +201,7 @@ def _successor(found: Any, client: Client, moment: datetime) -> dict[str, Any]:
             raise invalid_refresh_token() from None
     row.sealed_successor = None
     if revoke_family(found.account_id, found.authorization_id):
-        enter("application.token_reused", found, client)
+        record_entry("application.token_reused", found, client)
     raise invalid_refresh_token()
 
 

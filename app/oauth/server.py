@@ -17,7 +17,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from app.oauth import issuing
-from app.oauth.auditing import enter
+from app.oauth.auditing import record_entry
 from app.oauth.clients import (
     BASIC,
     POST,
@@ -52,7 +52,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
 
     def revoke_token(self, token: Token, request: OAuthRequest) -> None:
         if issuing.revoke(token.row):
-            enter("application.token_revoked", token.row, request.client)
+            record_entry("application.token_revoked", token.row, request.client)
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc]

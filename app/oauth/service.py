@@ -7,11 +7,11 @@ from typing import Final
 from app.oauth.authorizations import create_authorization
 from app.oauth.consents import (
     consents_of_account,
-    enter_end_of_access,
     has_consent,
     list_consents,
     lock_application,
     record_consent,
+    record_end_of_access,
     revoke_consent,
     revoke_consents_to,
 )
@@ -34,12 +34,12 @@ __all__ = [
     "RedirectWithError",
     "consents_of_account",
     "deny",
-    "enter_end_of_access",
     "grant",
     "has_consented",
     "issuer",
     "list_consents",
     "read_request",
+    "record_end_of_access",
     "redirect_target",
     "redirect_uri_problem",
     "revoke_consent",

@@ -19,8 +19,8 @@ def is_bulk_read(query: Query, response: Response) -> bool:
     return is_first and (limit > LARGE_READ or (limit == LARGE_READ and "Link" in response.headers))
 
 
-def enter_bulk_read(principal: Principal, collection: Collection) -> None:
-    """Enter that somebody reads a collection."""
+def record_bulk_read(principal: Principal, collection: Collection) -> None:
+    """Record that somebody reads a collection."""
     record(
         f"{collection.id.removesuffix('s')}.bulk_read",
         Target("account", principal.account_id, principal.account_name),

@@ -17,7 +17,7 @@ from app.db.transactions import transaction
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
-from app.ogc.auditing import enter_bulk_read, is_bulk_read
+from app.ogc.auditing import is_bulk_read, record_bulk_read
 from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, read_items_query, read_query
@@ -44,7 +44,7 @@ def _enter_bulk_read(principal: Principal, collection: Collection) -> None:
     read then."""
     try:
         with transaction():
-            enter_bulk_read(principal, collection)
+            record_bulk_read(principal, collection)
     except SQLAlchemyError as error:
         if not is_outage(error):
             raise

@@ -7,7 +7,7 @@ from typing import Any, Final
 from flask import Response, current_app, request
 
 from app.audit_log.responses import file_response
-from app.audit_log.service import FORMATS, LOOKED_THROUGH, enter_export, list_latest
+from app.audit_log.service import FORMATS, LOOKED_THROUGH, list_latest, record_export
 from app.dashboard.audit_log.service import (
     OF_INSTANCE,
     LogFilters,
@@ -184,11 +184,11 @@ def export_log() -> Response:
         raise BadRequest("Choose CSV or NDJSON.")
     query = filters.query()
 
-    def enter() -> None:
+    def record() -> None:
         with transaction():
-            enter_export(INSTANCE, format_name, query)
+            record_export(INSTANCE, format_name, query)
 
-    return file_response(INSTANCE, format_name, query, enter)
+    return file_response(INSTANCE, format_name, query, record)
 
 
 def _log_filters(arguments: Any) -> LogFilters:

@@ -17,7 +17,7 @@ from app.auth.sessions import SignedIn
 from app.policy.audit import INSTANCE
 
 
-def enter(
+def record_entry(
     action: str,
     subject: Any,
     changes: Changes | None = None,
@@ -25,7 +25,7 @@ def enter(
     by_themselves: bool = False,
     refused: bool = False,
 ) -> None:
-    """Enter an action on a person.
+    """Record an action on a person.
 
     Args:
         subject: a ``User``, or a row with its ``id`` and ``email``.
@@ -42,8 +42,8 @@ def enter(
     )
 
 
-def enter_refused_sign_in(user_id: str | None, email: str, reason: str | None = None) -> None:
-    """Enter that somebody did not sign in.
+def record_refused_sign_in(user_id: str | None, email: str, reason: str | None = None) -> None:
+    """Record that somebody did not sign in.
 
     Takes equally long whether or not the address is registered.
 

@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.models import User
-from app.people.auditing import enter
+from app.people.auditing import record_entry
 from app.people.service import set_password
 from app.security.passwords import hash_password, password_problem
 from app.values.clock import format_time
@@ -80,7 +80,7 @@ def sign_out_everywhere(person: dict[str, Any]) -> int:
     """End all sessions of a person. Returns how many were open. The caller commits."""
     number = len(list_sessions(person["id"]))
     end_sessions(person["id"])
-    enter("person.sessions_ended", db.session.get_one(User, person["id"]))
+    record_entry("person.sessions_ended", db.session.get_one(User, person["id"]))
     return number
 
 

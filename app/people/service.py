@@ -19,8 +19,8 @@ from app.http.errors import Forbidden
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import links
-from app.people.auditing import enter as enter  # re-exported
-from app.people.auditing import enter_refused_sign_in as enter_refused_sign_in
+from app.people.auditing import record_entry as record_entry  # re-exported
+from app.people.auditing import record_refused_sign_in as record_refused_sign_in
 from app.people.passwords import check_password as check_password  # re-exported
 from app.people.passwords import count_own_attempt as count_own_attempt
 from app.people.passwords import count_sign_in_attempt as count_sign_in_attempt
@@ -68,15 +68,15 @@ def reset_password(token: str, found: Any, password: str, address: str) -> bool:
     return True
 
 
-def enter_sign_in(user_id: str) -> None:
-    """Enter into the audit log that a person signs in, in the current transaction."""
-    enter("person.signed_in", db.session.get_one(User, user_id), by_themselves=True)
+def record_sign_in(user_id: str) -> None:
+    """Record in the audit log that a person signs in, in the current transaction."""
+    record_entry("person.signed_in", db.session.get_one(User, user_id), by_themselves=True)
 
 
 def sign_out(person: SignedIn) -> None:
     """End the session of a signed-in person."""
     if end_session(person.user_id, person.session_id):
-        enter("person.signed_out", db.session.get_one(User, person.user_id))
+        record_entry("person.signed_out", db.session.get_one(User, person.user_id))
 
 
 def end_session_by_id(person: SignedIn, session_id: str) -> bool:
@@ -84,14 +84,14 @@ def end_session_by_id(person: SignedIn, session_id: str) -> bool:
     ended = is_id("session", session_id) and end_session(person.user_id, session_id)
     if ended:
         changes = {"session": {"from": session_id, "to": None}}
-        enter("person.sessions_ended", db.session.get_one(User, person.user_id), changes)
+        record_entry("person.sessions_ended", db.session.get_one(User, person.user_id), changes)
     return ended
 
 
 def end_other_sessions(person: SignedIn) -> None:
     """End all sessions of a signed-in person but the current one."""
     end_sessions(person.user_id, but=person.session_id)
-    enter("person.sessions_ended", db.session.get_one(User, person.user_id))
+    record_entry("person.sessions_ended", db.session.get_one(User, person.user_id))
 
 
 def rename_person(user_id: str, name: str) -> None:
@@ -99,7 +99,7 @@ def rename_person(user_id: str, name: str) -> None:
     person = db.session.get_one(User, user_id)
     if person.name == name:
         return
-    enter("person.updated", person, {"name": {"from": person.name, "to": name}})
+    record_entry("person.updated", person, {"name": {"from": person.name, "to": name}})
     person.name, person.updated_at = name, clock.now()
 
 
@@ -109,7 +109,7 @@ def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> N
     person = db.session.get_one(User, user_id)
     values = {"time_zone": time_zone, "date_format": date_format}
     if changes := changed({name: getattr(person, name) for name in values}, values):
-        enter("person.updated", person, changes)
+        record_entry("person.updated", person, changes)
         set_columns(person, values | {"updated_at": clock.now()})
 
 
@@ -126,7 +126,7 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
     moment, here = clock.now(), current_app.config["SETTINGS"].public_url
     row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=moment)
     person = db.session.execute(row.returning(User.id, User.email, User.name)).one()
-    enter("person.password_changed", person, by_themselves=address is not None)
+    record_entry("person.password_changed", person, by_themselves=address is not None)
     end_sessions(user_id)
     values = {
         "name": person.name,
@@ -191,4 +191,4 @@ def verify_address(user_id: str, *, as_part: bool = False) -> None:
         return
     person.email_verified_at = clock.now()
     if not as_part:
-        enter("person.email_verified", person, by_themselves=True)
+        record_entry("person.email_verified", person, by_themselves=True)

@@ -95,10 +95,10 @@ def login() -> Any:
             user_id = attempt.user_id
             if check_password(attempt, form.password.data) and user_id is not None:
                 if not has_second_step(user_id):
-                    service.enter_sign_in(user_id)
+                    service.record_sign_in(user_id)
                 return _sign_in(target, user_id, _initial_account(user_id))
             with transaction():
-                service.enter_refused_sign_in(user_id, form.email.data)
+                service.record_refused_sign_in(user_id, form.email.data)
             form.password.errors = ["Wrong email address or password."]
     return form_page("people/login.html", form, target=target)
 

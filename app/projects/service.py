@@ -15,9 +15,9 @@ from app.history.service import (
     Source,
     author_of,
     bytes_kept,
-    enter_change,
-    enter_first,
     kept,
+    record_change,
+    record_first,
 )
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
@@ -84,7 +84,7 @@ def create_project(
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
     with naming_conflicts(principal, slug=row["slug"], external_id=values.get("external_id")):
         insert_row(Project, row)
-    boundary = enter_first(row, author_of(principal, source))
+    boundary = record_first(row, author_of(principal, source))
     created = row_record(*mapped_row(row, PROJECT))
     publish("project.created", created, principal, first_values(created, boundary))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
@@ -129,11 +129,11 @@ def update_project(
     project.updated_at = clock.now()
     with naming_conflicts(principal, external_id=project.external_id):
         db.session.flush()
-    entered = None
+    recorded = None
     if is_new:
-        entered = enter_change(project, boundary, author_of(principal, source), compared)
-    publish_update(project_record(project), principal, changes, entered and entered.description)
-    more = 0 if entered is None else entered.stored_bytes
+        recorded = record_change(project, boundary, author_of(principal, source), compared)
+    publish_update(project_record(project), principal, changes, recorded and recorded.description)
+    more = 0 if recorded is None else recorded.stored_bytes
     count_project(project.account_id, counted, _counted(project), more)
     return project
 

@@ -12,13 +12,13 @@ from app.row_changes.table_adapter import TableAdapter
 _DATABASE: Final = Actor("system", None, "Database")
 
 
-def enter(
+def record_entry(
     action: str,
     rows: TableAdapter,
     row: Mapping[str, Any],
     account_id: str,
     changes: Changes | None = None,
 ) -> None:
-    """Enter that a row was changed, given by its record. Nobody knows who did it."""
+    """Record that a row was changed, given by its record. Nobody knows who did it."""
     target = Target(rows.name, row["id"], row["name"])
     record(action, target, account_id=account_id, changes=changes, actor=_DATABASE)

@@ -11,7 +11,7 @@ from app.api.expensive import expensive_work
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, read_boundary
-from app.history.service import enter_change_by_sql
+from app.history.service import record_change_by_sql
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.projects.derived import geometry_columns, search_columns, stored_bytes
@@ -60,7 +60,7 @@ class ProjectAdapter(TableAdapter):
     def keep_history(self, row: Project, reported: Columns, *, boundary_changed: bool) -> None:
         former = reported.get("geometry")
         former = former if isinstance(former, str) else None
-        enter_change_by_sql(row, former, is_changed=boundary_changed)
+        record_change_by_sql(row, former, is_changed=boundary_changed)
 
     def boundary_differs(self, columns: Columns, row: Project) -> bool:
         reported = columns.get("geometry", ...)

@@ -25,7 +25,7 @@ from app.policy.events import EVENTS
 from app.policy.fields import ASSET, PROJECT
 from app.row_changes import last_published
 from app.row_changes.assets import AssetAdapter
-from app.row_changes.auditing import enter
+from app.row_changes.auditing import record_entry
 from app.row_changes.change import Change, in_utc
 from app.row_changes.projects import ProjectAdapter
 from app.row_changes.reported import reported_fields
@@ -121,7 +121,7 @@ def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
     if rows.name == "asset" and not _has_project(state["project_id"]):
         return False  # it was deleted with its project, whose event stands for both
     emit(f"{rows.name}.deleted", state, actor)
-    enter(f"{rows.name}.deleted", rows, state, actor.account_id)
+    record_entry(f"{rows.name}.deleted", rows, state, actor.account_id)
     recount(actor.account_id)
     return True
 
@@ -188,7 +188,7 @@ def _publish(
     is_new: bool,
 ) -> None:
     action = f"{rows.name}.{'created' if is_new else 'updated'}"
-    enter(action, rows, record, actor.account_id, changes)
+    record_entry(action, rows, record, actor.account_id, changes)
     if is_new:
         emit(f"{rows.name}.created", record, actor)
     elif changes:

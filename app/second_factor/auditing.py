@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from app.audit.entries import Changes, Target, record
 from app.auth.principal import Principal
 from app.models import Account, User
-from app.people.service import enter
+from app.people.service import record_entry
 
 # The action for each change that is mailed (app.second_factor.mails).
 _ACTIONS: Final = {
@@ -31,7 +31,7 @@ class _Subject(NamedTuple):
     email: str
 
 
-def enter_change(
+def record_change(
     person: User, change: str, values: dict[str, Any], principal: Principal | None
 ) -> None:
     """Record a change of a person's second factor.
@@ -42,19 +42,19 @@ def enter_change(
     """
     action, changes = _ACTIONS[change], _changes(change, values)
     if principal is None:
-        enter(action, person, changes, by_themselves=change != "reset")
+        record_entry(action, person, changes, by_themselves=change != "reset")
         return
     target = Target("person", person.id, person.email)
     record(action, target, account_id=principal.account_id, principal=principal)
 
 
-def enter_refusal(user_id: str, email: str) -> None:
+def record_refusal(user_id: str, email: str) -> None:
     """Record that somebody gave a wrong second factor after the right password."""
     subject = _Subject(user_id, email)
-    enter("person.second_factor_refused", subject, by_themselves=True, refused=True)
+    record_entry("person.second_factor_refused", subject, by_themselves=True, refused=True)
 
 
-def enter_requirement(account: Account, former: int | None, days: int | None) -> None:
+def record_requirement(account: Account, former: int | None, days: int | None) -> None:
     """Record that an account requires a second factor within ``days``; None: no longer."""
     changes = {"second_factor_grace_days": {"from": former, "to": days}}
     target = Target("account", account.id, account.name)

@@ -6,7 +6,7 @@ from typing import Any
 
 from app.auth.principal import Principal
 from app.models import User
-from app.second_factor.auditing import enter_change
+from app.second_factor.auditing import record_change
 from app.second_factor.mails import mail_change
 
 
@@ -21,5 +21,5 @@ def report_change(
         principal: who resets it in their account.
         more: ``passkey_name``, ``by_name`` of who reset it, or the number of codes ``left``.
     """
-    enter_change(person, change, more, principal)
+    record_change(person, change, more, principal)
     mail_change(person, change, address=address, **more)

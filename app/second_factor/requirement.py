@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.models import Account, Membership, User
-from app.second_factor.auditing import enter_requirement
+from app.second_factor.auditing import record_requirement
 from app.values import clock
 
 _OF_ACCOUNT = CompiledQuery(
@@ -70,7 +70,7 @@ def require_second_factor(principal: Principal, grace_days: int | None) -> None:
     elif account.second_factor_required_at is None:
         account.second_factor_required_at = clock.now()
     account.second_factor_grace_days = grace_days
-    enter_requirement(account, former, grace_days)
+    record_requirement(account, former, grace_days)
 
 
 def _check_has_one(principal: Principal) -> None:

@@ -13,9 +13,9 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import Conflict, RateLimited
 from app.oauth.service import redirect_target
-from app.people.service import enter_sign_in
+from app.people.service import record_sign_in
 from app.second_factor import changes, totp
-from app.second_factor.auditing import enter_refusal
+from app.second_factor.auditing import record_refusal
 from app.second_factor.authenticators import Setup, authenticator_since, new_setup, read_setup
 from app.second_factor.challenges import Purpose
 from app.second_factor.checking import RECOVERY_CODE, Factor, check, count_sign_in_check
@@ -75,7 +75,7 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():
-            enter_refusal(pending.user_id, pending.email)
+            record_refusal(pending.user_id, pending.email)
         return _second_step(pending, 422, wrong=factor)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:
@@ -84,7 +84,7 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     accounts = [row.id for row in memberships_of(claimed.user_id)]
     wanted = claimed.current_account_id
     account_id = wanted if wanted in accounts else next(iter(accounts), None)
-    enter_sign_in(claimed.user_id)
+    record_sign_in(claimed.user_id)
     response = redirect_to(claimed.target, _codes_left(claimed.user_id, factor))
     sign_in(response, claimed.user_id, account_id, confirmed=True)
     end_second_step(response)

@@ -17,7 +17,7 @@ from app.auth.sessions import SignedIn, end_sessions
 from app.db.extensions import db
 from app.http.errors import NotFound
 from app.models import User
-from app.people.service import create_person, enter, find_contact, verify_address
+from app.people.service import create_person, find_contact, record_entry, verify_address
 from app.single_sign_on import attempts, identities, mails
 from app.single_sign_on.admission import admitted_address, name_of, registered_person
 from app.single_sign_on.admission import invitations_of as invitations_of
@@ -137,7 +137,7 @@ def sign_up(
         actor = acting_person(person.id, person.email)
         opened = open_account(account[0], person, slug=account[1], actor=actor).id
     db.session.flush()
-    enter("person.created", person, by_themselves=True)
+    record_entry("person.created", person, by_themselves=True)
     _add(attempt, person)
     return person.id, opened
 
@@ -161,14 +161,14 @@ def unlink(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
         return False
     end_sessions(person.user_id, but=person.session_id)
     was = {name: {"from": getattr(removed, name), "to": None} for name in _IDENTITY}
-    enter("person.sign_in_unlinked", db.session.get_one(User, person.user_id), was)
+    record_entry("person.sign_in_unlinked", db.session.get_one(User, person.user_id), was)
     return True
 
 
 def _add(attempt: Any, person: User) -> None:
     identity = {name: getattr(attempt, name) for name in _IDENTITY}
     identities.add_identity(person.id, **identity)
-    enter("person.sign_in_linked", person, created(identity), by_themselves=True)
+    record_entry("person.sign_in_linked", person, created(identity), by_themselves=True)
 
 
 def _settings() -> Settings:

@@ -18,10 +18,10 @@ from app.oauth.service import redirect_target
 from app.people.service import (
     check_password,
     count_sign_in_attempt,
-    enter_refused_sign_in,
-    enter_sign_in,
     find_contact,
     is_open,
+    record_refused_sign_in,
+    record_sign_in,
 )
 from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
@@ -201,7 +201,7 @@ def _is_password_of(owner: Any, form: LinkForm) -> bool:
     if check_password(attempt, form.password.data) and attempt.user_id == owner.id:
         return True
     with transaction():
-        enter_refused_sign_in(owner.id, owner.email)
+        record_refused_sign_in(owner.id, owner.email)
     form.password.errors = ["That is not your password here."]
     return False
 
@@ -271,7 +271,7 @@ def _link(token: str, attempt: Any) -> Response:
 
 def _finish(response: Response, user_id: str, account_id: str | None = None) -> Response:
     """Sign in, in the current transaction."""
-    enter_sign_in(user_id)
+    record_sign_in(user_id)
     first = next((row.id for row in memberships_of(user_id)), None)
     has_confirmed = not has_second_step(user_id)
     sign_in(response, user_id, account_id or first, confirmed=has_confirmed)
@@ -286,9 +286,9 @@ def _allow_target(target: str) -> None:
 
 
 def _enter_and_refuse(reason: str, email: str = "", user_id: str | None = None) -> Response:
-    """Refuse somebody who comes back from the provider, and enter that into the audit log."""
+    """Refuse somebody who comes back from the provider, and record that in the audit log."""
     with transaction():
-        enter_refused_sign_in(user_id, email or "somebody", reason)
+        record_refused_sign_in(user_id, email or "somebody", reason)
     return _refused(reason, email)
 
 

@@ -12,28 +12,28 @@ from app.values.clock import format_time
 _FIELDS: Final = ("url", "events", "description", "enabled")
 
 
-def enter(action: str, webhook: Webhook, changes: Changes | None = None) -> None:
-    """Enter an action on a webhook."""
+def record_entry(action: str, webhook: Webhook, changes: Changes | None = None) -> None:
+    """Record an action on a webhook."""
     target = Target("webhook", webhook.id, webhook.url)
     record(action, target, account_id=webhook.account_id, changes=changes)
 
 
-def enter_created(webhook: Webhook, made: Mapping[str, Any]) -> None:
-    """Enter that a webhook was created, and so its secret shown.
+def record_created(webhook: Webhook, made: Mapping[str, Any]) -> None:
+    """Record that a webhook was created, and so its secret shown.
 
     Args:
         made: its record.
     """
-    enter("webhook.created", webhook, created(made, *_FIELDS))
+    record_entry("webhook.created", webhook, created(made, *_FIELDS))
 
 
-def enter_update(webhook: Webhook, former: Mapping[str, Any], present: Mapping[str, Any]) -> None:
-    """Enter how a webhook changed, given by its records."""
-    enter("webhook.updated", webhook, changed(former, present, *_FIELDS))
+def record_update(webhook: Webhook, former: Mapping[str, Any], present: Mapping[str, Any]) -> None:
+    """Record how a webhook changed, given by its records."""
+    record_entry("webhook.updated", webhook, changed(former, present, *_FIELDS))
 
 
-def enter_replay(webhook: Webhook, replay: Replay) -> None:
-    """Enter which events are sent again."""
+def record_replay(webhook: Webhook, replay: Replay) -> None:
+    """Record which events are sent again."""
     values = {
         "since": format_time(replay.since),
         "until": format_time(replay.until),
@@ -41,4 +41,4 @@ def enter_replay(webhook: Webhook, replay: Replay) -> None:
         "only_failed": replay.only_failed,
         "total": replay.total,
     }
-    enter("webhook.replayed", webhook, created(values))
+    record_entry("webhook.replayed", webhook, created(values))

@@ -22,7 +22,7 @@ from app.security.sealing import seal
 from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
-from app.webhooks.auditing import enter, enter_created, enter_update
+from app.webhooks.auditing import record_created, record_entry, record_update
 from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.quota import check_quota
@@ -92,7 +92,7 @@ def create_webhook(
     )
     db.session.add(webhook)
     made = webhook_record(webhook)
-    enter_created(webhook, made)
+    record_created(webhook, made)
     return WithSecret(made, secret)
 
 
@@ -118,14 +118,14 @@ def update_webhook(
     if "url" in changed or ("enabled" in changed and webhook.enabled):
         _forget_failures(webhook)
     present = webhook_record(webhook)
-    enter_update(webhook, former, present)
+    record_update(webhook, former, present)
     return present
 
 
 def delete_webhook(principal: Principal, webhook_id: str) -> None:
     """Delete a webhook: it disappears at once, its rows later. Raises NotFound."""
     webhook = lock_webhook(principal, webhook_id)
-    enter("webhook.deleted", webhook)
+    record_entry("webhook.deleted", webhook)
     webhook.deleted_at = clock.now()
     webhook.enabled = False
     webhook.sealed_secret, webhook.sealed_former_secret = "", None
@@ -142,7 +142,7 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
     """
     webhook = share_lock_webhook(principal, webhook_id)
     check_enabled(webhook.enabled, "nothing can be sent again")
-    enter("webhook.retried", webhook)
+    record_entry("webhook.retried", webhook)
     moment = clock.now()
     waiting = rows_of(principal.account_id, Delivery).where(
         Delivery.webhook_id == webhook_id,
@@ -162,7 +162,7 @@ def send_test(principal: Principal, webhook_id: str) -> str:
     """Queue a test event for a webhook, disabled or not. Returns its id. Raises NotFound."""
     webhook = share_lock_webhook(principal, webhook_id)
     due_at = due_before_pending(webhook.account_id, webhook.id)
-    enter("webhook.tested", webhook)
+    record_entry("webhook.tested", webhook)
     return emit_test(webhook.id, Actor.of(principal), due_at)
 
 
@@ -182,7 +182,7 @@ def rotate_secret(
     webhook.sealed_secret = seal(secret)
     webhook.updated_at = moment
     notify_after_commit(NEW_DELIVERIES)
-    enter("webhook.secret_rotated", webhook)
+    record_entry("webhook.secret_rotated", webhook)
     record = webhook_record(webhook) | {"former_secret_until": clock.format_optional_time(until)}
     return WithSecret(record, secret)
 

@@ -15,7 +15,7 @@ from app.dashboard.problems import load_filters, refuse
 from app.dashboard.project_choice import find_projects, projects_by_id
 from app.dashboard.project_page.details import asset_place
 from app.db.transactions import transaction
-from app.exports.auditing import enter_export
+from app.exports.auditing import record_export
 from app.exports.responses import file_response
 from app.exports.schemas import AssetExportQuerySchema
 from app.exports.service import export_of
@@ -105,7 +105,7 @@ def export(principal: Principal) -> Response:
     wanted = export_of("assets", principal.account_id, loaded)
     response = file_response(wanted)
     with transaction():
-        enter_export(wanted, principal.account_name)
+        record_export(wanted, principal.account_name)
     return response
 
 

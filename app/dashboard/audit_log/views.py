@@ -10,10 +10,10 @@ from app.audit_log.responses import file_response
 from app.audit_log.service import (
     FORMATS,
     LOOKED_THROUGH,
-    enter_export,
     list_checkpoints,
     list_latest,
     read_entry,
+    record_export,
 )
 from app.auth.principal import Principal
 from app.dashboard.audit_log.existing import pages_of
@@ -68,11 +68,11 @@ def export(principal: Principal) -> Response:
         raise BadRequest("Choose CSV or NDJSON.")
     account_id, query = principal.account_id, filters.query()
 
-    def enter() -> None:
+    def record() -> None:
         with transaction():
-            enter_export(account_id, format_name, query)
+            record_export(account_id, format_name, query)
 
-    return file_response(account_id, format_name, query, enter)
+    return file_response(account_id, format_name, query, record)
 
 
 @bp.get("/audit-log/checkpoints.json")

@@ -14,7 +14,7 @@ from app.dashboard.formats import format_names
 from app.dashboard.problems import load_filters, refuse
 from app.dashboard.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.db.transactions import transaction
-from app.exports.auditing import enter_export
+from app.exports.auditing import record_export
 from app.exports.responses import file_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of
@@ -97,7 +97,7 @@ def export(principal: Principal) -> Response:
     wanted = export_of("projects", principal.account_id, loaded)
     response = file_response(wanted)
     with transaction():
-        enter_export(wanted, principal.account_name)
+        record_export(wanted, principal.account_name)
     return response
 
 

@@ -8,7 +8,7 @@ from flask import Response, request
 
 from app.account.service import read_account, rename_account
 from app.account_export.responses import file_response
-from app.account_export.service import enter_export
+from app.account_export.service import record_export
 from app.auth.principal import Principal
 from app.dashboard.settings.forms import AccountNameForm, RequirementForm
 from app.dashboard.settings.limits import limits_in_words
@@ -86,11 +86,11 @@ def require(principal: Principal) -> Response:
 def export(principal: Principal) -> Response:
     """The archive with everything that the account has."""
 
-    def enter() -> None:
+    def record() -> None:
         with transaction():
-            enter_export(principal.account_id, principal.account_name)
+            record_export(principal.account_id, principal.account_name)
 
-    return file_response(principal.account_id, enter)
+    return file_response(principal.account_id, record)
 
 
 def _is_owner() -> bool:

@@ -15,7 +15,7 @@ from app.listing.latest import LOOKED_THROUGH as LOOKED_THROUGH
 from app.models import Delivery, DeliveryLog, Event
 from app.outbox import queue_deliveries
 from app.values.ids import is_id
-from app.webhooks.auditing import enter
+from app.webhooks.auditing import record_entry
 from app.webhooks.locking import check_enabled, share_lock_webhook
 from app.webhooks.logs.filters import LogStatementFilters, filtered
 from app.webhooks.logs.latest import list_latest as list_latest
@@ -103,7 +103,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
         principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at
     )
     event_of = {"event": {"from": None, "to": row.event_id}}
-    enter("webhook.redelivered", webhook, event_of)
+    record_entry("webhook.redelivered", webhook, event_of)
     return {
         "delivery_id": delivery_id,
         "event_id": row.event_id,

@@ -26,7 +26,7 @@ from app.models import Delivery, Event, Replay
 from app.policy.events import EVENTS, includes
 from app.values import clock
 from app.values.ids import new_id
-from app.webhooks.auditing import enter_replay
+from app.webhooks.auditing import record_replay
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
 
@@ -103,7 +103,7 @@ def start_replay(
         _check_no_other(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
-        enter_replay(locked, replay)
+        record_replay(locked, replay)
         notify_after_commit(NEW_REPLAYS)
     return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
 
