@@ -47,6 +47,7 @@ def server(folder: Path, valkey_url: str) -> Iterator[Server]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_client_that_needs_the_length(server: Server) -> None:
     answer = server.send(f"GET {PATH} HTTP/1.0")
     assert int(answer.headers["content-length"]) == len(answer.body)
@@ -54,6 +55,7 @@ def test_a_client_that_needs_the_length(server: Server) -> None:
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_a_large_archive_takes_little_memory(server: Server) -> None:
     worker = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().strip()
     for _ in range(THREADS):  # each of them keeps some memory of its own
@@ -114,6 +116,7 @@ def test_a_failure_before_the_first_byte_is_an_error_response(server: Server, fo
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_a_key_that_is_revoked_meanwhile_gets_no_archive(server: Server, folder: Path) -> None:
     change = "UPDATE credentials SET revoked_at = ? WHERE account_id = ?"
     with half_read(server, PATH) as connection, closing(open_database(folder)) as database:

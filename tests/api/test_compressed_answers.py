@@ -72,6 +72,7 @@ def test_an_item(server: Server, item: str, coding: str) -> None:
 
 
 @each_coding
+@pytest.mark.slow
 def test_a_list_of_more_than_a_megabyte(server: Server, coding: str) -> None:
     plain = _get(server, "/v1/projects?per_page=100")
     assert len(plain.body) > MEGABYTE

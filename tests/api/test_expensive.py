@@ -238,6 +238,7 @@ def test_a_turn_ends_when_its_response_is_replaced(
         gc.enable()
 
 
+@pytest.mark.slow
 def test_nothing_is_done_for_a_client_that_has_gone(scratch: Path, valkey_url: str) -> None:
     folder = scratch / "gone"
     folder.mkdir()

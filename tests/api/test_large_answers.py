@@ -77,6 +77,7 @@ def test_a_large_page_has_the_tag_that_it_has_in_memory(
 
 
 @pytest.mark.one_database
+@pytest.mark.slow
 def test_only_a_page_of_several_blocks_goes_through_a_file(
     large: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -
 
 @pytest.mark.one_database
 @each_coding
+@pytest.mark.slow
 def test_a_large_page_is_compressed_piece_by_piece(
     large: Client, files: list[SeenFile], coding: str
 ) -> None:

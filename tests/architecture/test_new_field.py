@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.architecture.new_field import edits, interfaces
 
 TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
@@ -59,6 +61,7 @@ GIVEN: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 def test_a_new_field_is_taken_and_shown_everywhere(tmp_path: Path, valkey_url: str) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()

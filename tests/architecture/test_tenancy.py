@@ -22,6 +22,7 @@ def test_no_statement_goes_around_the_tenant_filter() -> None:
     assert list(around_the_filter(sources())) == []
 
 
+@pytest.mark.slow
 def test_every_exception_is_in_use() -> None:
     used = {place for place, _ in statements(sources())}
     assert set(EXCEPTIONS) <= used

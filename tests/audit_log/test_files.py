@@ -111,6 +111,7 @@ def test_what_is_sealed_while_a_file_is_written_is_in_it(
     assert all(any(entry_id.encode() in line for line in lines) for entry_id in made)
 
 
+@pytest.mark.slow
 def test_the_size_of_a_log_takes_no_memory(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     client = make_account(app)
     _fill(client, MANY)

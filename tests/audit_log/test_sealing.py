@@ -156,6 +156,7 @@ def test_what_is_killed_in_between_leaves_nothing_half_done(
     assert kinds(exported(client)) == []
 
 
+@pytest.mark.slow
 def test_two_sealers_and_writers_at_the_same_time(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,17 @@ def test_the_table_has_every_page() -> None:
     assert sorted(who_opens()) == sorted(route.name for route in routes())
 
 
-@pytest.mark.parametrize("who", [*ROLES, "no account", "operator", "stranger"])
+@pytest.mark.parametrize(
+    "who",
+    [
+        "viewer",
+        "stranger",
+        *(
+            pytest.param(who, marks=pytest.mark.slow)
+            for who in (*ROLES[1:], "no account", "operator")
+        ),
+    ],
+)
 def test_what_somebody_opens(client: Client, who: str) -> None:
     user_id = "" if who == "stranger" else person(client, who)
     shared = things(client, *routes())

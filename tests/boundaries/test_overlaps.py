@@ -197,6 +197,7 @@ def test_more_candidates_than_are_looked_at(
     assert response.json["meta"]["complete"] is False
 
 
+@pytest.mark.slow
 def test_the_largest_boundaries_on_one_another_end_in_time(client: Client) -> None:
     (ring,) = comb(90_000)["coordinates"]
     with client.app.app_context():

@@ -107,6 +107,7 @@ def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
     page.wait_for_url("**/projects/proj_*")
 
 
+@pytest.mark.slow
 def test_a_conflict_is_shown_with_the_difference(forester: Visitor) -> None:
     path = create(forester, name="Disputed", geometry=json.dumps(square()))
     page = forester.go(f"{path}/edit")

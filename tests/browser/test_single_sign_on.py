@@ -63,6 +63,7 @@ def test_an_unverified_address_is_refused(visitor: Visitor) -> None:
     assert visitor.heading == "Sign in"
 
 
+@pytest.mark.slow
 def test_a_foreign_domain_is_refused(visitor: Visitor) -> None:
     arrive(visitor, claims(email="ada@elsewhere.example"))
     assert visitor.heading == "This address cannot sign in here"
@@ -95,6 +96,7 @@ def test_linking_with_consent_and_unlinking(visitor: Visitor, instance: Instance
     assert visitor.heading == "Link your sign-in"
 
 
+@pytest.mark.slow
 def test_without_passwords(chrome: Browser, without_passwords: Instance) -> None:
     visitor = Visitor(chrome, without_passwords, java_script_enabled=False)
     visitor.go("/login")

@@ -173,6 +173,7 @@ def test_listen_with_events_and_a_status(client: Client, listen: Callable[..., A
     assert "did not deliver" not in result.stderr
 
 
+@pytest.mark.slow
 def test_listen_says_how_the_service_has_to_be_started(
     client: Client, listen: Callable[..., Any]
 ) -> None:

@@ -107,7 +107,14 @@ def rows_of(connection: Connection, columns: dict[str, list[str]]) -> dict[str, 
     return found
 
 
-@pytest.mark.parametrize("revision", REVISIONS[:-1])
+@pytest.mark.parametrize(
+    "revision",
+    [
+        REVISIONS[0],
+        *(pytest.param(each, marks=pytest.mark.slow) for each in REVISIONS[1:-2]),
+        REVISIONS[-2],
+    ],
+)
 def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, revision: str) -> None:
     later = REVISIONS[REVISIONS.index(revision) + 1 :]
     dropped = {name for step in later for name in DROPPED.get(step, ())}
@@ -168,6 +175,7 @@ def test_the_revisions_make_what_the_models_describe(empty_app: Flask) -> None:
         command.check(empty_app.extensions["migrate"].migrate.get_config(FOLDER))
 
 
+@pytest.mark.slow
 def test_attempts_in_the_log_are_counted(empty_app: Flask) -> None:
     """By hour, outcome and rounded duration."""
     with empty_app.app_context():

@@ -115,6 +115,7 @@ def test_what_has_waited_for_long_is_released_while_nothing_else_happens(
     [(1.5, 0.0), (0.0, math.inf)],
     ids=["in flight", "not recorded yet"],
 )
+@pytest.mark.slow
 def test_what_a_run_has_sent_is_not_sent_again_when_its_lease_expires(
     delivering: Flask,
     customer: Client,

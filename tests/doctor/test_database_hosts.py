@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from flask import Flask
 
 from app.doctor.doctor import examine
@@ -64,6 +65,7 @@ def test_no_primary(make_instance: MakeInstance, standby: Standby) -> None:
     assert none.found == "No host that can be reached accepts changes"
 
 
+@pytest.mark.slow
 def test_a_former_primary_that_is_back_with_other_settings(
     make_instance: MakeInstance, postgres: PostgresServer, scratch: Path
 ) -> None:

@@ -86,6 +86,7 @@ def test_the_metadata_of_other_assets_are_not_held(app: Flask, client: Client) -
 
 
 @pytest.mark.one_database
+@pytest.mark.slow
 def test_very_many_assets_of_one_name_are_told_apart(app: Flask, client: Client) -> None:
     project_id = make_project(client)["id"]
     with app.app_context(), transaction():

@@ -115,6 +115,7 @@ def test_many_islands_are_not_too_complex() -> None:
     assert read_boundary(multipolygon(*islands)).positions == 45_000
 
 
+@pytest.mark.slow
 def test_a_boundary_of_100_000_positions_is_far_from_too_complex() -> None:
     turns = np.linspace(0, 2 * np.pi, 99_999, endpoint=False)
     reach = 1 + 0.2 * np.sin(7 * turns) + 0.001 * np.random.default_rng(1).random(len(turns))

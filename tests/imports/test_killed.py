@@ -66,6 +66,7 @@ def test_the_next_worker_goes_on(
     assert created == FEATURES
 
 
+@pytest.mark.slow
 def test_a_reader_that_is_killed_leaves_nothing(
     app: Flask, client: Client, url: str, content: bytes
 ) -> None:

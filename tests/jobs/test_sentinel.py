@@ -100,6 +100,7 @@ def _counted_by(server: Server, client: Client) -> bool:
     return bool(counted and after > before)
 
 
+@pytest.mark.slow
 def test_without_sentinels_the_primary_is_used_on(group: Group) -> None:
     """They hang, and a command in ten seconds waits for them."""
     valkey = Valkey(lambda: group.url)

@@ -180,6 +180,7 @@ def test_no_address_makes_the_wait_longer(hanging: str) -> None:
     assert _seconds(valkey) < TIMEOUT_SECONDS + 0.5
 
 
+@pytest.mark.slow
 def test_the_watch_ends_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "disabled", True)  # its line holds the error, and that Valkey
     others = set(threading.enumerate())
@@ -192,6 +193,7 @@ def test_the_watch_ends_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not watch.is_alive()
 
 
+@pytest.mark.slow
 def test_connections_of_threads_that_are_gone_do_not_add_up(url: str) -> None:
     valkey, server = Valkey(lambda: url), connect(url)
     before = server.info("clients")["connected_clients"]  # of other tests too

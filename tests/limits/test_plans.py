@@ -91,6 +91,7 @@ def test_the_day_is_that_of_utc(limited: Flask, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("hours", [1, 24, -1, -24])
+@pytest.mark.slow
 def test_a_clock_that_is_moved_leaves_the_limits_sane(
     limited: Flask, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:

@@ -69,6 +69,7 @@ def path(own: Flask, folder: Path) -> Path:
     return folder / "b.zip"
 
 
+@pytest.mark.slow
 def test_a_backup_that_was_changed_is_refused(own: Flask, path: Path) -> None:
     whole, before = path.read_bytes(), checksums(own)
     with every_cell() as cell:

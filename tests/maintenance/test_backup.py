@@ -39,6 +39,7 @@ def restore_from(path: Path, app: Flask) -> None:
 
 
 @pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.slow
 def test_a_backup_restores_every_row_into_either_database(
     instance: Flask, make_instance: MakeInstance, folder: Path, kind: str
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_damaged_file_is_one_sentence_and_exit_1(
 
 
 @pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.slow
 def test_a_restore_into_a_new_place_makes_the_tables(
     make_instance: MakeInstance, folder: Path, kind: str
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_restore_into_a_new_place_makes_the_tables(
     assert restored == expected
 
 
+@pytest.mark.slow
 def test_a_copy_shows_that_all_tables_are_equal(
     instance: Flask, make_instance: MakeInstance
 ) -> None:
@@ -151,6 +153,7 @@ def test_a_copy_in_json(make_instance: MakeInstance, folder: Path) -> None:
         assert table["source"] == table["target"], table["table"]
 
 
+@pytest.mark.slow
 def test_a_copy_into_a_database_in_use_is_refused(
     instance: Flask, make_instance: MakeInstance
 ) -> None:

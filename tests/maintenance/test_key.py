@@ -40,6 +40,7 @@ def test_a_key_that_is_being_changed(app: Flask) -> None:
         require_usable_key(other)
 
 
+@pytest.mark.slow
 def test_the_worker_says_so(tmp_path: Path) -> None:
     with bare_app(tmp_path, SECRET_KEY=OTHER) as app:
         make_webhook(make_account(app), url="https://hooks.example.org/", events=EVENTS)

@@ -200,6 +200,7 @@ def test_rows_that_a_transaction_holds_are_left_to_the_next_run(
     assert prune() == 1
 
 
+@pytest.mark.slow
 def test_a_job_that_is_killed_leaves_whole_rows(account_id: str, instance: Flask) -> None:
     store_events(account_id)
     settings = instance.config["SETTINGS"]

@@ -30,6 +30,7 @@ from tests.maintenance.test_backup import back_up_to, restore_from
 from tests.make import make_account, make_project, square
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_before_anything_is_touched(
     make_instance: MakeInstance, folder: Path
 ) -> None:
@@ -70,6 +71,7 @@ def test_rows_that_do_not_fit_together_change_nothing(instance: Flask, folder: P
     assert checksums(instance) == before
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_after_it_was_checked_changes_nothing(
     instance: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +91,7 @@ def _rename(members: Members) -> None:
     members["tables/users.jsonl"] = members["tables/users.jsonl"].replace(b"owner", b"other")
 
 
+@pytest.mark.slow
 def test_what_was_restored_is_found_and_goes_on(
     instance: Flask, make_instance: MakeInstance, folder: Path
 ) -> None:
@@ -135,6 +138,7 @@ def test_indexes_that_were_out_of_step_are_right_afterwards(
         assert count_faults(connection) + text_faults(connection) == []
 
 
+@pytest.mark.slow
 def test_whoever_reads_meanwhile_sees_the_old_state_or_the_new_one(
     instance: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +157,7 @@ def test_whoever_reads_meanwhile_sees_the_old_state_or_the_new_one(
     assert client.get("/v1/projects?search=bulk").json["meta"]["total"] == 30
 
 
+@pytest.mark.slow
 def test_whoever_writes_meanwhile_waits_or_gets_503(instance: Flask, folder: Path) -> None:
     client = make_account(instance)
     make_project(client)

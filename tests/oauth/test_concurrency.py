@@ -88,6 +88,7 @@ def test_all_refreshes_get_one_successor(
     assert api_status(client, won) == 401
 
 
+@pytest.mark.slow
 def test_refreshes_after_the_grace_all_fail_and_revoke_the_family(
     client: Client, application: Application, senders: Senders
 ) -> None:

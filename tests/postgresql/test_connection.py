@@ -84,6 +84,7 @@ def test_a_commit_that_is_not_confirmed_is_told_and_found_out(
 
 
 @pytest.mark.provokes(503)
+@pytest.mark.slow
 def test_further_changes_fail_at_once_and_reads_go_on(
     impatient: Client, postgres: PostgresServer
 ) -> None:

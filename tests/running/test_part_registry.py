@@ -29,6 +29,7 @@ def client(url: str) -> Iterator[Redis]:
         client.flushdb()
 
 
+@pytest.mark.slow
 def test_the_parts_of_an_instance_are_known_while_they_run(
     serve: Callable[..., Instance], client: Redis, url: str
 ) -> None:
@@ -60,6 +61,7 @@ def test_one_that_was_killed_is_forgotten(client: Redis, url: str) -> None:
     assert client.scard("canopy:parts") == 0
 
 
+@pytest.mark.slow
 def test_valkey_may_be_gone_for_a_while(client: Redis, url: str) -> None:
     addresses = iter(["redis://127.0.0.1:9/0", url, url])
     announcer = Announcer(lambda: connect(next(addresses)), "web server", "abcde")

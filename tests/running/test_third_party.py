@@ -93,11 +93,13 @@ def ready(checkout: Checkout, made: Path) -> Checkout:
     return checkout
 
 
+@pytest.mark.slow
 def test_the_second_run_does_nothing(ready: Checkout) -> None:
     (ready.tools / "npm").unlink()
     assert bring(ready) == (0, "")
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_stamp_is_made_anew(ready: Checkout, made: Path) -> None:
     folder = ready.root / MADE
     (folder / "stamp").unlink()

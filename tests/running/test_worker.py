@@ -189,6 +189,7 @@ def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
     assert "canopy-deliveries" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_killed_process_of_a_queue_is_made_good(
     instance: Instance, marked: Marked, deliveries: Deliveries
 ) -> None:

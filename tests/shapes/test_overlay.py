@@ -87,6 +87,7 @@ def test_of_a_large_boundary_only_what_has_changed_is_overlaid(
     assert (found.added_m2 or 0) > 10_000 if by > 0 else found.added_m2 == 0
 
 
+@pytest.mark.slow
 def test_a_small_change_of_the_largest_boundary_takes_a_moment() -> None:
     old, new = shape(blob(99_000)), shape(blob(99_000, by=0.001))
     began = time.thread_time()

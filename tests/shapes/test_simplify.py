@@ -72,6 +72,7 @@ def test_rings_are_closed(level: int) -> None:
         assert len(ring) >= 4
 
 
+@pytest.mark.slow
 def test_a_coarser_shape_is_shorter() -> None:
     lengths = [len(map_shapes(coast(20_000))[level]) for level in MAP_LEVELS]
     assert lengths == sorted(lengths, reverse=True)

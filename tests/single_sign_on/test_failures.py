@@ -67,6 +67,7 @@ def test_a_provider_that_comes_back(site: Flask, provider: FakeProvider) -> None
     assert leave(Browser(site))
 
 
+@pytest.mark.slow
 def test_a_slow_one_is_given_up(app: Flask, provider: FakeProvider) -> None:
     start = b"HTTP/1.1 200 OK\r\n"
     heads = (start, start + b"Content-Length: 100000\r\n\r\n", start + b"\r\n", b"")
@@ -79,6 +80,7 @@ def test_a_slow_one_is_given_up(app: Flask, provider: FakeProvider) -> None:
                 assert time.monotonic() - began < REQUEST_SECONDS + 3
 
 
+@pytest.mark.slow
 def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
     """At each step: nothing is ever a 500."""
     answers = {

@@ -44,6 +44,7 @@ def send(server: SmallServer, length: int) -> socket.socket:
 
 
 @pytest.mark.parametrize(("threads", "most"), [(8, 1 + EXPENSIVE_WAITING), (4, 3), (2, 1)])
+@pytest.mark.slow
 def test_large_requests_beyond_a_few_are_refused_at_once(
     tmp_path: Path, threads: int, most: int
 ) -> None:

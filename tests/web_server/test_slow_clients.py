@@ -180,6 +180,7 @@ BEGUN = {
 
 
 @pytest.mark.parametrize("begun", BEGUN.values(), ids=BEGUN.keys())
+@pytest.mark.slow
 def test_the_rest_of_a_request_is_not_waited_for_for_ever(
     server: SmallServer, begun: bytes
 ) -> None:
@@ -193,6 +194,7 @@ def test_the_rest_of_a_request_is_not_waited_for_for_ever(
     assert 0.9 < time.monotonic() - began < 5
 
 
+@pytest.mark.slow
 def test_a_client_that_goes_on_slowly_is_not_waited_for_either(server: SmallServer) -> None:
     with server.connect() as client:
         client.sendall(BEGUN["a head"])

@@ -47,6 +47,7 @@ for name in {modules}:
     assert len(set(modules)) == len(operations())
 
 
+@pytest.mark.slow
 def test_the_package_works(package: Path, instance: Instance) -> None:
     program = Path(__file__).with_name("program.py")
     environ = {"PYTHONPATH": str(package), "ADDRESS": instance.address, "KEY": instance.key}

@@ -122,6 +122,7 @@ def test_forms_redirect_to_uris_that_a_policy_cannot_express(
         woods.enter(visitor)
 
 
+@pytest.mark.slow
 def test_a_lower_role_revokes_consents_and_a_higher_one_does_not(
     visitor: Visitor, instance: Instance, woods: Woods, back: Loopback
 ) -> None:

@@ -40,6 +40,7 @@ LONG = b'{"type":"Feature","geometry":null,"properties":{"a":'
     ],
     ids=["many features", "text", "empty arrays", "nested arrays", "nested objects", "number"],
 )
+@pytest.mark.slow
 def test_geojson(tmp_path: Path, pieces: list[bytes], expected: str) -> None:
     path = tmp_path / "upload"
     with path.open("wb") as file:

@@ -196,6 +196,7 @@ def test_deep_nesting_is_refused() -> None:
         (b"<shelf", b" " * 1000, "a tag or a comment is too long"),
     ],
 )
+@pytest.mark.slow
 def test_what_grows_without_end_is_refused(head: bytes, repeated: bytes, message: str) -> None:
     assert message in refusal_of_endless(head, repeated)
 
