@@ -27,12 +27,18 @@ def module_name(path: Path) -> str:
 
 def imports(source: str, known: Sources) -> Iterator[tuple[ast.stmt, str]]:
     """Each import of a module of the service, wherever it stands, with the module's name."""
-    for node in ast.walk(ast.parse(source)):
+    for node in _import_statements(source):
         for name in imported(node):
             if name in known:
-                yield node, name  # type: ignore[misc]
+                yield node, name
             elif name.rpartition(".")[0] in known:
-                yield node, name.rpartition(".")[0]  # type: ignore[misc]
+                yield node, name.rpartition(".")[0]
+
+
+@cache
+def _import_statements(source: str) -> tuple[ast.stmt, ...]:
+    found = ast.walk(ast.parse(source))
+    return tuple(node for node in found if isinstance(node, ast.Import | ast.ImportFrom))
 
 
 def imported(node: ast.AST) -> list[str]:

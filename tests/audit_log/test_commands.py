@@ -34,6 +34,7 @@ def made(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return sealed_log(client, monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_file_is_verified_without_the_service(
     client: Client, made: list[str], tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ SLOW = {
 
 @pytest.mark.provokes(503)
 @pytest.mark.parametrize("name", SLOW)
+@pytest.mark.slow
 def test_a_slow_answer_is_given_up_in_time(
     caller: Client,
     model: ModelServer,

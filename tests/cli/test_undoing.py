@@ -75,6 +75,7 @@ def test_an_interrupted_undoing_goes_on_with_the_same_command(
     assert projects(client) == {}
 
 
+@pytest.mark.slow
 def test_a_worker_that_took_the_import_over_goes_on(
     run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

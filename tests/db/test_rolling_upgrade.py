@@ -62,6 +62,7 @@ print(json.dumps(statuses))
     ("runs_earlier_code", "is_supported"),
     [((True,), True), ((True, True), True), ((False,), False), ((True, False, True), False)],
 )
+@pytest.mark.slow
 def test_which_later_revisions_this_version_runs_on(
     empty_app: Flask, tmp_path: Path, runs_earlier_code: tuple[bool, ...], is_supported: bool
 ) -> None:

@@ -141,6 +141,7 @@ def test_an_attempt_that_cannot_be_recorded_does_not_affect_other_webhooks(
     assert [row["state"] for row in deliveries(customer, webhooks[0]["id"])] == ["pending"] * 3
 
 
+@pytest.mark.slow
 def test_a_commit_whose_response_was_lost_is_not_recorded_again(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,6 +40,7 @@ def test_a_chosen_secret_signs_as_it_is(
     StandardWebhook(key).verify(request.body, request.headers)
 
 
+@pytest.mark.slow
 def test_after_a_rotation_both_secrets_verify_for_a_while(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:

@@ -27,6 +27,7 @@ def test_a_replica(make_instance: MakeInstance, standby: Standby) -> None:
     assert found.endswith(" bytes of the log behind")
 
 
+@pytest.mark.slow
 def test_a_replica_of_another_database(
     make_instance: MakeInstance, standby_of_another: Standby
 ) -> None:

@@ -77,6 +77,7 @@ def caller(app: Flask, request: pytest.FixtureRequest) -> Iterator[Client]:
         yield make_account(made)
 
 
+@pytest.mark.slow
 def test_a_replica_is_read_a_batch_at_a_time(caller: Client) -> None:
     def reads() -> float:
         return sum(

@@ -118,6 +118,7 @@ def test_without_sentinels_the_primary_is_used_on(group: Group) -> None:
     assert valkey.outages == 0
 
 
+@pytest.mark.slow
 def test_a_sentinel_that_is_gone_is_named_by_the_doctor(app: Flask, group: Group) -> None:
     with second_app(app, redis_url=group.url) as served:
         settings = served.config["SETTINGS"]
@@ -133,6 +134,7 @@ def test_a_sentinel_that_is_gone_is_named_by_the_doctor(app: Flask, group: Group
         assert f"127.0.0.1:{group.sentinels[1].port}" in gone.found
 
 
+@pytest.mark.slow
 def test_passwords_are_for_whom_they_are_meant(tmp_path: Path) -> None:
     with sentinel_group(tmp_path, password="p@,1", sentinel_password="s/2") as group:
         client = connect(group.url)

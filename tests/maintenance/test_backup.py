@@ -163,6 +163,7 @@ def test_force_replaces_an_existing_file(instance: Flask, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+@pytest.mark.slow
 def test_a_backup_that_is_stopped_leaves_what_was_there(
     instance: Flask, folder: Path, fault: BaseException
 ) -> None:
@@ -193,6 +194,7 @@ def test_a_database_without_tables_is_told(make_instance: MakeInstance, folder: 
 
 
 @pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.slow
 def test_tables_of_another_version_can_be_backed_up_but_not_restored(
     make_instance: MakeInstance, folder: Path, kind: str
 ) -> None:

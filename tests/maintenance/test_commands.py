@@ -40,6 +40,7 @@ def test_a_backup_says_what_it_holds_and_what_not(instance: Flask, folder: Path)
     assert "projects         5" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_backup_in_json(instance: Flask, folder: Path) -> None:
     fill(instance)
     done = run(instance, "backup", folder / "b.zip", "--json")
@@ -78,6 +79,7 @@ def test_a_restore_asks_and_shows_what_it_replaces(instance: Flask, folder: Path
     assert count(instance, Project) == 5
 
 
+@pytest.mark.slow
 def test_a_restore_in_json(instance: Flask, folder: Path) -> None:
     fill(instance)
     run(instance, "backup", folder / "b.zip")

@@ -108,6 +108,7 @@ def test_no_table_waits_until_another_is_done(account_id: str) -> None:
     assert left() == left(Event) == 0
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_too_long_is_continued(
     account_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_run_ends_when_the_worker_does(account_id: str, monkeypatch: pytest.Mo
     assert left() > 0
 
 
+@pytest.mark.slow
 def test_batches_are_smaller_where_the_database_is_slow(account_id: str) -> None:
     """Each row takes a millisecond here, so batches stay as small as they begin."""
     store_answers(account_id)

@@ -61,6 +61,7 @@ def _dangle(members: Members) -> None:
     change_manifest(members, tell)
 
 
+@pytest.mark.slow
 def test_rows_that_do_not_fit_together_change_nothing(instance: Flask, folder: Path) -> None:
     fill(instance)
     back_up_to(instance, folder / "b.zip")
@@ -242,6 +243,7 @@ def test_a_reader_is_not_held_up_by_the_note_of_its_credential(
     assert max(took) < 2
 
 
+@pytest.mark.slow
 def test_the_check_counts_its_progress(instance: Flask, folder: Path) -> None:
     fill(instance)
     made = back_up_to(instance, folder / "b.zip")

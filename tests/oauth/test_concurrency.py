@@ -69,6 +69,7 @@ def test_one_exchange_succeeds_and_reuse_revokes_the_family(
     assert _tokens(client, "access") == 1
 
 
+@pytest.mark.slow
 def test_all_refreshes_get_one_successor(
     client: Client,
     application: Application,

@@ -209,6 +209,7 @@ def test_a_killed_process_of_a_queue_is_made_good(
     assert instance.process.poll() is None
 
 
+@pytest.mark.slow
 def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> None:
     horse = start_job(instance, 30)
     parent = min(marked.pids("worker.py"))

@@ -98,6 +98,7 @@ def test_claims_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
                 assert arrive(site, liar, **claims) == FAILED
 
 
+@pytest.mark.slow
 def test_signatures_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
     other = RSAKey.generate_key(2048, {"kid": liar.key.kid})
 

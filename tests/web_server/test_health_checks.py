@@ -25,6 +25,7 @@ def app(environ, start_response):
 @pytest.mark.parametrize(
     "target", ["GET /healthz", "HEAD /healthz", "GET /healthz?from=proxy", "GET /readyz"]
 )
+@pytest.mark.slow
 def test_they_are_answered_while_all_threads_are_busy(scratch: Path, target: str) -> None:
     folder = scratch / target.replace("/", "")
     with small_server(folder, APPLICATION) as server, ExitStack() as stack:

@@ -57,6 +57,7 @@ def test_geojson(tmp_path: Path, pieces: list[bytes], expected: str) -> None:
     ],
     ids=["many records", "many positions", "a large record"],
 )
+@pytest.mark.slow
 def test_shapefile(tmp_path: Path, contents: list[bytes], expected: str) -> None:
     path = packed(tmp_path, shp=shp(*contents))  # not compressed, for a ratio that is allowed
     assert read_in_child(path, memory=MEMORY) == expected
