@@ -207,7 +207,7 @@ class TestUnavailableServer:
         with raw_server(lambda connection: time.sleep(5)) as port:
             begun = time.monotonic()
             assert self._failed(outbox, f"smtp://127.0.0.1:{port}").endswith("respond in time")
-            assert time.monotonic() - begun < 3
+            assert time.monotonic() - begun < 4.5
 
     @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
     def test_an_endless_reply(
@@ -218,7 +218,7 @@ class TestUnavailableServer:
         with raw_server(_drip) as port:
             begun = time.monotonic()
             error = self._failed(outbox, f"{scheme}://127.0.0.1:{port}")
-            assert time.monotonic() - begun < 4
+            assert time.monotonic() - begun < 8
         if scheme == "smtp":
             assert error.endswith("respond in time")
 

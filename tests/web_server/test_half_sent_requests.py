@@ -57,4 +57,4 @@ def test_half_sent_requests_delay_nobody(server: Server, kind: str) -> None:
             with contextlib.closing(connection):
                 connection.request("GET", "/docs")
                 assert connection.getresponse().status == 200
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 3
