@@ -89,6 +89,7 @@ def test_a_run_that_has_no_time_left_is_continued(
     app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
+    monkeypatch.setattr(jobs, "due_accounts", lambda: [due.account_id])  # none of another test
     runs = 0
     while run_job(app) == 0:
         runs += 1

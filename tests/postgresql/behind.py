@@ -26,7 +26,7 @@ from tests.running.instances import wait_for
 # Connections to PostgreSQL, and those that the application may open to pgbouncer for writing and
 # as many for reading.
 SIZES = {"session": (10, 2), "transaction": (3, 8)}
-TIMEOUT_MS = 1000
+TIMEOUT_MS = 2000
 
 
 @dataclass
