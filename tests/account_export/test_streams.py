@@ -109,6 +109,7 @@ def test_what_fails_in_the_middle_cannot_be_opened(server: Server, folder: Path)
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_a_failure_before_the_first_byte_is_an_error_response(server: Server, folder: Path) -> None:
     with without_table(folder, "memberships"):
         answer = server.send(f"GET {PATH} HTTP/1.1")

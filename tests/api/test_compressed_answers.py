@@ -92,6 +92,7 @@ def test_a_list_for_a_client_that_knows_no_chunks(server: Server) -> None:
 
 
 @each_coding
+@pytest.mark.slow
 def test_reading_again_and_changing_by_the_tag(server: Server, item: str, coding: str) -> None:
     accept = f"Accept-Encoding: {coding}"
     tag = _get(server, item, accept).headers["etag"]

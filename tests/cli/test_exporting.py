@@ -182,6 +182,7 @@ def test_as_a_command_into_a_pipe_that_closes(app: Flask, client: Client, projec
 
 @one_database
 @pytest.mark.parametrize("format_name", ["geojson", "csv"])
+@pytest.mark.slow
 def test_a_terminal_shows_a_bar(
     app: Flask, client: Client, project: str, tmp_path: Path, format_name: str
 ) -> None:

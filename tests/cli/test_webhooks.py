@@ -136,6 +136,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.slow
 def test_listen_prints_what_comes_and_removes_its_webhook(
     client: Client, start: Callable[..., Listener], number: int
 ) -> None:

@@ -18,6 +18,7 @@ def layer(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterator
         yield served
 
 
+@pytest.mark.slow
 def test_gdal_reads_every_feature(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "120 features" in libraries.check_gdal(layer)
 

@@ -98,6 +98,7 @@ def _post(port: int, body: bytes, signature: str | None) -> int:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.slow
 def test_a_program_takes_signed_requests_alone(app: Flask, tmp_path: Path, language: str) -> None:
     new, former, other = new_secret(), "a-few-words-of-mine", new_secret()
 

@@ -118,6 +118,7 @@ def test_mails_that_were_sent_are_fine(instance: Flask) -> None:
     assert found.found == "mails waiting: 1; none failed for good in the last two days"
 
 
+@pytest.mark.slow
 def test_mails_that_were_given_up(instance: Flask) -> None:
     _add(instance, timedelta(days=3), error="of another day")
     _add(instance, error="the mail server refused the recipient (550)")

@@ -57,6 +57,7 @@ def _status(server: Server, format_name: str = "geojsonl&search=nothing") -> int
 
 
 @FORMATS
+@pytest.mark.slow
 def test_a_whole_file(server: Server, format_name: str, folder: Path) -> None:
     answer = server.send(f"GET {_path(format_name)} HTTP/1.0")
     assert int(answer.headers["content-length"]) == len(answer.body)

@@ -62,6 +62,7 @@ def test_a_backup_is_not_overwritten_unless_forced(instance: Flask, folder: Path
     assert run(instance, "backup", folder / "b.zip", "--force").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_restore_asks_and_shows_what_it_replaces(instance: Flask, folder: Path) -> None:
     fill(instance)
     run(instance, "backup", folder / "b.zip")

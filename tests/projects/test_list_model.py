@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from unittest import mock
 from urllib.parse import urlencode
 
+import pytest
 from flask import Flask
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -50,6 +51,7 @@ needles = st.none() | st.text(LETTERS, min_size=1, max_size=4)
 @example([Plan("AND", "OR NEAR(", 0.01, "draft", 1), Plan("*", None, None, "active", 1)], "or n", 2)
 @example([Plan("a", "b", None, "active", 0)], "a\nb", 2)
 @examples(15)
+@pytest.mark.slow
 def test_every_list_is_what_the_model_says(
     app: Flask, made: list[Plan], needle: str | None, per_page: int
 ) -> None:

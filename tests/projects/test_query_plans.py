@@ -139,6 +139,7 @@ def add_assets(account_id: str, project_id: str, number: int) -> None:
 @pytest.mark.parametrize("page", [1, 10])
 @pytest.mark.parametrize("order", ["asc", "desc"])
 @pytest.mark.parametrize("sort", KEYS)
+@pytest.mark.slow
 def test_one_of_the_first_pages_is_read_in_its_order_and_not_sorted(
     place: Place, sort: str, order: str, page: int
 ) -> None:
@@ -152,6 +153,7 @@ def test_one_of_the_first_pages_is_read_in_its_order_and_not_sorted(
 )
 @pytest.mark.parametrize("order", ["asc", "desc"])
 @pytest.mark.parametrize("sort", KEYS)
+@pytest.mark.slow
 def test_a_page_is_found_on_the_index_of_its_order(
     place: Place, sort: str, order: str, status: str | None, page: int
 ) -> None:

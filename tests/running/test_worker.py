@@ -134,6 +134,7 @@ def test_a_job_goes_on_while_valkey_hangs(
         wait_for((folder / "job.finished").exists, 5)
 
 
+@pytest.mark.slow
 def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: Deliveries) -> None:
     start_job(instance, 30)
     wait_for(lambda: deliveries("begun"))  # started by the scheduler
