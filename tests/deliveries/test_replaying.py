@@ -10,15 +10,11 @@ from itertools import pairwise
 import pytest
 from flask import Flask
 
-from app.jobs.queue import job_queue
-from app.jobs.valkey import valkey
 from app.policy.deliveries import RETRY_AFTER
 from app.values import clock
 from app.values.clock import format_time
-from app.webhooks import jobs
 from app.webhooks.jobs import queue_replays
 from app.webhooks.replays import queueing
-from app.webhooks.replays.service import NEW_REPLAYS
 from tests.egress.receivers import Receiver, answering
 from tests.make import Client, events, make_project
 from tests.make.webhooks import deliveries, make_webhook, replays
@@ -35,26 +31,6 @@ def replay(customer: Client, webhook: dict[str, str], **body: object) -> int:
 def queue_all(app: Flask) -> int:
     with app.app_context():
         return queue_replays()
-
-
-def test_a_replay_that_begins_while_the_job_ends_starts_another(
-    delivering: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with delivering.app_context():
-        client = valkey().client
-        NEW_REPLAYS.notify(client)
-        job_queue(client).empty()  # a worker has taken the job
-        started = list[bool]()
-
-        def due() -> tuple[str, ...]:
-            started.append(NEW_REPLAYS.notify(client))
-            return ()
-
-        monkeypatch.setattr(jobs, "due_replays", due)
-        queue_replays()
-        job_queue(client).empty()
-        NEW_REPLAYS.begin(client)
-    assert started == [True]
 
 
 def test_all_events_are_replayed_once_in_order(

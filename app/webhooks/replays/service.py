@@ -30,8 +30,7 @@ from app.webhooks.auditing import record_replay
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
 
-# RQ's own default, in seconds.
-NEW_REPLAYS: Final = WakeSignal("replays", GENERAL, job_timeout=180)
+NEW_REPLAYS: Final = WakeSignal("replays", GENERAL, job_timeout=180)  # RQ's default
 _FAILED: Final = ("failed", "canceled")
 _IF_DISABLED: Final = "nothing can be sent again"
 _LAST: Final = CompiledQuery(
