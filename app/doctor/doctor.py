@@ -164,7 +164,7 @@ def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:
             yield valkey.not_running()
             return
         try:
-            client = connect(url)
+            client = connect(url, timeout=valkey.WAITS_SECONDS)
         except ValueError as error:
             yield problem(f"REDIS_URL cannot be used: {error}", _CORRECT_SETTING)
             return

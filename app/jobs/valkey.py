@@ -223,13 +223,18 @@ def _digest(text: str) -> str:
     return hashlib.sha1(text.encode()).hexdigest()  # noqa: S324 - the name that Valkey gives it
 
 
-def connect(url: str) -> Redis:
+def connect(url: str, *, timeout: float | None = None) -> Redis:
     """A client with short timeouts and without redis-py's own retries, whatever the address says
-    of them. Raises ValueError or TypeError for an address with wrong options."""
+    of them. Raises ValueError or TypeError for an address with wrong options.
+
+    Args:
+        timeout: in seconds; None: ``TIMEOUT_SECONDS``.
+    """
+    seconds = TIMEOUT_SECONDS if timeout is None else timeout
     client = make_client(
         url,
-        socket_timeout=TIMEOUT_SECONDS,
-        socket_connect_timeout=TIMEOUT_SECONDS,
+        socket_timeout=seconds,
+        socket_connect_timeout=seconds,
         retry=Retry(NoBackoff(), 0),
         health_check_interval=0,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any, Final, cast
@@ -12,6 +13,7 @@ from redis.exceptions import RedisError
 from app.doctor.checks.database import compare_clock
 from app.doctor.results import Result, ok, problem, warning
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
+from app.jobs.valkey import TIMEOUT_SECONDS
 from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
 from app.running import embedded
@@ -22,6 +24,7 @@ from app.values import clock
 from config import Settings
 from config_valkey import SentinelAddress, sentinel_address
 
+WAITS_SECONDS: Final = 2.0  # longer than the service, so that a slow server is told from none
 _MANY_JOBS: Final = 1000
 _WAITING: Final = {
     GENERAL: "mails are not sent, and request counts are not saved",
@@ -42,14 +45,23 @@ def url_of(settings: Settings) -> str | None:
 
 
 def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
-    """Whether the Sentinels respond, if there are any, and which server it is."""
+    """Whether the Sentinels respond, if there are any, which server it is, and how quickly it
+    responds."""
     address = sentinel_address(settings.redis_url or "")
     if address is not None:
         yield from _sentinels(address)
+    began = time.monotonic()
     server: Any = client.info("server")
+    seconds = time.monotonic() - began
     name = server.get("server_name", "redis").capitalize()
     version = server.get("valkey_version") or server.get("redis_version")
     yield ok(f"{name} {version}{', embedded' if settings.redis_url is None else ''}")
+    if seconds > TIMEOUT_SECONDS:
+        yield warning(
+            f"Valkey took {seconds:.1f} s to respond; the service waits for {TIMEOUT_SECONDS} s, "
+            "and then continues without limits",
+            "Run it nearer to the service, or on a machine that is less busy.",
+        )
 
 
 def _sentinels(address: SentinelAddress) -> Iterator[Result]:
