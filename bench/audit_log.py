@@ -7,7 +7,8 @@ python -m bench.audit_log --quick      only sees that it works
 
 The entries are of 30 days, 50 people and 2,000 projects. The job seals some while one client
 creates projects. Pages are asked in-process, one after the other: the first time, when
-nothing is counted yet, and the median of the times after it.
+nothing is counted yet, and the median of the times after it. The database's files are in the
+memory of the operating system, not only on the disk.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import time
 import tracemalloc
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -80,7 +82,10 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
         *_sealing(app, environ, writes, effort),
     ]
     vacuum(url)
-    pages = [_line(app.test_client(), key, *page, effort.rounds) for page in _pages()]
+    pages = []
+    for what, path in _pages():
+        _read_files(folder.parent)
+        pages.append(_line(app.test_client(), key, what, path, effort.rounds))
     return "\n".join([_HEAD, *pages, "", _COLUMNS, *costs, *_files(app, account_id)])
 
 
@@ -207,6 +212,14 @@ def _verified(app: Flask, account_id: str) -> Iterator[bytes]:
         yield line
 
 
+def _read_files(folder: Path) -> None:
+    """Read all files below a folder into the memory of the operating system."""
+    for path in filter(Path.is_file, folder.rglob("*")):
+        with suppress(FileNotFoundError), path.open("rb") as file:  # PostgreSQL deletes some
+            while file.read(1 << 20):
+                pass
+
+
 def _line(client: FlaskClient, key: str, what: str, path: str, rounds: int) -> str:
     times = []
     for _ in range(rounds + 1):
@@ -215,7 +228,7 @@ def _line(client: FlaskClient, key: str, what: str, path: str, rounds: int) -> s
         times.append((time.perf_counter() - began) * 1000)
         assert answer.status_code == 200, (path, answer.status)
     middle = statistics.median(times[1:])
-    mark = "met" if middle <= _TARGET else "**missed**"
+    mark = "met" if max(middle, times[0]) <= _TARGET else "**missed**"
     return f"| {what} | {times[0]:.0f} ms | {middle:.0f} ms | ≤ {_TARGET} ms | {mark} |"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import BigInteger, bindparam, case, func, select, union_all
 
 from app.audit_log.filters import (
     INDEXED,
@@ -17,12 +17,15 @@ from app.audit_log.filters import (
 )
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
+from app.db.search_index import page_of
 from app.listing.latest import latest_rows
 from app.listing.log_counts import count
 from app.listing.statements import newest_first, page_rows
 from app.models import AuditEntry
 from app.values.strict_json import Fragment, loads
 
+_ROW = (AuditEntry.id, AuditEntry.body)
+_KEY = AuditEntry.id.expression
 _LOG = columns_of(AuditEntry)
 _SEALED = _LOG.where(AuditEntry.number.is_not(None))
 _NEWEST = _SEALED.add_columns(func.max(AuditEntry.number)).scalar_subquery()
@@ -45,15 +48,19 @@ def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], in
     """The entries of one page, and how many there are on all pages."""
     values = parameters(account_id, query)
     filters = EntryStatementFilters.of(values)
-    total = count(LOG, values) if any(filters) else int(_ALL.scalar(**values))
-    rows = page_rows(
+    if not any(filters):
+        skipped = (query.page - 1) * query.per_page
+        rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
+        return [Fragment(body) for _, body in rows], int(_ALL.scalar(**values))
+    total = count(LOG, values)
+    found = page_rows(
         query.page,
         query.per_page,
         total,
         lambda span: _page(engine().dialect.name, filters, backwards=span.backwards),
         values,
     )
-    return [Fragment(body) for _, body in rows], total
+    return [Fragment(body) for _, body in found], total
 
 
 def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -> LatestEntries:
@@ -75,6 +82,24 @@ def _latest(filters: EntryStatementFilters) -> CompiledQuery:
 
 @cache
 def _page(dialect: str, filters: EntryStatementFilters, *, backwards: bool) -> CompiledQuery:
-    key = AuditEntry.id.expression
-    rows = columns_of(AuditEntry, AuditEntry.id, AuditEntry.body)
-    return newest_first(filtered(key, filters), rows, (key,), dialect, backwards=backwards)
+    rows = columns_of(AuditEntry, *_ROW)
+    return newest_first(filtered(_KEY, filters), rows, (_KEY,), dialect, backwards=backwards)
+
+
+def _page_of_all() -> CompiledQuery:
+    """A page without filters: what waits to be sealed, then what is sealed, by number. So the
+    sealed entries before the page are not read, however many they are."""
+    size, skipped = (bindparam(name, type_=BigInteger) for name in ("size", "skipped"))
+    beyond = skipped - _WAITING
+    first = _NEWEST - case((beyond > 0, beyond), else_=0)
+    log, number = columns_of(AuditEntry, *_ROW, AuditEntry.number), AuditEntry.number
+    parts = (
+        page_of(log.where(number.is_(None)).order_by(_KEY.desc())),
+        log.where(number <= first).order_by(number.desc()).limit(size),
+    )
+    found = union_all(*(select(part.subquery()) for part in parts)).subquery().c
+    latest = (found.number.desc().nulls_first(), found.id.desc())
+    return CompiledQuery(select(found.id, found.body).order_by(*latest).limit(size))
+
+
+_PAGE_OF_ALL = _page_of_all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from app.audit_log.service import EntryQuery, list_entries, list_latest
 from app.db.queries import engine
 from app.listing import log_counts
 from app.values import clock
-from tests.audit_log.logs import ANN, PATH, write
+from tests.audit_log.logs import ANN, PATH, prune, seal, sealed_log, write
 from tests.make import Client, make_account, make_project
 
 
@@ -43,6 +44,31 @@ def test_the_newest_come_first(client: Client) -> None:
     made = [write(client, "project.updated", f"p{number}") for number in range(5)]
     assert ids(listed(client, "?per_page=5")) == made[::-1]
     assert ids(listed(client, "?per_page=2&page=2")) == made[2:0:-1]
+
+
+def test_each_entry_is_on_one_page_whether_it_is_sealed_or_not(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed = sealed_log(client, monkeypatch)
+    prune(client, monkeypatch, [1, 2])
+    earlier = clock.now() - timedelta(seconds=5)
+    with monkeypatch.context() as patch:  # committed after younger ones were sealed
+        patch.setattr(clock, "now", lambda: earlier)
+        late = write(client)
+    new = [write(client) for _ in range(3)]
+    for _ in range(2):
+        expected = ids(listed(client, "?per_page=100"))
+        assert expected[:3] == new[::-1]
+        assert expected[-11:] == [late, *sealed[:-11:-1]]
+        for size in range(1, 8):
+            pages = [
+                ids(listed(client, f"?per_page={size}&page={number}"))
+                for number in range(1, len(expected) // size + 3)
+            ]
+            assert list(chain.from_iterable(pages)) == expected
+            assert {len(page) for page in pages} <= {size, len(expected) % size, 0}
+        seal(client, monkeypatch)
+        assert ids(listed(client, "?per_page=100")) == expected
 
 
 def test_filters_leave_what_they_name(client: Client) -> None:
