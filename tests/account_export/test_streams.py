@@ -96,6 +96,7 @@ def test_a_slow_client_holds_nothing(server: Server, folder: Path) -> None:
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_what_fails_in_the_middle_cannot_be_opened(server: Server, folder: Path) -> None:
     with half_read(server, PATH) as connection:
         time.sleep(0.5)

@@ -133,6 +133,7 @@ def test_a_long_name_is_not_looked_at(name: str) -> None:
     assert len(problem.message) < 300
 
 
+@pytest.mark.slow
 def test_a_fault_among_100_000_positions_is_found() -> None:
     turns = [2 * math.pi * k / 99_999 for k in range(99_999)]
     ring = [[10 + math.cos(turn), 50 + math.sin(turn)] for turn in turns]

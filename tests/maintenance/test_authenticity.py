@@ -103,6 +103,7 @@ def test_one_without_a_signature_is_restored_when_that_is_asked_for(own: Flask, 
     assert count(own, Project) == 5
 
 
+@pytest.mark.slow
 def test_one_of_another_key_is_refused_and_restored_when_that_is_asked_for(
     make_instance: MakeInstance, path: Path
 ) -> None:
@@ -118,6 +119,7 @@ def test_one_of_another_key_is_refused_and_restored_when_that_is_asked_for(
     assert count(other, Project) == 5
 
 
+@pytest.mark.slow
 def test_one_of_the_former_key_is_verified(make_instance: MakeInstance, path: Path) -> None:
     other = make_instance("sqlite", SECRET_KEY=OTHER, SECRET_KEY_FORMER=KEY)
     done = run(other, "restore", path, "--yes", "--json")

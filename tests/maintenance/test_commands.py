@@ -144,6 +144,7 @@ def test_a_copy_shows_that_all_tables_are_equal(
     assert checksums(target) == checksums(instance)
 
 
+@pytest.mark.slow
 def test_a_copy_in_json(make_instance: MakeInstance, folder: Path) -> None:
     source = make_instance("postgresql")
     fill(source)

@@ -254,6 +254,7 @@ def test_the_check_counts_its_progress(instance: Flask, folder: Path) -> None:
     assert restoring.rows_now(url_of(instance)) == made.manifest.rows()
 
 
+@pytest.mark.slow
 def test_requests_of_accounts_that_are_gone_hold_up_no_others(
     make_instance: MakeInstance, folder: Path, valkey_url: str
 ) -> None:

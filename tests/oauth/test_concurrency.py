@@ -56,6 +56,7 @@ def _tokens(client: Client, kind: str) -> int:
     return int(rows(client, statement, id=client.account_id, kind=kind)[0][0])
 
 
+@pytest.mark.slow
 def test_one_exchange_succeeds_and_reuse_revokes_the_family(
     client: Client, application: Application, senders: Senders
 ) -> None:

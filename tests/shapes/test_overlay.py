@@ -126,6 +126,7 @@ def test_what_two_boundaries_have_in_common() -> None:
     assert common_area(parts, one) == pytest.approx(area(square(10.05, 50.05, 0.02)), abs=2)
 
 
+@pytest.mark.slow
 def test_large_boundaries_that_are_nearly_the_same() -> None:
     one, other = shape(blob(99_000)), shape(blob(99_000, by=-0.001))
     assert overlay_seconds(one.rings, other.rings, OVERLAY_SECONDS) > OVERLAY_SECONDS

@@ -138,6 +138,7 @@ def test_a_problem_of_one_feature_leaves_the_others(tmp_path: Path) -> None:
     assert [one.number for one in found] == [1, 2]
 
 
+@pytest.mark.slow
 def test_too_many_positions_are_a_problem(tmp_path: Path) -> None:
     points = '<trkpt lat="1" lon="2"/>' * (GEOMETRY_POSITIONS + 1)
     assert problem_of(GpxReader, gpx(tmp_path, f"<trk>{segment(points)}</trk>"))[0] == (
