@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import make_conninfo, timeout_from_conninfo
 from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
@@ -117,7 +117,8 @@ def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
         setting: the one with the address.
 
     Raises:
-        config.SettingsError: the address is malformed, or has an option that libpq does not know.
+        config.SettingsError: the address is malformed, or has an option that libpq does not know,
+            or a ``connect_timeout`` that is no number.
     """
     given = _parameters(setting.upper(), getattr(settings, setting))
     limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in given}
@@ -138,6 +139,7 @@ def _parameters(setting: str, url: str) -> Mapping[str, Any]:
         dialect: Any = postgresql.psycopg.dialect
         parameters: dict[str, Any] = dialect().create_connect_args(make_url(url))[1]
         make_conninfo(**parameters)
+        timeout_from_conninfo(parameters)
     except (ArgumentError, psycopg.ProgrammingError) as error:
         reason = str(error).strip().splitlines()[0]
     else:

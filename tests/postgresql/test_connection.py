@@ -232,6 +232,7 @@ def test_the_address_may_have_other_limits(app: Flask) -> None:
     [
         ("postgresql://u@h:port/d", "a number from 1 to 65535 as its port"),
         ("postgresql://u@h/d?sslmod=require", 'invalid connection option "sslmod"'),
+        ("postgresql://u@h/d?connect_timeout=abc", "bad value for connect_timeout: 'abc'"),
         ("postgresql://u@/d?host=a:x&host=b:1", "non-integer port"),
         ("postgresql://u@a:1:2,b/d", "must name its hosts"),
     ],
