@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import marshmallow as ma
@@ -147,6 +148,10 @@ class CanopyApi(Api):  # type: ignore[misc]
 
     ERROR_SCHEMA = ErrorSchema
     DEFAULT_ERROR_RESPONSE_NAME = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.undescribed: list[Callable[[], None]] = []  # each describes the routes of a blueprint
 
     def _register_error_handlers(self) -> None:
         """``app.api.error_handlers`` renders all errors, of /v1 and elsewhere."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any, Final
 
 from flask import Flask, current_app
@@ -25,6 +26,8 @@ CONFIG: Final = {
     },
 }
 
+_lock = Lock()
+
 
 def init_app(app: Flask) -> CanopyApi:
     """Bind flask-smorest, with which the resources of /v1 are registered."""
@@ -44,9 +47,12 @@ def description(address: str | None = None) -> dict[str, Any]:
     settings = current_app.config["SETTINGS"]
     address = address or settings.public_url
     found: dict[str, Any] = current_app.extensions["canopy_openapi"]
-    if not found:  # it does not change while the process lives
-        api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-        found |= mark(api.spec.to_dict())
+    with _lock:
+        if not found:  # it does not change while the process lives
+            api: CanopyApi = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
+            for describe in api.undescribed:
+                describe()
+            found |= mark(api.spec.to_dict())
     who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
     who |= {"email": settings.support_email} if settings.support_email else {}
     servers = [{"url": address, "description": "This instance"}]
