@@ -47,6 +47,7 @@ def test_signing_up_out_and_in(visitor: Visitor) -> None:
     assert person["email"] in visitor.go("/profile").locator("main").inner_text()
 
 
+@pytest.mark.slow
 def test_the_requested_page_comes_next(visitor: Visitor) -> None:
     visitor.go("/accounts")
     visitor.page.get_by_role("link", name=LINK).click()
@@ -70,6 +71,7 @@ def test_a_foreign_domain_is_refused(visitor: Visitor) -> None:
     assert "ada@elsewhere.example" in visitor.page.locator("main").inner_text()
 
 
+@pytest.mark.slow
 def test_cancelling_leads_back(visitor: Visitor) -> None:
     visitor.go("/login")
     visitor.page.get_by_role("link", name=LINK).click()
@@ -79,6 +81,7 @@ def test_cancelling_leads_back(visitor: Visitor) -> None:
     assert visitor.heading == "Sign in"
 
 
+@pytest.mark.slow
 def test_linking_with_consent_and_unlinking(visitor: Visitor, instance: Instance) -> None:
     email = new_address(instance)
     sign_up(visitor, email)

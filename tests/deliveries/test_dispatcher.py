@@ -69,6 +69,7 @@ def test_requests_in_flight_may_end_before_the_worker_ends_the_job() -> None:
     assert ATTEMPT_SECONDS < dispatcher._END_SECONDS < FINISH_WITHIN
 
 
+@pytest.mark.slow
 def test_a_signal_is_noticed_while_it_lingers(
     delivering: Flask, customer: Client, receiver: Receiver, linger_for: LingerFor
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_deleted_project_has_none(client: Client) -> None:
     assert levels(client) == []
 
 
+@pytest.mark.slow
 def test_a_long_boundary_is_left_to_the_job(client: Client) -> None:
     make_project(client, geometry=long_boundary())
     assert (levels(client), waiting(client)) == ([], 1)

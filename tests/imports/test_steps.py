@@ -156,6 +156,7 @@ def test_the_same_file_again_changes_nothing(client: Client) -> None:
         act(client, record, "apply")
 
 
+@pytest.mark.slow
 def test_very_many_projects_in_one_box_are_told_apart_by_name(client: Client) -> None:
     """Each boundary has the same box, and another notch."""
     ring = [[0, 0], [1, 0], [1, 1], [0.5, 0.9], [0, 1], [0, 0]]

@@ -34,6 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterato
         yield running
 
 
+@pytest.mark.slow
 def test_every_command_works(server: Server, tmp_path: Path) -> None:
     with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/docs", timeout=20) as answer:
         page = answer.read().decode()

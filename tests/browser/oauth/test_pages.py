@@ -44,6 +44,7 @@ def test_denying_gives_the_application_nothing(
     assert application.name not in with_access(visitor).inner_text()
 
 
+@pytest.mark.slow
 def test_consent_is_remembered_until_revoked(
     visitor: Visitor, instance: Instance, woods: Woods, application: Application, back: Loopback
 ) -> None:
@@ -74,6 +75,7 @@ def test_consent_is_remembered_until_revoked(
     assert visitor.heading == f"{application.name} asks for access"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistakes", [0, 1])
 def test_signing_in_redirects_straight_back_if_consent_is_remembered(
     visitor: Visitor,

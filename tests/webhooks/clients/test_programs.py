@@ -27,6 +27,7 @@ SECRETS = {
 FORMS = ("webhook-signature", "X-Service-Signature")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
