@@ -40,7 +40,6 @@ def near(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(places, "ASSETS_MAP_NEAR", request.param)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("near")
 @pytest.mark.parametrize("box", BOXES)
 def test_all_of_the_list_that_have_a_location(

@@ -47,7 +47,6 @@ def test_signing_up_out_and_in(visitor: Visitor) -> None:
     assert person["email"] in visitor.go("/profile").locator("main").inner_text()
 
 
-@pytest.mark.slow
 def test_the_requested_page_comes_next(visitor: Visitor) -> None:
     visitor.go("/accounts")
     visitor.page.get_by_role("link", name=LINK).click()
@@ -71,7 +70,6 @@ def test_a_foreign_domain_is_refused(visitor: Visitor) -> None:
     assert "ada@elsewhere.example" in visitor.page.locator("main").inner_text()
 
 
-@pytest.mark.slow
 def test_cancelling_leads_back(visitor: Visitor) -> None:
     visitor.go("/login")
     visitor.page.get_by_role("link", name=LINK).click()

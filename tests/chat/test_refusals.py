@@ -57,7 +57,6 @@ def test_a_tool_needs_the_permission_of_its_route(
             assert limited.get(paths[name]).status_code == (200 if needed == held else 403)
 
 
-@pytest.mark.slow
 def test_every_tool_is_tested_for_its_permission() -> None:
     assert {name: tool.needs for name, tool in tools.TOOLS.items()} == NEEDS
 

@@ -94,7 +94,6 @@ def test_a_client_that_leaves_gives_its_slot_back(
     assert set(folder.iterdir()) == before
 
 
-@pytest.mark.slow
 def test_a_client_that_leaves_before_the_file_is_written(server: Server) -> None:
     request(server, _path("gpkg")).close()
     wait_until_free(server)

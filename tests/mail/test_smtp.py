@@ -60,7 +60,6 @@ def test_a_server_without_8bitmime_gets_seven_bits(connected: Connected) -> None
     assert link_in(inbox.mails[0]) == LINK
 
 
-@pytest.mark.slow
 def test_several_mails_share_a_connection(
     connected: Connected, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,6 @@ def test_a_backup_that_was_changed_is_refused(own: Flask, path: Path) -> None:
                 assert checksums(own) == before
 
 
-@pytest.mark.slow
 def test_the_signature_of_another_backup_is_refused(own: Flask, path: Path, folder: Path) -> None:
     fill(own)
     run(own, "backup", folder / "later.zip")

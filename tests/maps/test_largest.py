@@ -77,7 +77,6 @@ def test_all_that_are_in_the_box(account_id: str, near: int, box: Bounds | None)
         assert found.matched == len(right)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("box", BOXES)
 def test_the_largest_where_there_are_too_many(
     account_id: str, near: int, box: Bounds | None, monkeypatch: pytest.MonkeyPatch

@@ -190,7 +190,6 @@ def test_where_npm_is_missing_or_fails_that_of_pypi_does_it(
         shutil.rmtree(checkout.root / MADE)
 
 
-@pytest.mark.slow
 def test_the_sprite_has_every_icon(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "bin"))
     symbols = ET.parse(made / "icons.svg").getroot().findall(f"{SVG}symbol")
