@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,7 +15,6 @@ from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
 from app.openapi.document import description
 from app.policy.permissions import PERMISSIONS, SCOPES
 from tests.api.operations import operations
-from tests.make import second_app
 
 pytestmark = pytest.mark.one_database
 
@@ -51,18 +49,6 @@ def _named(path: str) -> str:
 def test_is_valid_openapi(document: dict[str, Any]) -> None:
     assert document["openapi"] == "3.1.0"
     OpenAPIV31SpecValidator(document).validate()
-
-
-def test_those_who_ask_first_at_once_get_the_same(app: Flask) -> None:
-    with second_app(app) as made, ThreadPoolExecutor(4) as pool:
-
-        def ask(_: int) -> dict[str, Any]:
-            with made.app_context():
-                return description()
-
-        first, *others = pool.map(ask, range(4))
-    assert first["paths"]
-    assert all(each == first for each in others)
 
 
 def test_every_route_is_described_and_every_description_has_a_route(
