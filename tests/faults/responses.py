@@ -12,7 +12,8 @@ LOST = 0  # instead of a status: the connection was closed before the response
 
 
 class Response(NamedTuple):
-    """What a client got, and when, in seconds since the epoch."""
+    """What a client got, and when, in seconds since the epoch. Without a response, the body is the
+    error that the client met."""
 
     began: float
     ended: float
@@ -23,6 +24,11 @@ class Response(NamedTuple):
     @property
     def seconds(self) -> float:
         return self.ended - self.began
+
+    def __str__(self) -> str:
+        return (
+            f"{self.status} after {self.seconds:.2f} s: {self.body[:200].decode(errors='replace')}"
+        )
 
 
 def refused(responses: Iterable[Response]) -> list[Response]:
