@@ -123,9 +123,9 @@ class Settings(SingleSignOnSettings):
         "", secret, "signing secret of /api/db/webhook, at least 16 characters"
     )
     mail_url: MailServer | None = _setting(
-        "", mail_server, "mail server; unset: mails are saved as files in the instance folder"
+        "", mail_server, "mail server; unset: emails are saved as files in the instance folder"
     )
-    mail_from: Sender = _setting("Canopy <canopy@localhost>", sender, "sender of mails")
+    mail_from: Sender = _setting("Canopy <canopy@localhost>", sender, "sender of emails")
     sign_up: str = _setting(
         "open",
         one_of("open", "invited", "closed"),
@@ -136,10 +136,10 @@ class Settings(SingleSignOnSettings):
         "10", whole(0, 10_000), "accounts that a person may own before they can create no more"
     )
     instance_name: str = _setting(
-        "Canopy", line(64), "name of the instance, shown in pages and mails"
+        "Canopy", line(64), "name of the instance, shown in pages and emails"
     )
     support_email: str | None = _setting(
-        "", email, "contact address for help, shown in pages, mails and security.txt"
+        "", email, "contact address for help, shown in pages, emails and security.txt"
     )
     privacy_url: str | None = _setting("", url("http", "https"), "address of your privacy policy")
     imprint_url: str | None = _setting("", url("http", "https"), "address of your legal notice")

@@ -122,7 +122,7 @@ _BOUNDS: Final = {
     "more than these",
     "ENDED_KEYS_SHOWN": "likewise of those that are over, on their pages, the last to end",
     "PROJECTS_OF_CREDENTIAL": "projects that one credential may be limited to",
-    "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets a mail",
+    "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets an email",
     "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",
 }
 

@@ -35,7 +35,7 @@ ENTRIES: Final = (
     Entry("audit", "audit", "Verify and export the audit log of an account."),
     Entry("demo", "demo", "Create an account with example data."),
     Entry("migrate", "migrate", "Bring the tables of the database up to date."),
-    Entry("mail", "mail", "Find out whether mails arrive."),
+    Entry("mail", "mail", "Find out whether emails arrive."),
     Entry(
         "backup",
         "maintenance",

@@ -61,7 +61,7 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
 def cancel_deletion(account: str, as_json: bool) -> None:
     """Cancel the deletion that an owner has scheduled.
 
-    ACCOUNT is its id or slug. Its owners and admins are told by mail. This is possible for 7 days,
+    ACCOUNT is its id or slug. Its owners and admins are told by email. This is possible for 7 days,
     until the deletion begins.
     """
     found = find_account(account)

@@ -12,7 +12,7 @@ from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_json
 from app.db.snapshots import database_url
 from app.doctor.counters import Difference, correct
-from app.doctor.doctor import DoctorFinding, examine
+from app.doctor.doctor import DoctorFinding, run_checks
 from app.doctor.results import Status
 from config import load_settings
 
@@ -34,7 +34,7 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     """
     corrected = _correct_counters(quiet=as_json) if fix_counters else []
     findings = []
-    for finding in examine(os.environ):
+    for finding in run_checks(os.environ):
         findings.append(finding)
         if not as_json:
             _show(finding)

@@ -1,4 +1,4 @@
-"""``bin/canopy mail``: testing whether mails arrive."""
+"""``bin/canopy mail``: testing whether emails arrive."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from config import Settings
 
 @click.group("mail", cls=Commands)
 def mail() -> None:
-    """Find out whether mails arrive."""
+    """Find out whether emails arrive."""
 
 
 @mail.command("test")
@@ -31,9 +31,9 @@ def mail() -> None:
 @examples("mail test jo@example.org")
 @with_app
 def test(address: str, as_json: bool) -> None:
-    """Send a test mail now and say what happened to it.
+    """Send a test email now and say what happened to it.
 
-    It is sent like any other mail: to the server at MAIL_URL, or to a file if MAIL_URL is unset.
+    It is sent like any other email: to the server at MAIL_URL, or to a file if MAIL_URL is unset.
     """
     if problem := email_problem(address):
         raise click.BadParameter(problem, param_hint="ADDRESS")

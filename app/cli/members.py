@@ -66,8 +66,8 @@ def list_(account: str, as_json: bool) -> None:
 def add(email: str, account: str, role: str, as_json: bool) -> None:
     """Invite a person and show the invitation link.
 
-    The link is also mailed, in the name of the account's owner. Whoever opens it joins the account,
-    and sets a password if they have none. Inviting somebody again creates a new link.
+    The link is also emailed, in the name of the account's owner. Whoever opens it joins the
+    account, and sets a password if they have none. Inviting somebody again creates a new link.
     """
     principal = _operator(find_account(account))
     with transaction():

@@ -93,7 +93,7 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
     """Set a new password for a person and end their sessions.
 
     USER is the id or email address. On a terminal, the command asks for the password twice;
-    otherwise it reads the first line of standard input. A mail tells the person that the password
+    otherwise it reads the first line of standard input. An email tells the person that the password
     was changed, but does not contain it.
     """
     person = find_user(user)
@@ -114,7 +114,7 @@ def reset_second_factor(user: str, as_json: bool) -> None:
     """Remove a person's lost second factor.
 
     USER is the id or email address. Their sessions end. Authenticator app, passkeys and recovery
-    codes go; the person signs in with their password, and is told by mail. First make sure that it
+    codes go; the person signs in with their password, and is told by email. First make sure that it
     is really them who asks.
     """
     person = find_user(user)

@@ -86,7 +86,7 @@ class DoctorFinding(NamedTuple):
         return self.result.status is Status.PROBLEM
 
 
-def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
+def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     """Run every check, and yield its findings at once.
 
     Args:

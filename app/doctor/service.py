@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-from app.doctor.doctor import examine as examine
+from app.doctor.doctor import run_checks as run_checks

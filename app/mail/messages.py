@@ -180,4 +180,4 @@ def _address(recipient: str) -> Address:
             return Address(username=local, domain=domain)
     except (ValueError, IndexError):
         pass
-    raise Undeliverable("the address cannot be written in a mail")
+    raise Undeliverable("the address cannot be written in an email")

@@ -138,7 +138,7 @@ class SmtpTransport:
             code, reply = next(iter(error.recipients.values()))
             raise _rejection("the recipient", code, reply) from None
         except smtplib.SMTPDataError as error:
-            raise _rejection("the mail", error.smtp_code, error.smtp_error) from None
+            raise _rejection("the email", error.smtp_code, error.smtp_error) from None
         except (smtplib.SMTPException, OSError) as error:
             self._drop()
             # The library reports a missing reply as a closed connection.

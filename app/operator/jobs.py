@@ -1,4 +1,4 @@
-"""The job that examines the instance."""
+"""The job that runs the doctor."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Final
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS
 from app.jobs.registry import Job
-from app.operator.examination import Finding, store_findings
-from app.policy.instance import EXAMINED_EVERY, EXAMINED_WITHIN
+from app.operator.doctor_runs import Finding, store_findings
+from app.policy.instance import DOCTOR_EVERY, DOCTOR_WITHIN
 
 
-def examine_instance() -> int:
+def run_doctor() -> int:
     """Run the checks of ``bin/canopy doctor`` and store what they find. Returns the number of
     findings; 0 when the worker is asked to stop."""
-    from app.doctor.service import examine  # noqa: PLC0415 - most processes need none of the checks
+    from app.doctor.service import run_checks  # noqa: PLC0415 - most processes need none
 
     findings = []
-    for name, result in examine(os.environ):
+    for name, result in run_checks(os.environ):
         if shutdown.is_requested():
             return 0
         findings.append(Finding(name, str(result.status), result.found, result.advice))
@@ -29,9 +29,9 @@ def examine_instance() -> int:
 # In the queue of imports, as it may take minutes in a large database: mails do not wait for it.
 JOBS: Final = (
     Job(
-        examine_instance,
-        every_seconds=int(EXAMINED_EVERY.total_seconds()),
+        run_doctor,
+        every_seconds=int(DOCTOR_EVERY.total_seconds()),
         queue=IMPORTS,
-        timeout=int(EXAMINED_WITHIN.total_seconds()),
+        timeout=int(DOCTOR_WITHIN.total_seconds()),
     ),
 )

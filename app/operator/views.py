@@ -22,7 +22,7 @@ from app.instance.state import forget_state, read_state
 from app.limits.plan_file import plans
 from app.operator import accounts, people, service
 from app.operator.access import of_operator
-from app.operator.examination import ask_for_examination, read_progress
+from app.operator.doctor_runs import read_progress, request_doctor_run
 from app.operator.forms import MessageForm, PlanForm
 from app.operator.listing import read_filters
 from app.operator.overview import read_overview
@@ -93,22 +93,22 @@ def remove_message() -> Response:
     return redirect_to("/operator#message", "The message has been removed.")
 
 
-@bp.get("/operator/examination")
+@bp.get("/operator/doctor")
 @of_operator
-def examination() -> Response:
-    """What the last examination of the instance found, and whether another one is running."""
-    return live_part("operator/examination.html", progress=read_progress())
+def doctor() -> Response:
+    """What the last run of the doctor found, and whether another one is running."""
+    return live_part("operator/doctor.html", progress=read_progress())
 
 
-@bp.post("/operator/examination")
+@bp.post("/operator/doctor")
 @of_operator
-def examine() -> Response:
-    """Have the instance examined now."""
-    if not ask_for_examination():
+def run_doctor() -> Response:
+    """Have a worker run the doctor now."""
+    if not request_doctor_run():
         raise ServiceUnavailable(
             "Valkey does not respond, so no job can be started. Run bin/canopy doctor on the host."
         )
-    return redirect_to("/operator#examination")
+    return redirect_to("/operator#doctor")
 
 
 @bp.get("/operator/accounts")

@@ -1,4 +1,4 @@
-"""Pages for signing up, in and out, and for following mailed links."""
+"""Pages for signing up, in and out, and for following emailed links."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def logout() -> Response:
 @with_passwords
 @with_person
 def forgot_password() -> Any:
-    """Request a password reset link by mail."""
+    """Request a password reset link by email."""
     form = ForgotForm()
     if not form.validate_on_submit():
         return form_page("people/forgot.html", form)
@@ -130,7 +130,7 @@ def forgot_password() -> Any:
 @with_passwords
 @with_person
 def reset_password(token: str) -> Any:
-    """Set a new password, from a mailed link."""
+    """Set a new password, from an emailed link."""
     found = links.find_link(links.RESET, token)
     if found is None:
         return page("people/dead_link.html", 404, kind="reset")
@@ -148,7 +148,7 @@ def reset_password(token: str) -> Any:
 @bp.route("/verify-email/<token>", methods=["GET", "POST"])
 @with_person
 def verify_email(token: str) -> Any:
-    """Verify an address, from a mailed link. Needs a POST, so link scanners verify nothing."""
+    """Verify an address, from an emailed link. Needs a POST, so link scanners verify nothing."""
     found = links.find_link(links.VERIFY, token)
     if found is None:
         return page("people/dead_link.html", 404, kind="verify")

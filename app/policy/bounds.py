@@ -111,5 +111,5 @@ ALLOWLIST_ENTRIES: Final = 100
 PAGE_KEYS: Final = 50
 ENDED_KEYS_SHOWN: Final = 50  # on its pages, of those that are over
 PROJECTS_OF_CREDENTIAL: Final = 100  # that one credential may be limited to
-# Whoever made a key gets a mail so long before it expires.
+# Whoever made a key gets an email so long before it expires.
 EXPIRY_MAILED_DAYS: Final = 7

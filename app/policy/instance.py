@@ -15,7 +15,7 @@ STATE_SECONDS: Final = 10.0
 LISTED: Final = 50  # accounts, people, or entries on one page
 ACCOUNTS_SHOWN: Final = 5  # of one person in the list of people
 
-# Each part of the service is examined so often, and whenever an operator asks for it.
-EXAMINED_EVERY: Final = timedelta(days=1)
-EXAMINED_WITHIN: Final = timedelta(minutes=15)  # then it is given up
-EXAMINATION_KEPT: Final = timedelta(days=30)
+# A worker runs the doctor so often, and whenever an operator asks for it.
+DOCTOR_EVERY: Final = timedelta(days=1)
+DOCTOR_WITHIN: Final = timedelta(minutes=15)  # then it is given up
+DOCTOR_KEPT: Final = timedelta(days=30)

@@ -88,7 +88,7 @@ def change_password(person: SignedIn) -> Response:
 @bp.post("/profile/verify-email")
 @signed_in
 def send_verification(person: SignedIn) -> Response:
-    """Mail a link that verifies the address."""
+    """Email a link that verifies the address."""
     count_post()
     if not person.is_verified:
         with transaction():

@@ -137,7 +137,7 @@ def link() -> Response:
 @bp.post("/login/single-sign-on/mail")
 @with_person
 def mail_link() -> Response:
-    """Mail the link that proves that the address is theirs."""
+    """Email the link that proves that the address is theirs."""
     count_post()
     token = read_cookie(_COOKIE)
     attempt = attempts.find_waiting(token)
@@ -154,8 +154,8 @@ def mail_link() -> Response:
 @bp.route("/login/single-sign-on/link/<token>", methods=["GET", "POST"])
 @with_person
 def mailed_link(token: str) -> Response:
-    """Consent with the mailed link, in the browser that requested it. Only a POST consents, as some
-    programs open the links in mails."""
+    """Consent with the emailed link, in the browser that requested it. Only a POST consents, as
+    some programs open the links in emails."""
     own = read_cookie(_COOKIE)
     attempt = attempts.find_waiting(own)
     sent = (attempt and attempt.link_hash) or ""

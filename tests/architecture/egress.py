@@ -67,7 +67,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.limits.request_counts": ("redis", _VALKEY),
     "app.deliveries.metrics": ("redis", _VALKEY),
     "app.deliveries.jobs": ("redis", _VALKEY),
-    "app.operator.examination": ("redis", _VALKEY),
+    "app.operator.doctor_runs": ("redis", _VALKEY),
     "app.operator.overview": ("redis", _VALKEY),
     "app.features.reader_process": ("multiprocessing.connection", "a pipe to a process of its own"),
 }

@@ -89,7 +89,7 @@ LATE_IMPORTS = {
     ("app.cli.context", "_runtime"): "help needs no application",
     ("app.imports.jobs", "run_imports"): "most commands need no geometry",
     ("app.history.jobs", "simplify_boundaries"): "likewise",
-    ("app.operator.jobs", "examine_instance"): "most processes need none of the checks",
+    ("app.operator.jobs", "run_doctor"): "most processes need none of the checks",
     ("app.cli.group", "invoke"): "help needs none of the libraries whose errors these are",
 }
 

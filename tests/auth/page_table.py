@@ -205,8 +205,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /operator/accounts
         GET /operator/accounts/<account_id>
         POST /operator/accounts/<account_id>/plan
-        GET /operator/examination
-        POST /operator/examination
+        GET /operator/doctor
+        POST /operator/doctor
         GET /operator/log
         POST /operator/log/export
         POST /operator/message

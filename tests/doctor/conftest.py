@@ -1,4 +1,4 @@
-"""The doctor examines instances of their own, as those of the tests of maintenance."""
+"""The doctor checks instances of their own, as those of the tests of maintenance."""
 
 from __future__ import annotations
 

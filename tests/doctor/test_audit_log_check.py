@@ -10,7 +10,7 @@ from app.doctor.checks import audit_log
 from app.doctor.results import Status
 from tests.audit_log.logs import sql, write
 from tests.conftest import DATABASES
-from tests.doctor.test_doctor import environ_of, examined
+from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.make import Client, make_account
 
@@ -21,7 +21,7 @@ def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Cli
 
 
 def _said(client: Client) -> tuple[Status, str]:
-    found = examined(environ_of(client.app))["audit log"].result
+    found = findings_of(environ_of(client.app))["audit log"].result
     return found.status, found.found
 
 

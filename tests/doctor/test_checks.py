@@ -22,7 +22,7 @@ from app.running.part_registry import Part, _announce
 from app.security.sealing import key_check
 from app.values import clock
 from config import load_settings
-from tests.doctor.test_doctor import environ_of, examined
+from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.make import make_account, make_webhook
 
@@ -98,7 +98,7 @@ def test_the_file_of_plans(
     if text is not None:
         (tmp_path / "plans.toml").write_text(text)
         variables |= {"PLANS_FILE": str(tmp_path / "plans.toml")}
-    found = examined(variables)["plans"].result
+    found = findings_of(variables)["plans"].result
     assert found.status is status
     assert words in found.found
 
@@ -118,7 +118,7 @@ def test_the_rights_of_the_instance_folder(
 ) -> None:
     app = make_instance("sqlite")
     (app.config["SETTINGS"].instance_path / name).chmod(mode)
-    found = examined(environ_of(app))["instance folder"].result
+    found = findings_of(environ_of(app))["instance folder"].result
     assert found.status is status
     assert ("chmod" in found.advice) is (status is not Status.OK)
 
@@ -172,7 +172,7 @@ def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
     worker.register_birth()
     general, deliveries, _ = valkey.worker(redis)
     assert general.found == (
-        "The queue canopy has no worker: mails are not sent, and request counts are not saved; "
+        "The queue canopy has no worker: emails are not sent, and request counts are not saved; "
         "0 jobs are waiting"
     )
     assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs waiting"
@@ -225,18 +225,18 @@ def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance
     app = make_instance("sqlite")
     make_webhook(make_account(app))
     environ = environ_of(app)
-    sound = examined(environ)["encrypted values"].result
+    sound = findings_of(environ)["encrypted values"].result
     assert (sound.status, sound.found) == (
         Status.OK,
         "the current SECRET_KEY can decrypt all encrypted values (1)",
     )
     other = environ | {"SECRET_KEY": "another key, of more than 32 characters"}
-    lost = examined(other)["encrypted values"].result
+    lost = findings_of(other)["encrypted values"].result
     assert lost.status is Status.PROBLEM
     assert "1 in webhooks" in lost.found
     assert "SECRET_KEY_FORMER" in lost.advice
     former = other | {"SECRET_KEY_FORMER": environ["SECRET_KEY"]}
-    left = examined(former)["encrypted values"].result
+    left = findings_of(former)["encrypted values"].result
     assert left.status is Status.WARNING
     assert "Values still encrypted with SECRET_KEY_FORMER: 1" in left.found
     assert "secret-key finish" in left.advice
@@ -244,17 +244,17 @@ def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance
 
 def test_parts_with_another_key_are_found(make_instance: MakeInstance, valkey_url: str) -> None:
     environ = environ_of(make_instance("sqlite")) | {"REDIS_URL": f"{valkey_url}?db=6"}
-    assert examined(environ)["secret keys"].result.status is Status.OK
+    assert findings_of(environ)["secret keys"].result.status is Status.OK
     part = Part("web server", "forest-1", 42, key_check(environ["SECRET_KEY"]))
     with connect(environ["REDIS_URL"]) as client:
         _announce(client, part)
-        sound = examined(environ)["secret keys"].result
+        sound = findings_of(environ)["secret keys"].result
         assert (sound.status, sound.found) == (
             Status.OK,
             "1 running process has the current SECRET_KEY",
         )
         _announce(client, part._replace(key_check="00000"))
-        found = examined(environ)["secret keys"].result
+        found = findings_of(environ)["secret keys"].result
         client.flushdb()
     assert found.status is Status.PROBLEM
     assert "web server, process 42 on forest-1" in found.found

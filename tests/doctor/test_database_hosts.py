@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from flask import Flask
 
-from app.doctor.doctor import examine
+from app.doctor.doctor import run_checks
 from app.doctor.results import Result, Status
-from tests.doctor.test_doctor import environ_of, examined
+from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.postgres import PostgresServer
 from tests.postgresql.standby import Standby, standby_of
@@ -30,7 +30,7 @@ def results_of(instance: Flask, *places: str) -> list[Result]:
         "&".join(f"host={each}" for each in places),
     )
     environ["DATABASE_URL"] = f"postgresql://postgres@{path}?{hosts}"
-    return [each.result for each in examine(environ) if each.name == "database hosts"]
+    return [each.result for each in run_checks(environ) if each.name == "database hosts"]
 
 
 def place(standby: Standby) -> str:
@@ -38,7 +38,7 @@ def place(standby: Standby) -> str:
 
 
 def test_one_host(make_instance: MakeInstance) -> None:
-    found = examined(environ_of(make_instance("postgresql")))["database hosts"].result
+    found = findings_of(environ_of(make_instance("postgresql")))["database hosts"].result
     assert (found.status, found.found) == (Status.OK, "DATABASE_URL names one")
 
 

@@ -10,7 +10,7 @@ from flask import Flask
 from app.doctor.results import Status
 from app.values import clock
 from tests.conftest import DATABASES
-from tests.doctor.test_doctor import environ_of, examined
+from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.make import Client, make_account, make_project
 from tests.make.webhooks import make_webhook, set_deliveries, set_webhook
@@ -22,7 +22,7 @@ def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Cli
 
 
 def said(app: Flask) -> tuple[Status, str]:
-    found = examined(environ_of(app))["deliveries"].result
+    found = findings_of(environ_of(app))["deliveries"].result
     return found.status, found.found
 
 

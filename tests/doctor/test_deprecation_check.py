@@ -15,7 +15,7 @@ from app.policy import deprecations
 from app.policy.deprecations import DEPRECATIONS
 from app.values import clock
 from tests.conftest import DATABASES
-from tests.doctor.test_doctor import environ_of, examined
+from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.make import Client, make_account
 
@@ -26,7 +26,7 @@ def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Cli
 
 
 def _said(app: Flask) -> tuple[Status, str]:
-    found = examined(environ_of(app))["deprecations"].result
+    found = findings_of(environ_of(app))["deprecations"].result
     return found.status, found.found
 
 

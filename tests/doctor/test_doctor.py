@@ -20,7 +20,7 @@ from app.doctor.doctor import (
     OF_VALKEY,
     SKIPPED,
     DoctorFinding,
-    examine,
+    run_checks,
 )
 from app.doctor.results import Status
 from tests.maintenance.conftest import MakeInstance, close
@@ -42,11 +42,11 @@ def environ_of(app: Flask) -> dict[str, str]:
     }
 
 
-def examined(environ: Mapping[str, str]) -> dict[str, DoctorFinding]:
+def findings_of(environ: Mapping[str, str]) -> dict[str, DoctorFinding]:
     """What each check finds; of several results the worst."""
     findings: dict[str, DoctorFinding] = {}
     skipped = 0
-    for finding in examine(environ):
+    for finding in run_checks(environ):
         if finding.name == SKIPPED:
             skipped += int(finding.result.found.split()[0])
             continue
@@ -72,7 +72,7 @@ def change(app: Flask, *statements: str) -> None:
 
 def test_a_sound_instance_has_no_problems(instance: Flask) -> None:
     fill(instance)
-    findings = examined(environ_of(instance))
+    findings = findings_of(environ_of(instance))
     assert problems(findings) == set()
     others = {name for name, found in findings.items() if found.result.status is not Status.OK}
     assert others <= {"worker", "valkey"}, findings  # which is slow while other tests run
@@ -127,7 +127,7 @@ def test_a_planted_fault_is_found(make_instance: MakeInstance, kind: str, fault:
     app = make_instance(kind, lasting=name != "schema")
     fill(app)
     change(app, statement)
-    found = examined(environ_of(app))
+    found = findings_of(environ_of(app))
     assert name in problems(found)
     assert problems(found) <= {name, "counters"}
     assert words in found[name].result.found
@@ -163,7 +163,7 @@ def test_a_fault_planted_in_the_file_is_found(make_instance: MakeInstance, fault
     connection = sqlite3.connect(url_of(app).database or "")
     connection.executescript(statement)
     connection.close()
-    found = examined(environ_of(app))
+    found = findings_of(environ_of(app))
     assert problems(found) == {name}
     assert words in found[name].result.found
 
@@ -179,7 +179,7 @@ def test_a_damaged_file_of_sqlite_is_found(make_instance: MakeInstance) -> None:
     with path.open("r+b") as file:
         file.seek((page - 1) * 4096)
         file.write(os.urandom(4096))
-    found = examined(environ_of(app))
+    found = findings_of(environ_of(app))
     assert problems(found) == {"integrity"}
     assert "quick_check" in found["integrity"].result.found
 
@@ -189,7 +189,7 @@ def test_a_file_that_is_no_database_is_found(make_instance: MakeInstance) -> Non
     close(app)
     for path in app.config["SETTINGS"].instance_path.glob("canopy.sqlite3*"):
         path.write_text("This is no database. " * 500)
-    found = examined(environ_of(app))
+    found = findings_of(environ_of(app))
     assert problems(found) == {"database"}
     assert "not a database" in found["database"].result.found
 
@@ -198,7 +198,7 @@ def test_no_database_yet(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite", tables=False)
     close(app)
     environ = environ_of(app) | {"DATABASE_URL": f"sqlite:///{app.instance_path}/other.sqlite3"}
-    found = examined(environ)
+    found = findings_of(environ)
     assert problems(found) == {"database"}
     assert "yet" in found["database"].result.found
     assert "counters" not in found
@@ -208,7 +208,7 @@ def test_no_database_yet(make_instance: MakeInstance) -> None:
 def test_a_database_that_is_down(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     environ = environ_of(app) | {"DATABASE_URL": "postgresql://canopy:s3cret@127.0.0.1:9/canopy"}
-    found = examined(environ)
+    found = findings_of(environ)
     assert problems(found) == {"database"}
     assert "refused" in found["database"].result.found
     assert "s3cret" not in str(found)
@@ -217,14 +217,14 @@ def test_a_database_that_is_down(make_instance: MakeInstance) -> None:
 
 def test_redis_that_is_down(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
-    found = examined(environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"})
+    found = findings_of(environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"})
     assert problems(found) == {"valkey"}
     assert "REDIS_URL does not respond" in found["valkey"].result.found
 
 
 def test_an_embedded_store_that_does_not_run_is_not_started(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
-    found = examined(environ_of(app) | {"REDIS_URL": ""})
+    found = findings_of(environ_of(app) | {"REDIS_URL": ""})
     assert problems(found) == set()
     assert found["valkey"].result.status is Status.WARNING
     assert not Path(app.instance_path, "valkey").exists()
@@ -233,10 +233,10 @@ def test_an_embedded_store_that_does_not_run_is_not_started(make_instance: MakeI
 def test_all_wrong_settings_are_told_at_once(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     environ = environ_of(app) | {"PORT": "many", "DATABASE_URL": "mysql://x", "WEB_WORKERS": "0"}
-    told = [finding.result.found for finding in examine(environ) if finding.is_problem]
+    told = [finding.result.found for finding in run_checks(environ) if finding.is_problem]
     names = [sentence.partition(" ")[0] for sentence in told]
     assert names == ["PORT", "DATABASE_URL", "WEB_WORKERS"]
-    assert problems(examined(environ)) == {"settings"}
+    assert problems(findings_of(environ)) == {"settings"}
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_all_wrong_settings_are_told_at_once(make_instance: MakeInstance) -> Non
 def test_an_address_that_cannot_be_read(
     make_instance: MakeInstance, name: str, value: str, check: str
 ) -> None:
-    found = examined(environ_of(make_instance("sqlite")) | {name: value})
+    found = findings_of(environ_of(make_instance("sqlite")) | {name: value})
     assert problems(found) == {check}
     assert found[check].result.found.startswith(name)
     assert "s3cret" not in str(found)
@@ -258,7 +258,7 @@ def test_an_address_that_cannot_be_read(
 
 def test_what_was_skipped_is_one_line(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
-    findings = list(examine(environ_of(app) | {"PORT": "many"}))
+    findings = list(run_checks(environ_of(app) | {"PORT": "many"}))
     assert [finding.name for finding in findings] == [*OF_HOST, "settings", SKIPPED]
     number = len(ALL_NAMES) - len(OF_HOST) - 1
     last = findings[-1].result
@@ -267,7 +267,7 @@ def test_what_was_skipped_is_one_line(make_instance: MakeInstance) -> None:
         "",
     )
     down = environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"}
-    lines = [finding.result.found for finding in examine(down) if finding.name == SKIPPED]
+    lines = [finding.result.found for finding in run_checks(down) if finding.name == SKIPPED]
     number = len(OF_VALKEY) - 1
     assert lines == [f"{number} checks were skipped: fix the connection to Valkey first"]
 
@@ -275,4 +275,4 @@ def test_what_was_skipped_is_one_line(make_instance: MakeInstance) -> None:
 def test_a_secret_that_production_needs(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     environ = environ_of(app) | {"CANOPY_ENV": "production", "SECRET_KEY": ""}
-    assert "SECRET_KEY must be set" in examined(environ)["settings"].result.found
+    assert "SECRET_KEY must be set" in findings_of(environ)["settings"].result.found

@@ -16,7 +16,7 @@ from app.models import Mail
 from app.values import clock
 from app.values.ids import new_id
 from config import load_settings
-from tests.doctor.test_doctor import environ_of, examined, problems
+from tests.doctor.test_doctor import environ_of, findings_of, problems
 from tests.mail.servers import free_port, smtp_server
 from tests.maintenance.conftest import MakeInstance
 
@@ -47,7 +47,7 @@ def test_a_server_that_takes_mails(here: Flask) -> None:
         (found,) = server(
             here, MAIL_URL=f"smtp://127.0.0.1:{port}", MAIL_FROM="Canopy <canopy@forest.example>"
         )
-    assert found == Result(Status.OK, f"127.0.0.1:{port} accepts mails from canopy@forest.example")
+    assert found == Result(Status.OK, f"127.0.0.1:{port} accepts emails from canopy@forest.example")
     assert inbox.senders == []
 
 
@@ -91,7 +91,7 @@ def test_a_server_that_cannot_be_used(
 
 
 def test_the_doctor_tries_the_server(here: Flask) -> None:
-    found = examined(environ_of(here) | {"MAIL_URL": f"smtp://127.0.0.1:{free_port()}"})
+    found = findings_of(environ_of(here) | {"MAIL_URL": f"smtp://127.0.0.1:{free_port()}"})
     assert problems(found) == {"mail server"}
 
 
@@ -113,9 +113,9 @@ def test_mails_that_were_sent_are_fine(instance: Flask) -> None:
     _add(instance, sent_at=clock.now())
     _add(instance)  # nobody was to get it
     _add(instance, due_at=clock.now())
-    found = examined(environ_of(instance))["mails"].result
+    found = findings_of(environ_of(instance))["mails"].result
     assert found.status is Status.OK
-    assert found.found == "mails waiting: 1; none failed for good in the last two days"
+    assert found.found == "emails waiting: 1; none failed for good in the last two days"
 
 
 @pytest.mark.slow
@@ -124,16 +124,16 @@ def test_mails_that_were_given_up(instance: Flask) -> None:
     _add(instance, error="the mail server refused the recipient (550)")
     _add(instance, error="the mail server refused the recipient (550)")
     _add(instance, error="encrypted with another SECRET_KEY")
-    found = examined(environ_of(instance))["mails"].result
+    found = findings_of(environ_of(instance))["mails"].result
     assert found.status is Status.WARNING
     assert found.found == (
-        "3 mails failed for good in the last two days: "
+        "3 emails failed for good in the last two days: "
         "the mail server refused the recipient (550) (2); encrypted with another SECRET_KEY (1)"
     )
 
 
 def test_mails_that_wait_for_long(instance: Flask) -> None:
     _add(instance, timedelta(hours=1), due_at=clock.now())
-    found = examined(environ_of(instance))["mails"].result
+    found = findings_of(environ_of(instance))["mails"].result
     assert found.status is Status.WARNING
-    assert "Mails waiting: 1, the oldest since" in found.found
+    assert "Emails waiting: 1, the oldest since" in found.found

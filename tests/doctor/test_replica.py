@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.doctor.results import Status
-from tests.doctor.test_doctor import environ_of, examined
+from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.postgresql.standby import Standby
 
 
 def check(make_instance: MakeInstance, url: str) -> tuple[Status, str]:
-    result = examined(environ_of(make_instance("postgresql")) | {"DATABASE_REPLICA_URL": url})
+    result = findings_of(environ_of(make_instance("postgresql")) | {"DATABASE_REPLICA_URL": url})
     found = result["replica"].result
     return found.status, found.found
 
@@ -46,6 +46,8 @@ def test_a_replica_that_is_gone(make_instance: MakeInstance, place: str) -> None
 
 def test_a_primary(make_instance: MakeInstance) -> None:
     environ = environ_of(make_instance("postgresql"))
-    found = examined(environ | {"DATABASE_REPLICA_URL": environ["DATABASE_URL"]})["replica"].result
+    found = findings_of(environ | {"DATABASE_REPLICA_URL": environ["DATABASE_URL"]})[
+        "replica"
+    ].result
     assert found.status is Status.PROBLEM
     assert "is not a replica" in found.found

@@ -42,7 +42,7 @@ RUN = {
     "app.maintenance.jobs.prune",
     "app.maintenance.jobs.prune_events",
     "app.oauth.jobs.wipe_successors",
-    "app.operator.jobs.examine_instance",
+    "app.operator.jobs.run_doctor",
     "app.usage.jobs.warn_of_sunsets",
     "app.usage.jobs.write_counts",
     "app.webhooks.jobs.queue_replays",

@@ -93,7 +93,7 @@ class TestRejections:
         ("replies", "error"),
         [
             ({"RCPT": "550 5.1.1 No such user"}, "the mail server refused the recipient (550)"),
-            ({"DATA": "554 5.7.1 Spam"}, "the mail server refused the mail (554)"),
+            ({"DATA": "554 5.7.1 Spam"}, "the mail server refused the email (554)"),
         ],
     )
     def test_permanent(self, connected: Connected, replies: dict[str, str], error: str) -> None:
@@ -109,7 +109,7 @@ class TestRejections:
         [
             ({"RCPT": "450 4.2.0 Greylisted"}, "the mail server refused the recipient (450)"),
             ({"RCPT": "421 Too many"}, "the mail server refused the recipient (421)"),
-            ({"DATA": "451 4.3.0 Later"}, "the mail server refused the mail (451)"),
+            ({"DATA": "451 4.3.0 Later"}, "the mail server refused the email (451)"),
             ({"MAIL": "550 5.7.1 Not you"}, "the mail server refused the sender (550)"),
             ({"MAIL": "421 4.7.0 Busy"}, "the mail server refused the sender (421)"),
         ],
@@ -182,7 +182,7 @@ class TestAddresses:
         app, _ = connected()
         queue(app, address)
         assert send(app) == 0
-        assert only_row(app, address).error == "the address cannot be written in a mail"
+        assert only_row(app, address).error == "the address cannot be written in an email"
 
 
 class TestUnavailableServer:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.one_database
 
 ACTIONS: Final[dict[str, str | None]] = {
     "/operator/accounts/<account_id>/plan": "account.updated",
-    "/operator/examination": None,
+    "/operator/doctor": None,
     "/operator/log/export": "audit_log.exported",
     "/operator/message": "instance.message_shown",
     "/operator/message/remove": "instance.message_removed",

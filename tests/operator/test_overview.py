@@ -15,8 +15,8 @@ from app.db.extensions import db
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS, job_queue
 from app.jobs.valkey import valkey
-from app.operator import examination, jobs, overview
-from app.operator.examination import Finding, read_progress, store_findings
+from app.operator import doctor_runs, jobs, overview
+from app.operator.doctor_runs import Finding, read_progress, store_findings
 from app.policy.audit import INSTANCE
 from app.values import clock
 from config_mail import mail_server
@@ -27,7 +27,7 @@ from tests.operator.support import operator_browser
 
 FINDINGS = (
     Finding("disk", "problem", "0.1 GB free", "Free some space at once."),
-    Finding("mails", "warning", "Mails waiting: 7", "Check that a worker is running."),
+    Finding("mails", "warning", "Emails waiting: 7", "Check that a worker is running."),
     Finding("python", "ok", "3.11 <b>", ""),
 )
 
@@ -35,8 +35,8 @@ FINDINGS = (
 @pytest.fixture(autouse=True)
 def _no_findings(app: Flask) -> None:
     with app.app_context():
-        valkey().client.delete(examination._FOUND, examination._ASKED, f"rq:queue:{IMPORTS}")
-        for key in valkey().client.keys("rq:job:periodic-examine-instance"):  # type: ignore[union-attr]
+        valkey().client.delete(doctor_runs._FOUND, doctor_runs._REQUESTED, f"rq:queue:{IMPORTS}")
+        for key in valkey().client.keys("rq:job:periodic-run-doctor"):  # type: ignore[union-attr]
             valkey().client.delete(key)
 
 
@@ -96,11 +96,11 @@ def test_valkey_is_gone(app: Flask, client: Client, operator: Browser) -> None:
 
 
 @pytest.mark.provokes(503)
-def test_nothing_is_examined_without_valkey(app: Flask, client: Client) -> None:
+def test_the_doctor_is_not_run_without_valkey(app: Flask, client: Client) -> None:
     with second_app(app, redis_url="unix:///nowhere/valkey.sock") as other:
         elsewhere = Client(other, client.account_id, client.owner_id, None)
         browser = operator_browser(elsewhere)
-        page = post(browser, "/operator/examination")
+        page = post(browser, "/operator/doctor")
     assert page.status == 503
     assert "bin/canopy doctor" in page.text
 
@@ -137,26 +137,26 @@ def test_findings(app: Flask, operator: Browser, monkeypatch: pytest.MonkeyPatch
 )
 @pytest.mark.one_database
 def test_how_long_ago(ago: int, words: str) -> None:
-    found = examination.Examination(clock.now() - timedelta(seconds=ago), "vm", [])
+    found = doctor_runs.DoctorRun(clock.now() - timedelta(seconds=ago), "vm", [])
     assert found.age == words
 
 
-def test_an_examination_is_asked_for(app: Flask, operator: Browser) -> None:
+def test_a_run_of_the_doctor_is_requested(app: Flask, operator: Browser) -> None:
     operator.get("/operator")
-    page = operator.submit("/operator/examination")
+    page = operator.submit("/operator/doctor")
     assert "Checking…" in page.text
-    part = operator.get("/operator/examination")
-    assert 'hx-get="/operator/examination"' in part.response.get_data(as_text=True)
+    part = operator.get("/operator/doctor")
+    assert 'hx-get="/operator/doctor"' in part.response.get_data(as_text=True)
     tag = part.response.headers["ETag"]
-    again = operator.get("/operator/examination", headers={"If-None-Match": tag})
+    again = operator.get("/operator/doctor", headers={"If-None-Match": tag})
     assert again.status == 304
-    post(operator, "/operator/examination")
+    post(operator, "/operator/doctor")
     with app.app_context():
         (job,) = job_queue(valkey().client, IMPORTS).jobs
-        assert job.func_name == examination.JOB
+        assert job.func_name == doctor_runs.JOB
         assert job.timeout == 900
         store_findings(FINDINGS)
-    part = operator.get("/operator/examination")
+    part = operator.get("/operator/doctor")
     assert "hx-get" not in part.response.get_data(as_text=True)
     assert "1 problem" in part.text
 
@@ -170,7 +170,7 @@ def test_the_job_keeps_what_doctor_finds(app: Flask, monkeypatch: pytest.MonkeyP
     ):
         monkeypatch.setitem(os.environ, name, value)
     with app.app_context():
-        number_found = jobs.examine_instance()
+        number_found = jobs.run_doctor()
         progress = read_progress()
     assert progress is not None
     assert progress.last is not None
@@ -179,10 +179,10 @@ def test_the_job_keeps_what_doctor_finds(app: Flask, monkeypatch: pytest.MonkeyP
     assert {each.check for each in progress.last.findings} >= {"schema", "disk", "audit log"}
 
 
-def test_a_worker_that_ends_waits_for_no_examination(app: Flask) -> None:
+def test_a_worker_that_ends_does_not_wait_for_the_doctor(app: Flask) -> None:
     shutdown.requested.set()
     try:
         with app.app_context():
-            assert jobs.examine_instance() == 0
+            assert jobs.run_doctor() == 0
     finally:
         shutdown.requested.clear()

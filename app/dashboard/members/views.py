@@ -107,7 +107,7 @@ def set_role(principal: Principal, member_id: str) -> Response:
 @bp.post(f"{_ONE}/invite")
 @of_account("members:write")
 def invite_again(principal: Principal, member_id: str) -> Response:
-    """Mail the invitation again, with a new link. The one before is not valid anymore."""
+    """Email the invitation again, with a new link. The one before is not valid anymore."""
     count_post()
     found = read_member(principal.account_id, member_id)
     try:

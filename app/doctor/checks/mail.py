@@ -1,4 +1,4 @@
-"""Whether mails can be sent, and whether any are late or failed."""
+"""Whether emails can be sent, and whether any are late or failed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ADVICE: Final = {
     "STARTTLS": "Use smtps:// or the submission port, 587, in MAIL_URL. Passwords are not sent "
     "unencrypted.",
 }
-_OTHER_ADVICE: Final = "Correct the host and port in MAIL_URL, or start the server. Mails wait."
+_OTHER_ADVICE: Final = "Correct the host and port in MAIL_URL, or start the server. Emails wait."
 
 
 def server(settings: Settings) -> Iterator[Result]:
@@ -39,7 +39,7 @@ def server(settings: Settings) -> Iterator[Result]:
     failure = find_problem(settings, within=_TIMEOUT)
     name = f"{settings.mail_url.host}:{settings.mail_url.port}"
     if failure is None:
-        yield ok(f"{name} accepts mails from {settings.mail_from.address}")
+        yield ok(f"{name} accepts emails from {settings.mail_from.address}")
     else:
         advice = next((text for word, text in _ADVICE.items() if word in failure.reason), "")
         reply = f", says: {failure.reply}" if failure.reply else ""
@@ -52,7 +52,7 @@ def server(settings: Settings) -> Iterator[Result]:
 
 
 def undelivered(connection: Connection) -> Iterator[Result]:
-    """No mail waits for long, and none has failed for good."""
+    """No email waits for long, and none has failed for good."""
     now = clock.now()
     waiting, oldest = connection.execute(
         select(func.count(), func.min(_MAILS.c.created_at)).where(_MAILS.c.due_at.is_not(None))
@@ -70,22 +70,22 @@ def undelivered(connection: Connection) -> Iterator[Result]:
     ).all()
     if oldest is not None and oldest < now - _LATE:
         yield warning(
-            f"Mails waiting: {waiting:,}, the oldest since {clock.format_time(oldest)}",
+            f"Emails waiting: {waiting:,}, the oldest since {clock.format_time(oldest)}",
             "Check that a worker is running, and look for lines from app.mail in worker.log.",
         )
     if reasons:
         number = sum(count for _, count in reasons)
         shown = "; ".join(f"{error} ({count:,})" for error, count in reasons[:3])
         yield warning(
-            f"{number:,} mails failed for good in the last two days: {shown}",
+            f"{number:,} emails failed for good in the last two days: {shown}",
             "They are not retried. If somebody is waiting for a link, send them a new one.",
         )
     if not reasons and (oldest is None or oldest >= now - _LATE):
-        yield ok(f"mails waiting: {waiting:,}; none failed for good in the last two days")
+        yield ok(f"emails waiting: {waiting:,}; none failed for good in the last two days")
 
 
 def _without_server(settings: Settings) -> Result:
-    found = f"MAIL_URL is unset: mails are written to {settings.instance_path / 'mails'}"
+    found = f"MAIL_URL is unset: emails are written to {settings.instance_path / 'mails'}"
     if not settings.production:
         return ok(found)
     return warning(

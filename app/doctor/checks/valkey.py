@@ -27,7 +27,7 @@ from config_valkey import SentinelAddress, sentinel_address
 WAITS_SECONDS: Final = 2.0  # longer than the service, so that a slow server is told from none
 _MANY_JOBS: Final = 1000
 _WAITING: Final = {
-    GENERAL: "mails are not sent, and request counts are not saved",
+    GENERAL: "emails are not sent, and request counts are not saved",
     IMPORTS: "imported files are not read, and imports are not applied",
     DELIVERIES: "events are not delivered",
 }

@@ -14,16 +14,16 @@ from redis import Redis
 
 from app.jobs.queue import IMPORTS, enqueue_once
 from app.jobs.valkey import valkey
-from app.policy.instance import EXAMINATION_KEPT, EXAMINED_WITHIN
+from app.policy.instance import DOCTOR_KEPT, DOCTOR_WITHIN
 from app.values import clock
 from app.values.strict_json import dumps, loads
 
-JOB: Final = "app.operator.jobs.examine_instance"
+JOB: Final = "app.operator.jobs.run_doctor"
 _HOUR: Final = 60  # minutes
 _DAY: Final = 24 * _HOUR
-_FOUND: Final = "canopy:examination:found"
-_ASKED: Final = "canopy:examination:asked"  # while somebody waits for an examination
-_JOB_ID: Final = "periodic-examine-instance"  # that of the scheduler: one at a time
+_FOUND: Final = "canopy:doctor:findings"
+_REQUESTED: Final = "canopy:doctor:requested"  # while somebody waits for a run
+_JOB_ID: Final = "periodic-run-doctor"  # that of the scheduler: one at a time
 
 
 class Finding(NamedTuple):
@@ -35,8 +35,8 @@ class Finding(NamedTuple):
     advice: str
 
 
-class Examination(NamedTuple):
-    """The last examination that was completed."""
+class DoctorRun(NamedTuple):
+    """The last run of the doctor that was completed."""
 
     at: datetime
     host: str  # on which it ran
@@ -72,36 +72,36 @@ class Examination(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The last examination, None before the first, and whether another one was requested."""
+    """The last run, None before the first, and whether another one was requested."""
 
-    last: Examination | None
+    last: DoctorRun | None
     is_running: bool
 
 
-def ask_for_examination() -> bool:
-    """Have a worker examine the instance now. False if Valkey does not respond."""
-    seconds = int(EXAMINED_WITHIN.total_seconds())
+def request_doctor_run() -> bool:
+    """Have a worker run the doctor now. False if Valkey does not respond."""
+    seconds = int(DOCTOR_WITHIN.total_seconds())
 
-    def ask(client: Redis) -> bool:
-        client.set(_ASKED, "1", ex=seconds)
+    def request(client: Redis) -> bool:
+        client.set(_REQUESTED, "1", ex=seconds)
         enqueue_once(client, JOB, job_id=_JOB_ID, ttl=seconds, queue=IMPORTS, timeout=seconds)
         return True
 
-    return bool(valkey().attempt(ask))
+    return bool(valkey().attempt(request))
 
 
 def read_progress() -> Progress | None:
     """What is known; None if Valkey does not respond."""
 
     def read(client: Redis) -> tuple[Any, Any]:
-        found, asked = client.mget(_FOUND, _ASKED)
-        return found, asked
+        found, requested = client.mget(_FOUND, _REQUESTED)
+        return found, requested
 
     values = valkey().attempt(read)
     if values is None:
         return None
-    found, asked = values
-    return Progress(_examination(loads(found)) if found else None, asked is not None)
+    found, requested = values
+    return Progress(_doctor_run(loads(found)) if found else None, requested is not None)
 
 
 def store_findings(findings: Iterable[Finding]) -> None:
@@ -112,10 +112,10 @@ def store_findings(findings: Iterable[Finding]) -> None:
         "findings": [each._asdict() for each in findings],
     }
     client = valkey().client
-    client.set(_FOUND, dumps(record), ex=EXAMINATION_KEPT)
-    client.delete(_ASKED)
+    client.set(_FOUND, dumps(record), ex=DOCTOR_KEPT)
+    client.delete(_REQUESTED)
 
 
-def _examination(record: dict[str, Any]) -> Examination:
+def _doctor_run(record: dict[str, Any]) -> DoctorRun:
     findings = [Finding(**each) for each in record["findings"]]
-    return Examination(clock.parse_time(record["at"]), record["host"], findings)
+    return DoctorRun(clock.parse_time(record["at"]), record["host"], findings)
