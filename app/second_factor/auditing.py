@@ -56,9 +56,10 @@ def record_refusal(user_id: str, email: str) -> None:
 
 def record_requirement(account: Account, former: int | None, days: int | None) -> None:
     """Record that an account requires a second factor within ``days``; None: no longer."""
+    action = f"account.second_factor_{'not_' if days is None else ''}required"
     changes = {"second_factor_grace_days": {"from": former, "to": days}}
     target = Target("account", account.id, account.name)
-    record("account.updated", target, account_id=account.id, changes=changes)
+    record(action, target, account_id=account.id, changes=changes)
 
 
 def _changes(change: str, values: dict[str, Any]) -> Changes | None:

@@ -168,12 +168,13 @@ def test_the_log_is_filtered(client: Client, owner: Browser) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("action=nothing", "What: there is no such action"),
-        ("action=instance.restored", "What: there is no such action"),
-        ("actor_id=<b>", "Who: must be an id"),
-        ("target_id=%00", "To what: must be an id"),
-        ("since=yesterday", "From: must be an RFC 3339 timestamp"),
-        ("until=2026-99-99T00:00", "To: must be an RFC 3339 timestamp"),
+        ("action=nothing", "“What was done”: choose an action from the list"),
+        ("action=instance.restored", "“What was done”: choose an action from the list"),
+        ("actor_id=<b>", "“actor_id” must be an id"),
+        ("target_id=%00", "“target_id” must be an id"),
+        ("since=yesterday", "“From” is not a date with a time"),
+        ("until=2026-99-99T00:00", "“To” is not a date with a time"),
+        ("since=2026-01-02T00:00&until=2026-01-01T00:00", "“From” must be before “To”"),
     ],
 )
 def test_a_wrong_filter_is_told_and_left_out(
@@ -213,7 +214,7 @@ def test_viewers_and_editors_read_no_audit_log(client: Client) -> None:
 def test_the_proof_is_told_and_can_be_kept(client: Client, owner: Browser) -> None:
     make_entry(client)
     page = owner.get(PATH)
-    assert "none yet: the first is made within minutes" in page.text
+    assert "Last checkpoint none yet" in page.text
     assert owner.get(f"{PATH}/checkpoints.json").response.get_json() == {"data": []}
     for number in (1, 2):
         make_checkpoint(client, number, first=number, last=number)

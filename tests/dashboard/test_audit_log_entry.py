@@ -23,7 +23,7 @@ from tests.make.audit import ANA
 from tests.make.browser import Page
 
 PATH = "/audit-log"
-OPERATOR = Actor("operator", None, "root")
+OPERATOR = Actor("operator", None, "Operator")
 
 
 def _html(page: Page) -> str:
@@ -37,13 +37,13 @@ def test_ways_are_told_in_words(client: Client, owner: Browser) -> None:
     for actor, via, words in (
         (ANA, Via(ip="203.0.113.7", user_agent=firefox), "from 203.0.113.7, Firefox on Linux"),
         (ANA, Via(application=application), "ana@forest.example.org through Field map changed"),
-        (OPERATOR, Via(user_agent="account update"), "operator root changed the project"),
+        (OPERATOR, Via(user_agent="bin/canopy account update"), "Operator changed the project"),
         (
             OPERATOR,
-            Via(user_agent="account update"),
-            "canopy account update",
+            Via(user_agent="bin/canopy account update"),
+            "Command bin/canopy account update",
         ),
-        (Actor("system", None, "Database"), Via(), "the service Database changed the project"),
+        (Actor("system", None, "Database"), Via(), "Database changed the project"),
         (Actor("service_token", None, "Nightly"), Via(), "service token Nightly"),
     ):
         make_entry(client, actor=actor, via=via)

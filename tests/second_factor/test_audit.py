@@ -119,9 +119,15 @@ def test_a_requirement_and_its_end(client: Client) -> None:
         browser.submit("/settings/second-factor", **sent)
     with client.app.app_context():
         own = select(AuditEntry.body).where(
-            AuditEntry.account_id == client.account_id, AuditEntry.action == "account.updated"
+            AuditEntry.account_id == client.account_id,
+            AuditEntry.action.startswith("account.second_factor_"),
         )
         bodies = list(db.session.scalars(own.order_by(AuditEntry.id)))
         db.session.rollback()
-    changes = [loads(body.encode())["changes"]["second_factor_grace_days"] for body in bodies]
+    found = [loads(body.encode()) for body in bodies]
+    assert [each["action"].partition(".")[2] for each in found] == [
+        "second_factor_required",
+        "second_factor_not_required",
+    ]
+    changes = [each["changes"]["second_factor_grace_days"] for each in found]
     assert changes == [{"from": None, "to": 3}, {"from": 3, "to": None}]

@@ -63,20 +63,25 @@ def read_filters(
     chosen = {name: arguments[name].strip() for name in fields if arguments.get(name, "").strip()}
     problems: list[str] = []
     if "action" in chosen and not is_action(chosen["action"], names):
-        problems.append("What: there is no such action. Choose one of the list.")
+        problems.append("“What was done”: choose an action from the list.")
         del chosen["action"]
-    for name, words in (("actor_id", "Who"), ("target_id", "To what")):
+    for name in ("actor_id", "target_id"):
         if name in chosen and not _ID.fullmatch(chosen[name]):
-            problems.append(f"{words}: must be an id, such as those that entries have.")
+            problems.append(f"“{name}” must be an id, such as those that entries have.")
             del chosen[name]
     moments = {name: _moment(name, chosen, problems) for name in _MOMENTS}
+    since, until = moments.values()
+    if since and until and since > until:
+        problems.append("“From” must be before “To”.")
+        del chosen["since"], chosen["until"]
+        since = until = None
     before = arguments.get("before", "")
     return LogFilters(
         path,
         action_groups(names),
         chosen,
-        moments["since"],
-        moments["until"],
+        since,
+        until,
         problems,
         before if is_id("audit_entry", before) else "",
     )
@@ -88,7 +93,7 @@ def _moment(name: str, chosen: dict[str, str], problems: list[str]) -> datetime 
     chosen[name] = in_utc(chosen[name])
     try:
         return read_timestamp(chosen[name])
-    except TimestampInvalid as error:
-        problems.append(f"{_MOMENTS[name]}: {error}")
+    except TimestampInvalid:
+        problems.append(f"“{_MOMENTS[name]}” is not a date with a time.")
         del chosen[name]
         return None

@@ -118,7 +118,7 @@ def _way(entry: Mapping[str, Any]) -> str:
     agent = entry["via"].get("user_agent")
     if not agent:
         return ""
-    return f"canopy {agent}" if entry["actor"]["type"] == "operator" else browser_name(agent)
+    return agent if entry["actor"]["type"] == "operator" else browser_name(agent)
 
 
 def _lowered(name: str) -> str:

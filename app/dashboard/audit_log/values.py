@@ -30,6 +30,7 @@ _NAMES: Final = {
     "session": "Ended session",
     "public": "Public client, without a secret",
     "slug": "Short name",
+    "second_factor_grace_days": "Days to turn on a second factor",
 }
 # What it means that a field has no value.
 _UNSET: Final = {
@@ -39,6 +40,7 @@ _UNSET: Final = {
     "event_types": "all types",
     "time_zone": "as the browser has it",
     "date_format": "as the browser has it",
+    "second_factor_grace_days": "not required",
 }
 _IN_SENTENCES: Final = {"permissions": PERMISSIONS, "scopes": SCOPES}
 _TIMES: Final = ("since", "until")
