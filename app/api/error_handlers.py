@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
 from app.api.requests import early_error, request_id
+from app.auth.guard import is_caller_deleted
 from app.db.engines import is_outage
 from app.http import errors
 from app.http.errors import ApiError
@@ -34,6 +35,7 @@ _BY_STATUS: Final[dict[int, type[ApiError]]] = {
 }
 
 _PAGE: Final = "canopy_error_page"
+_DELETED: Final = "The account or person that this request was made for has just been deleted."
 _OUTCOME_UNKNOWN: Final = (
     "The database did not confirm the change, which may have been made or not. Repeat the request "
     "with its Idempotency-Key, if it had one; otherwise read what is there before you repeat it."
@@ -119,5 +121,7 @@ def _render_database(error: SQLAlchemyError) -> Response:
 
 
 def _render_unknown(error: Exception) -> Response:
+    if is_caller_deleted():  # rows that every request relies on are gone, whatever failed first
+        return render(errors.Unauthorized(_DELETED))
     log.error("unhandled error", exc_info=error)
     return render(errors.InternalError())

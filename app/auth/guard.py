@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from flask import g, request
+from sqlalchemy import bindparam, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth import access_tokens
 from app.auth.credentials import authenticate
 from app.auth.last_use import APPLICATION, CREDENTIAL, MEMBER, record_use
 from app.auth.principal import Principal
+from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, NotFound, Unauthorized
+from app.models import Account, User
 from app.policy.permissions import SCOPES, expand
 
 ANY_CREDENTIAL = "any"
 OR = " or "
 PROFILE = access_tokens.PROFILE  # any credential; an OAuth token needs this scope
+_ACCOUNT: Final = CompiledQuery(select(Account.id).where(Account.id == bindparam("id")))
+_PERSON: Final = CompiledQuery(select(User.id).where(User.id == bindparam("id")))
 
 
 def identify(credential: str | None) -> None:
@@ -41,6 +49,19 @@ def current_principal() -> Principal | None:
     """The principal of this request, or None when nobody was identified."""
     principal: Principal | None = g.get("principal")
     return principal
+
+
+def is_caller_deleted() -> bool:
+    """Whether the account or the person that this request is authenticated as was deleted while it
+    ran. False if the database cannot tell."""
+    caller: Any = current_principal() or g.get("person")
+    if caller is None:
+        return False
+    asked = ((_ACCOUNT, caller.account_id), (_PERSON, caller.user_id))
+    try:
+        return any(row_id and query.first(id=row_id) is None for query, row_id in asked)
+    except SQLAlchemyError:
+        return False
 
 
 def require(permission: str) -> Principal:

@@ -1,0 +1,93 @@
+"""An account or a person is deleted while a request of theirs runs, after it was authenticated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.auth import guard
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.deletion.service import delete_account, delete_person
+from app.site import signed_in
+from tests.make import Client, make_member
+from tests.oauth.support import browser_of
+
+
+def _meanwhile(
+    monkeypatch: pytest.MonkeyPatch, app: Flask, module: Any, name: str, change: Callable[[], None]
+) -> None:
+    """Make a change once, in another connection, after a function has returned."""
+    original, waiting = getattr(module, name), [change]
+
+    def in_app() -> None:
+        with app.app_context():
+            waiting.pop()()
+
+    def run(*arguments: Any, **options: Any) -> Any:
+        result = original(*arguments, **options)
+        if waiting:
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(in_app).result(30)
+        return result
+
+    monkeypatch.setattr(module, name, run)
+
+
+def _delete_account(account_id: str) -> None:
+    with transaction():
+        for _ in delete_account(account_id):
+            db.session.commit()
+
+
+def _delete_person(user_id: str) -> None:
+    with transaction():
+        delete_person(user_id)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/v1/account", None),
+        ("GET", "/v1/projects", None),
+        ("GET", "/v1/me", None),
+        ("POST", "/v1/projects", {"name": "Alder"}),
+        ("POST", "/v1/webhooks", {"url": "https://example.org/", "events": ["*"]}),
+        ("PUT", "/v1/account", {"name": "Alder"}),
+    ],
+)
+def test_the_credential_of_a_deleted_account_is_refused(
+    client: Client, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any
+) -> None:
+    change = partial(_delete_account, client.account_id)
+    _meanwhile(monkeypatch, client.app, guard, "authenticate", change)
+    response = getattr(client, method.lower())(path, **({"json": body} if body else {}))
+    assert response.status_code == 401, response.text
+    assert "has just been deleted" in response.json["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("/accounts", {"account_name": "Alder", "account_slug": ""}),
+        ("/profile/name", {"name": "Another Name"}),
+        ("/profile/second-factor/off", {}),
+    ],
+)
+def test_a_deleted_person_is_told(
+    client: Client, monkeypatch: pytest.MonkeyPatch, path: str, fields: dict[str, str]
+) -> None:
+    member = make_member(client, "editor")
+    browser = browser_of(client, member.id)
+    token = browser.get("/profile").form("/logout").fields
+    change = partial(_delete_person, member.id)
+    _meanwhile(monkeypatch, client.app, signed_in, "record_session_use", change)
+    page = browser.send(path, None, **token, **fields)
+    assert page.status == 401
+    assert "has just been deleted" in page.text
+    assert browser.get("/profile").path.startswith("/login")
