@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, func
 
-from app.audit_log.proof import Checkpoint
+from app.audit_proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.db.search_index import page_of
@@ -25,12 +25,13 @@ _PAGE = CompiledQuery(
         )
     )
 )
-_NEXT = CompiledQuery(
+_OLDEST = (
     columns_of(AuditCheckpoint, *(getattr(AuditCheckpoint, name) for name in COLUMNS))
-    .where(AuditCheckpoint.number > bindparam("after"))
     .order_by(_ORDER)
     .limit(1)
 )
+_FIRST = CompiledQuery(_OLDEST)
+_NEXT = CompiledQuery(_OLDEST.where(AuditCheckpoint.number > bindparam("after")))
 
 
 def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[dict[str, Any]], int]:
@@ -41,9 +42,16 @@ def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[di
     return [record_of(Checkpoint(**row._asdict())) for row in rows], total
 
 
-def next_checkpoint(account_id: str, after: int) -> Checkpoint | None:
-    """The checkpoint that follows the one with this number, with the hashes of its entries."""
-    row = _NEXT.first(account_id=account_id, after=after)
+def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
+    """The checkpoint that follows the one with this number, with the hashes of its entries.
+
+    Args:
+        after: None: the first one, whatever its number, which somebody may have changed.
+    """
+    if after is None:
+        row = _FIRST.first(account_id=account_id)
+    else:
+        row = _NEXT.first(account_id=account_id, after=after)
     return None if row is None else Checkpoint(**row._asdict())
 
 

@@ -14,11 +14,12 @@ from typing import Any, Final, ParamSpec, TypeVar
 from flask import Flask
 from sqlalchemy import bindparam, or_
 
-from app.audit_log import proof
 from app.audit_log.checkpoints import next_checkpoint
 from app.audit_log.filters import EntryQuery, EntryStatementFilters, filtered, parameters
 from app.audit_log.keys import list_keys
-from app.audit_log.proof import Checkpoint
+from app.audit_proof import checkpoint as proof
+from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.findings import printable
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.formats.writers.delimited import csv_line
@@ -105,20 +106,30 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
     that are not sealed, an end. ``docs/audit-log.md`` describes them."""
     read = Reader(app)
     yield dumps(_head(account_id, read(list_keys), {}))
-    number = checkpoints = entries = last = 0
+    number: int | None = None
+    checkpoints = entries = last = 0
     while checkpoint := read(next_checkpoint, account_id, number):
+        number = checkpoint.number
+        checkpoints += 1
+        if not checkpoint.is_valid():  # verifying it says so
+            yield dumps({"checkpoint": {"number": printable(number)}})
+            continue
         checkpoint, batch = _with_entries(read, account_id, checkpoint)
         yield dumps({"checkpoint": checkpoint._asdict()})
         for body in batch:
             entries += 1
-            yield body.encode()
-        number, last = checkpoint.number, checkpoint.last
-        checkpoints += 1
+            yield _line(body)
+        last = checkpoint.last
     yield dumps({"not_sealed": {"after": last}})
     for body in _tail(read, account_id, last):
         entries += 1
-        yield body.encode()
+        yield _line(body)
     yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
+
+
+def _line(body: Any) -> bytes:
+    """The text of an entry. In SQLite, somebody may have stored something else."""
+    return body.encode() if isinstance(body, str) else printable(body).encode()
 
 
 def _with_entries(

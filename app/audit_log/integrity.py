@@ -12,22 +12,20 @@ from sqlalchemy import bindparam
 from app.audit.authenticity import is_authentic
 from app.audit_log.checkpoints import next_checkpoint
 from app.audit_log.files import Reader, proof_lines
-from app.audit_log.findings import Finding
 from app.audit_log.keys import unusable_keys
-from app.audit_log.proof import Checkpoint
 from app.audit_log.sealing import ENTRY, wrong_columns
-from app.audit_log.verification import Verifier, verify_lines
+from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.findings import Finding, printable
+from app.audit_proof.verification import Verifier, verify_lines
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import AuditEntry
 
 _AT_ONCE: Final = 250
-_ROWS = CompiledQuery(
-    columns_of(AuditEntry, *ENTRY, AuditEntry.number)
-    .where(AuditEntry.id > bindparam("after"))
-    .order_by(AuditEntry.id)
-    .limit(_AT_ONCE)
-)
+_OLDEST = columns_of(AuditEntry, *ENTRY, AuditEntry.number).order_by(AuditEntry.id).limit(_AT_ONCE)
+_FIRST = CompiledQuery(_OLDEST)  # an empty id follows no other
+_NEXT = CompiledQuery(_OLDEST.where(AuditEntry.id > bindparam("after")))
+_TEXTS: Final = ("id", "account_id", "action", "body", "mac")
 
 
 def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[Finding]:
@@ -41,18 +39,20 @@ def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[
         yield Finding("key_unreadable", key_id)
     for finding in verify_lines(proof_lines(app, account_id), verifier):
         yield finding._replace(line=None)  # there is no file
-    last, after = verifier.last, ""
-    while rows := read(_ROWS.all, account_id=account_id, after=after):
+    last, rows = verifier.last, read(_FIRST.all, account_id=account_id)
+    while rows:
         last = _last_checkpoint(read, account_id, last)
         for row in rows:
             yield from _of_row(row, last.last if last else 0, verifier.deleted_to)
-        after = rows[-1].id
+        rows = read(_NEXT.all, account_id=account_id, after=rows[-1].id)
 
 
 def _last_checkpoint(read: Reader, account_id: str, known: Checkpoint | None) -> Checkpoint | None:
     """The newest checkpoint now: entries are sealed while the log is verified."""
-    while following := read(next_checkpoint, account_id, known.number if known else 0):
-        known = following
+    number = known.number if known else None
+    while following := read(next_checkpoint, account_id, number):
+        number = following.number
+        known = following if following.is_valid() else known
     return known
 
 
@@ -63,11 +63,15 @@ def _of_row(row: Any, last: int, deleted_to: int) -> Iterator[Finding]:
         last: the highest number that is sealed.
         deleted_to: the highest number that was deleted.
     """
-    where: dict[str, Any] = {"entry_id": row.id, "number": row.number}
+    number = row.number if type(row.number) is int else None
+    where: dict[str, Any] = {"entry_id": printable(row.id), "number": number}
+    if no_text := [name for name in _TEXTS if not isinstance(getattr(row, name), str)]:
+        yield Finding("column_changed", ", ".join(no_text), **where)
+        return
     if wrong := wrong_columns(row):
         yield Finding("column_changed", ", ".join(wrong), **where)
     if row.number is None:
         if not is_authentic(row.body.encode(), row.mac):
             yield Finding("not_authentic", **where)
-    elif not deleted_to < row.number <= last:
-        yield Finding("number_unknown", **where)
+    elif number is None or not deleted_to < number <= last:
+        yield Finding("number_unknown", printable(row.number), **where)

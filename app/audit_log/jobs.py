@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from app.audit_log.keys import create_key, newest_key
-from app.audit_log.retention import delete_batch, expired_batches
+from app.audit_log.retention import delete_batch, expired_batches, is_expiry_signed
 from app.audit_log.sealing import (
     AccountSealer,
     Overtaken,
@@ -20,6 +21,8 @@ from app.db.transactions import transaction
 from app.jobs import shutdown
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
+
+log = logging.getLogger(__name__)
 
 _RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
 
@@ -54,9 +57,13 @@ def _seal(*, at_once: bool) -> int:
 def prune_audit_log() -> int:
     """Delete entries older than ``AUDIT_DAYS``. Returns how many."""
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
-    while batches := expired_batches():
+    kept = set[str]()  # accounts
+    while batches := expired_batches(kept):
         for batch in batches:
             began = time.monotonic()
+            if batch.account_id in kept or not is_expiry_signed(batch):
+                kept.add(batch.account_id)  # later ones too: what is deleted has no gaps
+                continue
             with transaction():
                 deleted += delete_batch(batch)
             pause_after(began)
@@ -66,15 +73,19 @@ def prune_audit_log() -> int:
 
 
 def _seal_next(sealer: AccountSealer) -> int:
-    batch = sealer.read()
-    if not batch:
-        return 0
-    key = _signing_key()
     began = time.monotonic()
     try:
+        batch = sealer.read()
+        if not batch:
+            return 0
+        key = _signing_key()
         with transaction():
             sealed = sealer.write(batch, key)
     except Overtaken:
+        sealer.is_done = True
+        return 0
+    except Exception:  # whatever somebody did to its rows, the other accounts are sealed
+        log.exception("the audit log of %s cannot be sealed", sealer.account_id)
         sealer.is_done = True
         return 0
     pause_after(began)

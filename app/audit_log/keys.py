@@ -8,7 +8,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import select
 
-from app.audit_log.proof import write_public_key
+from app.audit_proof.checkpoint import write_public_key
 from app.db.column_types import api_column
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -63,6 +63,6 @@ def private_key(row: Any) -> Ed25519PrivateKey | None:
     try:
         raw = base64.b64decode(unseal(row.sealed_private_key), validate=True)
         private = Ed25519PrivateKey.from_private_bytes(raw)
-    except (TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):  # SQLite stores values of any type
         return None
     return private if write_public_key(private.public_key()) == row.public_key else None

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import func, select
 
 from app.audit_log.checkpoints import record_of
-from app.audit_log.proof import Checkpoint
+from app.audit_proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

@@ -14,10 +14,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import bindparam, delete, func, select, text, update
 
 from app.audit.authenticity import is_authentic
-from app.audit_log import proof
 from app.audit_log.checkpoints import COLUMNS, from_row
-from app.audit_log.proof import Checkpoint
 from app.audit_log.publishing import entries_at_once, publish
+from app.audit_proof import checkpoint as proof
+from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.findings import printable
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
@@ -62,15 +63,15 @@ class AccountSealer:
     def __init__(self, account_id: str, *, at_once: bool = False) -> None:
         self.account_id = account_id
         self._at_once = at_once
-        self._size = min(SEALED_ENTRIES, entries_at_once(account_id))
         self.is_done = False
         self._after = ""  # an entry's id
 
     def read(self) -> list[Any]:
         """The next batch that is due; empty if there is none. Entries that this instance has not
         written are left out and logged."""
-        rows = _NEXT.all(account_id=self.account_id, after=self._after, size=self._size)
-        self.is_done = len(rows) < self._size
+        size = min(SEALED_ENTRIES, entries_at_once(self.account_id))
+        rows = _NEXT.all(account_id=self.account_id, after=self._after, size=size)
+        self.is_done = len(rows) < size
         if not rows:
             return []
         self._after = rows[-1].id
@@ -140,7 +141,7 @@ class AccountSealer:
 def accounts_with_waiting() -> list[str]:
     """The accounts, and the instance, with entries that are not sealed."""
     with connect() as connection:
-        return sorted(connection.scalars(_ACCOUNTS))
+        return sorted(connection.scalars(_ACCOUNTS), key=str)
 
 
 def is_genuine(row: Any) -> bool:
@@ -198,7 +199,7 @@ def _numbering(dialect: str) -> Any:
 
 
 def _log_strange(account_id: str, ids: list[str]) -> None:
-    shown = ", ".join(ids[:_SHOWN]) + ("…" if len(ids) > _SHOWN else "")
+    shown = ", ".join(map(printable, ids[:_SHOWN])) + ("…" if len(ids) > _SHOWN else "")
     log.error(
         "%d entries of the audit log of %s are not sealed, as this instance did not write them: "
         "%s; see bin/canopy audit verify --account %s",

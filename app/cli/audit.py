@@ -12,11 +12,12 @@ import click
 from flask import Flask, current_app
 
 from app.account.operator import find_account
-from app.audit_log.findings import Finding
 from app.audit_log.integrity import verify_account
 from app.audit_log.service import EntryQuery, list_checkpoints, record_export
 from app.audit_log.service import export as export_log
-from app.audit_log.verification import LONGEST_LINE, Verifier, read_kept, verify_lines
+from app.audit_proof.findings import Finding
+from app.audit_proof.kept_checkpoints import read_kept
+from app.audit_proof.verification import LONGEST_LINE, Verifier, verify_lines
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.account_export.contents import CONTENTS
-from app.audit_log.verification import Verifier, verify_lines
+from app.audit_proof.verification import Verifier, verify_lines
 from app.policy.account_export import FILES, MANIFEST, README
 from app.values.version import VERSION
 from tests.account_export.archives import archive_of

@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("shared by pages", frozenset({"app.site"})),
     ("shared by operations", frozenset({"app.api", "app.listing", "app.openapi"})),
     ("instance", frozenset({"app.instance"})),
-    ("events", frozenset({"app.outbox", "app.audit"})),
+    ("events", frozenset({"app.outbox", "app.audit", "app.audit_proof"})),
     ("limits", frozenset({"app.limits"})),
     ("authentication", frozenset({"app.auth"})),
     ("tables", frozenset({"app.models"})),

@@ -11,8 +11,8 @@ from sqlalchemy import text
 from app.audit.entries import Target, record
 from app.audit.origin import Actor
 from app.audit_log import jobs, retention
-from app.audit_log.findings import Finding
-from app.audit_log.verification import Verifier, verify_lines
+from app.audit_proof.findings import Finding
+from app.audit_proof.verification import Verifier, verify_lines
 from app.db.extensions import db
 from app.db.transactions import transaction
 from tests.make import Client
@@ -54,7 +54,7 @@ def prune(client: Client, monkeypatch: pytest.MonkeyPatch, numbers: Iterable[int
     rows = [row for row in checkpoints(client) if row.number in wanted]
     left = [rows, []]
     with monkeypatch.context() as patch, client.app.app_context():
-        patch.setattr(jobs, "expired_batches", lambda: left.pop(0))
+        patch.setattr(jobs, "expired_batches", lambda _: left.pop(0))
         assert jobs.prune_audit_log() > 0
         assert retention.expired_batches() == []
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from app.audit_log import proof
-from app.audit_log.proof import Checkpoint
-from app.audit_log.verification import LONGEST_LINE
+from app.audit_proof import checkpoint as proof
+from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.verification import LONGEST_LINE
 from tests.audit_log.logs import findings, kinds
 from tests.processor_time import is_within
 
@@ -42,7 +42,7 @@ def sealed(bodies: list[bytes], **changed: Any) -> list[bytes]:
         line(audit_log=about),
         line(checkpoint=point),
         *bodies,
-        line(not_sealed={}),
+        line(not_sealed={"after": len(bodies)}),
         line(end=end),
     ]
 
@@ -89,3 +89,19 @@ def test_many_entries_in_another_order_are_compared_at_once() -> None:
     began = time.process_time()
     assert kinds(lines) == ["entry_moved"] * MANY
     assert is_within(time.process_time() - began, 3)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'{"checkpoint": {', b'{"checkpoint": {"action":"project.deleted",'),
+        (b'{"checkpoint": {', b'{"checkpoint": {"number":1,"number":1},"checkpoint":{'),
+        (b'{"not_sealed": {', b'{"not_sealed": {"action":"project.deleted",'),
+        (b'{"end": {', b'{"end": {"entries":1,'),
+    ],
+)
+def test_what_nobody_signed_stands_in_no_line_of_the_file_itself(
+    lines: list[bytes], before: bytes, after: bytes
+) -> None:
+    assert before in b"\n".join(lines)
+    assert kinds([each.replace(before, after) for each in lines], pinned=[PUBLIC]) != []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,11 +11,11 @@ import pytest
 from cryptography.exceptions import InvalidSignature
 
 from config import ROOT
-from tests.audit_log.logs import PATH, checkpoints, exported, prune, sealed_log
+from tests.audit_log.logs import PATH, checkpoints, exported, prune, seal, sealed_log
 from tests.make import Client
 
 Verify = Callable[[list[bytes], str], tuple[int, str]]
-_LINES = 40
+_LINES = 55
 
 
 @pytest.fixture
@@ -42,7 +43,26 @@ def test_it_accepts_what_nobody_changed(
     newest = client.get(f"{PATH}/checkpoints?per_page=1").json["data"][0]
     assert verify(exported(client), _key(client)) == (newest["number"], newest["hash"])
     prune(client, monkeypatch, [1])
-    assert verify(exported(client), _key(client))[0] == newest["number"]
+    with pytest.raises(AssertionError, match="records the deletion"):
+        verify(exported(client), _key(client))
+    seal(client, monkeypatch)
+    assert verify(exported(client), _key(client))[0] == newest["number"] + 1
+
+
+def _without_batch(lines: list[bytes], number: int) -> list[bytes]:
+    """The file without the entries of a checkpoint, which says that they were deleted by age."""
+    left, is_inside = list[bytes](), False
+    for line in lines:
+        record = json.loads(line)
+        if point := record.get("checkpoint"):
+            is_inside = point["number"] == number
+            line = json.dumps(
+                {"checkpoint": {**point, **({"entry_hashes": None} if is_inside else {})}}
+            ).encode()
+        is_inside = is_inside and "not_sealed" not in record
+        if not is_inside or len(record) == 1:
+            left.append(line)
+    return left
 
 
 def test_it_finds_each_change(
@@ -66,6 +86,10 @@ def test_it_finds_each_change(
         lines[:place],
         lines[:end],
         lines[:-1],
+        [*lines, lines[-1]],
+        [lines[0].replace(client.account_id.encode(), b"acct_x"), *lines[1:]],
+        _without_batch(lines, 1),
+        _without_batch(lines, 2),
     ):
         with pytest.raises((AssertionError, InvalidSignature)):
             verify(wrong, key)

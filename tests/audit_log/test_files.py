@@ -14,7 +14,7 @@ from flask import Flask
 from app.audit.authenticity import code_of
 from app.audit.entries import Target, record
 from app.audit_log.files import HEADINGS, proof_lines, write_file
-from app.audit_log.verification import Verifier, verify_lines
+from app.audit_proof.verification import Verifier, verify_lines
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import AuditEntry

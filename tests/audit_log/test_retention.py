@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +9,7 @@ from flask import Flask
 
 from app.audit_log import jobs, retention
 from app.audit_log.service import EntryQuery, list_entries
+from app.db.extensions import db
 from app.values import clock
 from config import SettingsError, load_settings
 from tests.audit_log.logs import PATH, checkpoints, prune, sealed_log, sql, write
@@ -90,7 +90,7 @@ def test_a_batch_is_deleted_once(client: Client, monkeypatch: pytest.MonkeyPatch
     sealed_log(client, monkeypatch)
     rows = checkpoints(client)[:1]
     left = [rows, rows, []]
-    monkeypatch.setattr(jobs, "expired_batches", lambda: left.pop(0))
+    monkeypatch.setattr(jobs, "expired_batches", lambda _: left.pop(0))
     with client.app.app_context():
         jobs.prune_audit_log()
         _, total = list_entries(client.account_id, EntryQuery(action="audit_log.pruned"))
@@ -102,15 +102,35 @@ def test_the_log_of_a_deleted_account_is_deleted_by_age_too(
 ) -> None:
     client = make_account(app)
     sealed_log(client, monkeypatch, batches=1)
-    sql(client, "UPDATE audit_entries SET account_id = 'acct_gone' WHERE account_id = :account")
-    sql(client, "UPDATE audit_checkpoints SET account_id = 'acct_gone' WHERE account_id = :account")
-    gone = replace(client, account_id="acct_gone")
+    sql(client, "DELETE FROM accounts WHERE id = :account")
     try:
-        prune(gone, monkeypatch, [1])
-        assert checkpoints(gone)[0].entry_hashes is None
+        prune(client, monkeypatch, [1])
+        assert checkpoints(client)[0].entry_hashes is None
     finally:
         for table in ("audit_entries", "audit_checkpoints"):
-            sql(gone, f"DELETE FROM {table} WHERE account_id = :account")
+            sql(client, f"DELETE FROM {table} WHERE account_id = :account")
+
+
+def test_a_batch_whose_time_was_changed_is_kept(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = sealed_log(client, monkeypatch)
+    past = clock.now() - timedelta(days=2_000)
+    old = "UPDATE audit_checkpoints SET sealed_at = :at WHERE account_id = :account"
+    sql(client, old, at=past if _is_postgresql(client) else clock.format_time(past))
+    try:
+        with client.app.app_context():
+            assert jobs.prune_audit_log() == 0
+        assert f"the audit log of {client.account_id} keeps its old entries" in caplog.text
+        listed = [entry["id"] for entry in client.get(f"{PATH}?target_id=p0").json["data"]]
+        assert listed == [made[10], made[5], made[0]]
+    finally:
+        sql(client, "DELETE FROM audit_checkpoints WHERE account_id = :account")
+
+
+def _is_postgresql(client: Client) -> bool:
+    with client.app.app_context():
+        return db.engine.dialect.name == "postgresql"
 
 
 @pytest.mark.one_database

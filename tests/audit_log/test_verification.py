@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from app.audit_log import proof
-from app.audit_log.proof import Checkpoint
-from app.audit_log.verification import Verifier, read_kept, verify_lines
+from app.audit_proof import checkpoint as proof
+from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.kept_checkpoints import read_kept
+from app.audit_proof.verification import Verifier, verify_lines
 from tests.audit_log.logs import (
     PATH,
     checkpoints,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.audit.entries import Target, record
-from app.audit_log.proof import FORMAT
+from app.audit_proof.checkpoint import FORMAT
 from app.db.extensions import db
 from app.policy.audit import INSTANCE
 from app.values.strict_json import loads

@@ -13,7 +13,7 @@ from app.audit.entries import Target, record
 from app.audit_log import jobs, publishing, sealing
 from app.audit_log.publishing import publish
 from app.audit_log.sealing import AccountSealer, Overtaken
-from app.audit_log.verification import read_kept
+from app.audit_proof.kept_checkpoints import read_kept
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE, SEALED_ENTRIES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final, NamedTuple
 
 # Each kind, and how its message begins. Those of INFORMATION are not problems.
@@ -31,7 +32,14 @@ KINDS: Final[dict[str, str]] = {
     "deleted_by_age": "Entries were deleted by age",
     "not_sealed": "Entries are not sealed yet, so they cannot be verified",
 }
+_WORD: Final = re.compile(r"[!-~]{1,64}")
 INFORMATION: Final = frozenset({"deleted_by_age", "not_sealed"})
+
+
+def printable(value: Any) -> str:
+    """What stands in a column, safe to print: it may contain control characters of a terminal."""
+    is_word = isinstance(value, str) and _WORD.fullmatch(value)
+    return value if is_word else ascii(value)[:80]
 
 
 class Finding(NamedTuple):

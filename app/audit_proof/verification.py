@@ -15,10 +15,10 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from app.audit_log import proof
-from app.audit_log.comparing import Batch, Found, differences
-from app.audit_log.findings import Finding
-from app.audit_log.proof import Checkpoint
+from app.audit_proof import checkpoint as proof
+from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.comparing import Batch, Found, differences
+from app.audit_proof.findings import Finding
 
 LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
 _RECORDED_SOON: Final = (
@@ -71,11 +71,12 @@ class Verifier:
             yield Finding("entry_unreadable", line=self._line)
         elif len(record) > 1:  # an entry: lines of the file itself have one field
             yield from self._entry(line, record)
+        elif _has_duplicates(line):
+            yield Finding("entry_unreadable", "a field appears twice", self._line)
         elif "checkpoint" in record:
             yield from self._checkpoint(record["checkpoint"])
         elif "not_sealed" in record:
-            yield from self._close_batch()
-            self._is_tail = True
+            yield from self._begin_tail(record["not_sealed"])
         elif "end" in record:
             yield from self._end_of_file(record["end"])
         else:
@@ -125,10 +126,19 @@ class Verifier:
         if self._pinned and public.public_bytes_raw() not in self._pinned:
             yield Finding("key_other", f"{key_id}, {text}", self._line)
 
+    def _begin_tail(self, record: Any) -> Iterator[Finding]:
+        yield from self._close_batch()
+        last = self.last.last if self.last else 0
+        if self._is_tail or record != {"after": last}:
+            yield Finding("file_unreadable", "what is not sealed does not begin here", self._line)
+        self._is_tail = True
+
     def _checkpoint(self, record: Any) -> Iterator[Finding]:
         yield from self._close_batch()
         try:
             found = Checkpoint.of(record)
+            if len(record) > len(found):  # it would be signed by nobody
+                raise ValueError("it has other fields besides")
         except ValueError as error:
             yield Finding("checkpoint_unreadable", str(error), self._line)
             return
@@ -244,33 +254,17 @@ def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding
     yield from verifier.end()
 
 
-def read_kept(text: bytes) -> list[Checkpoint]:
-    """Read kept checkpoints: a response of the API, a list, or one on each line, as in exports and
-    events.
+def _has_duplicates(line: bytes) -> bool:
+    """Whether an object in a line has a field twice, of which readers see one or the other."""
+    found = False
 
-    Raises:
-        ValueError: there are none.
-    """
-    try:
-        records = [json.loads(text)]
-    except (ValueError, RecursionError):
-        records = [json.loads(line) for line in text.splitlines() if line.strip()]
-    found = [Checkpoint.of(each) for record in records for each in _checkpoints_in(record)]
-    if not found:
-        raise ValueError("there is no checkpoint in it")
+    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal found
+        found = found or len(dict(pairs)) < len(pairs)
+        return dict(pairs)
+
+    json.loads(line, object_pairs_hook=check)
     return found
-
-
-def _checkpoints_in(record: Any) -> Iterator[Any]:
-    if isinstance(record, list):
-        for each in record:
-            yield from _checkpoints_in(each)
-    elif isinstance(record, Mapping):
-        inner = record.get("data", record.get("checkpoint"))
-        if isinstance(inner, list | Mapping):
-            yield from _checkpoints_in(inner)
-        elif "previous_hash" in record:
-            yield record
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

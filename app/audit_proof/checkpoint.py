@@ -53,6 +53,10 @@ class Checkpoint(NamedTuple):
                 raise ValueError(f"{name} is missing or wrong")
         return found
 
+    def is_valid(self) -> bool:
+        """Whether each field can be what it should be: SQLite stores values of any type."""
+        return all(_is_valid(name, value) for name, value in self._asdict().items())
+
     def hashes(self) -> list[str]:
         """The hash of each entry."""
         text = self.entry_hashes or ""

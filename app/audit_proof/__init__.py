@@ -1,0 +1,1 @@
+"""What proves an audit log, and its verification: pure, without service, database or settings."""
