@@ -12,7 +12,7 @@ import hashlib
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import case, delete, or_
+from sqlalchemy import case, delete, or_, select
 
 from app.db.engines import insert_into
 from app.db.extensions import db
@@ -62,6 +62,12 @@ def count_attempt(
         return None
     left: timedelta = began_at + window - moment
     return left
+
+
+def attempts_now(key: str) -> int:
+    """How many attempts were counted, in the open transaction."""
+    found = select(SignInFailure.failures).where(SignInFailure.key == key)
+    return int(db.session.scalar(found) or 0)
 
 
 def reset_attempts(*keys: str) -> None:

@@ -27,8 +27,10 @@ CONFIRMED_FOR: Final = timedelta(minutes=10)
 
 # Wrong codes of one person in one window; after these, unknown browsers are locked out until it
 # ends, but for passkeys. Three of a million codes are right at a time: whoever knows the password
-# finds one within a year with a probability of a quarter, and each wave of guesses is mailed.
+# finds one within a year with a probability of a quarter. Whoever stays below the number that is
+# mailed finds one with a probability of a twentieth.
 WRONG_CODES: Final = 10
+WRONG_CODES_MAILED: Final = 3  # in one window, at most once an hour
 WRONG_CODES_WINDOW: Final = timedelta(hours=1)
 
 # Days that members have to turn on a second factor once their account requires it.

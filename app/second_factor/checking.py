@@ -10,14 +10,16 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from app.auth.login_throttle import count_attempt, reset_attempts, throttle_key
+from app.auth.login_throttle import attempts_now, count_attempt, reset_attempts, throttle_key
 from app.auth.people import KnownBrowser
 from app.db.extensions import db
 from app.http.errors import RateLimited
 from app.models import User
-from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
+from app.policy.second_factor import WRONG_CODES, WRONG_CODES_MAILED, WRONG_CODES_WINDOW
+from app.second_factor.auditing import record_refusal
 from app.second_factor.authenticators import use_code
 from app.second_factor.challenges import Purpose
+from app.second_factor.mails import mail_guesses
 from app.second_factor.passkeys import use_passkey
 from app.second_factor.recovery_codes import codes_left_now, use_recovery_code
 from app.second_factor.reporting import report_change
@@ -60,7 +62,7 @@ def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
 
 def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
     """Whether this is the person's second factor, which is used up in the open transaction. If so,
-    their attempts are reset.
+    the attempts under the key that this one was counted under are reset.
 
     Args:
         purpose: who is asked, where and what for.
@@ -70,11 +72,23 @@ def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str)
     person = db.session.get_one(User, purpose.user_id, with_for_update={"key_share": True})
     if person.second_factor_since is None or not _is_right(purpose, factor):
         return False
-    reset_attempts(*keys)
+    reset_attempts(keys[0])  # not what somebody else has guessed meanwhile
     if factor.kind == RECOVERY_CODE:
         left = codes_left_now(person.id)
         report_change(person, "code_used", address=address, left=left)
     return True
+
+
+def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
+    """Record a wrong factor in the current transaction, and mail the person if it is not the first.
+
+    Args:
+        keys: that the attempt was counted under.
+        address: the client's IP address.
+    """
+    record_refusal(person_id, email)
+    if attempts_now(keys[0]) >= WRONG_CODES_MAILED:
+        mail_guesses(person_id, address)
 
 
 def _is_right(purpose: Purpose, factor: Factor) -> bool:

@@ -21,9 +21,8 @@ from app.db.transactions import transaction
 from app.http.errors import Forbidden, RateLimited
 from app.people.service import check_password, count_own_attempt, has_password
 from app.policy.second_factor import CONFIRMED_FOR
-from app.second_factor.auditing import record_refusal
 from app.second_factor.challenges import Purpose
-from app.second_factor.checking import check, count_own_check
+from app.second_factor.checking import check, count_own_check, refuse
 from app.second_factor.prompt import FIELDS, question, submitted_factor
 from app.site.pages import instance, page
 from app.site.signed_in import current_person, is_from_script
@@ -74,7 +73,7 @@ def _ask_for_factor(person: SignedIn) -> Response | None:
         if is_right:
             _confirm(person)
         else:
-            record_refusal(person.user_id, person.email)
+            refuse(person.user_id, person.email, keys, request.remote_addr or "")
     return None if is_right else _page(422, **question(purpose, factor))
 
 

@@ -15,12 +15,10 @@ from app.http.errors import Conflict, RateLimited
 from app.oauth.service import redirect_target
 from app.people.service import record_sign_in
 from app.second_factor import changes, totp
-from app.second_factor.auditing import record_refusal
 from app.second_factor.authenticators import Setup, authenticator_since, new_setup, read_setup
 from app.second_factor.challenges import Purpose
-from app.second_factor.checking import RECOVERY_CODE, Factor, check, count_sign_in_check
+from app.second_factor.checking import RECOVERY_CODE, Factor, check, count_sign_in_check, refuse
 from app.second_factor.forms import AuthenticatorForm, PasskeyForm
-from app.second_factor.mails import mail_guesses
 from app.second_factor.passkeys import list_passkeys, registration_options
 from app.second_factor.prompt import question, submitted_factor
 from app.second_factor.recovery_codes import codes_left_now, recovery_codes_left
@@ -52,21 +50,11 @@ def second_step() -> Response:
         return _second_step(pending)
     try:
         count_post()
-        keys = _count(pending, factor)
+        with transaction():
+            keys = count_sign_in_check(pending.user_id, factor, known_browser())
     except RateLimited as error:
         return _second_step(pending, error.status, rejection=error)
     return _finish(pending, factor, keys)
-
-
-def _count(pending: Any, factor: Factor) -> tuple[str, ...]:
-    """Count the attempt. One too many is mailed. Raises RateLimited."""
-    try:
-        with transaction():
-            return count_sign_in_check(pending.user_id, factor, known_browser())
-    except RateLimited:
-        with transaction():
-            mail_guesses(pending.user_id, request.remote_addr or "")
-        raise
 
 
 def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
@@ -75,7 +63,7 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():
-            record_refusal(pending.user_id, pending.email)
+            refuse(pending.user_id, pending.email, keys, request.remote_addr or "")
         return _second_step(pending, 422, wrong=factor)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:

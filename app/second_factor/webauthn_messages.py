@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import webauthn
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.x509 import DuplicateExtension, InvalidVersion
 from webauthn.authentication.verify_authentication_response import VerifiedAuthentication
 from webauthn.helpers import (
     base64url_to_bytes,
@@ -39,7 +40,7 @@ _PREFERRED: Final = UserVerificationRequirement.PREFERRED
 # What the library raises for a response that no browser has made.
 _MALFORMED: Final = (
     WebAuthnException, InvalidSignature, UnsupportedAlgorithm, ValueError, TypeError, LookupError,
-    AttributeError, OverflowError, RecursionError, struct.error,
+    AttributeError, OverflowError, RecursionError, struct.error, InvalidVersion, DuplicateExtension,
 )  # fmt: skip
 
 

@@ -106,13 +106,21 @@ class OpenIDProvider:
         Raises:
             ProviderFailed: it cannot be read, or is not that of the issuer.
         """
-        found = self._document(self._issuer.rstrip("/") + _DISCOVERY)
+        address = self._issuer.rstrip("/") + _DISCOVERY
+        found = self._document(address)
+        try:
+            self._check_metadata(found)
+        except ProviderFailed:
+            self._documents.pop(address, None)  # it may be right the next time
+            raise
+        return found
+
+    def _check_metadata(self, found: dict[str, Any]) -> None:
         if found.get("issuer") != self._issuer:
             raise ProviderFailed(f"the provider calls itself {str(found.get('issuer'))[:200]!r}")
         for name in (*_ENDPOINTS, _USERINFO):
             if not self._is_endpoint(found.get(name)) and (name in found or name != _USERINFO):
                 raise ProviderFailed(f"its {name} is no https address")
-        return found
 
     def check(self) -> None:
         """Read what the provider publishes. Raises ProviderFailed."""
@@ -129,10 +137,10 @@ class OpenIDProvider:
         was_kept = address in self._documents
         try:
             return check_id_token(token, self._document(address), expected)
-        except UnknownKey:
-            if not was_kept:
+        except ProviderFailed as error:
+            self._documents.pop(address, None)  # the keys may be what is wrong
+            if not was_kept or not isinstance(error, UnknownKey):
                 raise
-            self._documents.pop(address, None)
             return check_id_token(token, self._document(address), expected)
 
     def _userinfo_claims(
@@ -144,6 +152,7 @@ class OpenIDProvider:
         more = _attempt(lambda: _read(client.get(metadata[_USERINFO])))
         if more.get("sub") != claims["sub"]:  # OpenID Connect Core 1.0, section 5.3.2
             raise ProviderFailed("the userinfo endpoint tells of somebody else")
+        claims.pop("email_verified", None)  # it said nothing about an address of another document
         return {name: value for name, value in more.items() if name not in claims}
 
     def _check_issuer(self, metadata: dict[str, Any], issuer: str | None) -> None:

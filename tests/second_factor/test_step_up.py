@@ -10,10 +10,11 @@ from sqlalchemy import select
 
 from app.db.extensions import db
 from app.models import Credential, Membership, User
-from app.policy.second_factor import CONFIRMED_FOR, WRONG_CODES
+from app.policy.second_factor import CONFIRMED_FOR, WRONG_CODES, WRONG_CODES_MAILED
 from tests.dashboard.support import signed_in_browser
 from tests.make import Browser, Client, make_account, make_application, make_member
 from tests.make.browser import Page
+from tests.make.mails import mails_to
 from tests.oauth.support import browser_of
 from tests.second_factor.support import OWN, Factor, Later, begin, give, source, turn_on
 
@@ -209,3 +210,22 @@ def test_what_another_form_asks_is_not_the_question_of_signing_in(app: Flask, la
         email = db.session.get_one(User, client.owner_id).email
         db.session.rollback()
     assert give(begin(app, email), value=code).status == 422
+
+
+def test_an_admin_is_made_after_the_code(owner: Owner) -> None:
+    member = make_member(owner.client, "viewer")
+    owner.browser.get(f"/members/{member.id}")
+    assert owner.browser.submit(f"/members/{member.id}/role", role="admin").title == ASKED
+    owner.browser.get("/members")
+    invitation = {"email": "admin-to-be@example.org", "role": "admin"}
+    assert owner.browser.submit("/members/invite", **invitation).title == ASKED
+    page = give(owner.browser, value=owner.factor.code())
+    assert "An invitation is on its way" in page.text
+
+
+def test_wrong_codes_are_mailed_here_too(owner: Owner) -> None:
+    email = owner.client.get("/v1/account/members").json["data"][0]["email"]
+    owner.key_form()
+    for _ in range(WRONG_CODES_MAILED):
+        give(owner.browser, value=owner.factor.wrong())
+    assert "may know your password" in str(mails_to(owner.client.app, email)[-1]["Subject"])

@@ -255,6 +255,26 @@ def test_an_unsigned_flag_does_not_verify_a_signed_address(app: Flask, liar: Fak
         assert arrive(site, liar, sub="signed", email_verified=None) == (403, title)
 
 
+def test_a_signed_flag_does_not_verify_an_unsigned_address(app: Flask, liar: FakeProvider) -> None:
+    liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
+    found = {"sub": "split", "email": "split@woods.example", "email_verified": False}
+    liar.answers["/me"] = gives(found)
+    with second_app(app, **liar.settings) as site:
+        title = "Your email address is not verified"
+        assert arrive(site, liar, sub="split", email=None) == (403, title)
+
+
+def test_what_was_wrong_once_is_read_again(app: Flask, liar: FakeProvider) -> None:
+    wrong = gives({"status": "maintenance"})
+    with second_app(app, **liar.settings) as site:
+        liar.answers["/.well-known/openid-configuration"] = wrong
+        assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+        liar.answers = {"/keys": wrong}
+        assert arrive(site, liar) == FAILED
+        liar.answers = {}
+        assert arrive(site, liar) == NEW
+
+
 def test_errors_of_the_provider_are_told(site: Flask, liar: FakeProvider) -> None:
     with every_cell() as cell:
         for error, expected in (

@@ -54,6 +54,7 @@ bp = PageBlueprint("member_pages", __name__, section="/members")
 _ONE: Final = "/members/<member_id>"
 _PER_PAGE: Final = 100  # invited people come first
 _OWNER: Final = "owner"
+_ASKED_AGAIN: Final = (_OWNER, "admin")  # who can make keys that may do everything
 
 
 @bp.get("/members")
@@ -70,6 +71,8 @@ def invite(principal: Principal) -> Response:
     form = InviteForm()
     if not form.validate_on_submit():
         return _page(principal, form)
+    if form.role.data in _ASKED_AGAIN and (question := ask_again()) is not None:
+        return question
     try:
         with transaction():
             invite_member(principal, email=form.email.data, role=form.role.data)
@@ -93,7 +96,7 @@ def set_role(principal: Principal, member_id: str) -> Response:
     before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
     if role not in ROLES:
         return _member(principal, member_id, 422, "Choose a role.")
-    if role == _OWNER and (question := ask_again()) is not None:
+    if role in _ASKED_AGAIN and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
@@ -110,6 +113,8 @@ def invite_again(principal: Principal, member_id: str) -> Response:
     """Email the invitation again, with a new link. The one before is not valid anymore."""
     count_post()
     found = read_member(principal.account_id, member_id)
+    if found["role"] in _ASKED_AGAIN and (question := ask_again()) is not None:
+        return question
     try:
         with transaction():
             invite_member(principal, email=found["email"], role=found["role"])

@@ -1,0 +1,36 @@
+"""Wrong codes: who is told of them, and whose attempts a right code forgets."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from app.policy.second_factor import WRONG_CODES, WRONG_CODES_MAILED
+from tests.make import sign_in
+from tests.make.mails import mails_to
+from tests.second_factor.support import Later, begin, give, person_with_app, turn_on
+
+
+def test_few_wrong_codes_are_mailed(app: Flask, email: str) -> None:
+    factor = person_with_app(app, email)
+    before = len(mails_to(app, email))
+    for _ in range(WRONG_CODES_MAILED - 1):
+        give(begin(app, email), value=factor.wrong())
+    assert len(mails_to(app, email)) == before
+    for _ in range(2):
+        give(begin(app, email), value=factor.wrong())
+    (mail,) = mails_to(app, email)[before:]
+    assert "may know your password" in str(mail["Subject"])
+
+
+def test_the_right_code_gives_nobody_else_new_attempts(
+    app: Flask, email: str, later: Later
+) -> None:
+    own = sign_in(app, email)
+    factor = turn_on(own)
+    own.get("/profile")
+    own.submit("/logout")
+    for _ in range(WRONG_CODES):
+        give(begin(app, email), value=factor.wrong())
+    later.move()
+    assert give(begin(app, email, own), value=factor.code()).path == "/welcome"
+    assert give(begin(app, email), value=factor.wrong()).status == 429
