@@ -11,6 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.db.extensions import db
 from app.http.errors import Conflict, Detail, PreconditionFailed
+from app.imports.acting import acted_as
 from app.imports.auditing import record_entry
 from app.imports.checks import check_choices, check_nothing_written, required_permission
 from app.imports.checks import check_new_import as check_new_import
@@ -187,6 +188,7 @@ def _start(found: Import, status: str, principal: Principal | None = None) -> No
     """Begin a step; ``principal``: in whose name it writes."""
     if principal is not None:
         found.acted_by, found.acted_by_email = principal.user_id, principal.user_email
+        found.acted_as = acted_as(status, principal)
     found.status, found.message = status, None
     found.lease = found.leased_until = None
     found.tries = found.progress_done = 0

@@ -11,6 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.queries import CompiledQuery
 from app.features.service import AssetTargets, ProjectTargets, Targets
+from app.imports.acting import acting_for
 from app.imports.applying import apply_features
 from app.imports.leases import Leased, LeaseLost
 from app.imports.progress import Transaction
@@ -34,6 +35,7 @@ _IMPORT: Final = CompiledQuery(
         Import.user_email,
         Import.acted_by,
         Import.acted_by_email,
+        Import.acted_as,
     ).where(Import.id == bindparam("import_id"))
 )
 _ACCOUNT: Final = CompiledQuery(
@@ -66,10 +68,11 @@ def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
             _delete_unreadable(leased)
         return
     principal = _principal(leased, found)
-    if leased.status == "applying":
-        apply_features(leased, principal, targets, found.match, in_transaction)
-    else:
-        undo_features(leased, principal, targets, in_transaction)
+    with acting_for(leased.status, leased.import_id, found.acted_as):
+        if leased.status == "applying":
+            apply_features(leased, principal, targets, found.match, in_transaction)
+        else:
+            undo_features(leased, principal, targets, in_transaction)
 
 
 def _delete_unreadable(leased: Leased) -> None:

@@ -30,6 +30,7 @@ class Import(Base):
     """One file that is imported into an account.
 
     ``crs`` is the coordinate system that the file names, or ``given_crs`` where it names none.
+    ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.acting`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
     was read. ``lease`` belongs to the worker that does what ``status`` says, until
     ``leased_until``.
@@ -53,6 +54,7 @@ class Import(Base):
     user_email: Mapped[str] = mapped_column(String(254))
     acted_by: Mapped[str | None] = mapped_column(Key)  # who had it applied, or undone after that
     acted_by_email: Mapped[str | None] = mapped_column(String(254))
+    acted_as: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     filename: Mapped[str] = mapped_column(String(200))
     upload_id: Mapped[str | None] = mapped_column(Key)  # null when the file is deleted
     format: Mapped[str | None] = mapped_column(String(10))

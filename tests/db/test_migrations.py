@@ -27,6 +27,7 @@ from app.db.migrations import FOLDER, is_supported
 from tests.conftest import DATABASES
 
 ROWS = 3
+ONE_ROW = ("instance_state",)  # tables that cannot have more
 # Tables that a revision drops, and why nothing is lost with them.
 DROPPED = {
     "0002": {"request_count_batches": "which batches were added, of a job that has none anymore"}
@@ -86,8 +87,12 @@ def value(table: Table, name: str, number: int) -> Any:
     return f"{name[:3]}{number}"
 
 
+def rows_in(name: str) -> int:
+    return 1 if name in ONE_ROW else ROWS
+
+
 def fill(connection: Connection, table: Table) -> None:
-    for number in range(1, ROWS + 1):
+    for number in range(1, rows_in(table.name) + 1):
         row = {
             column.name: value(table, column.name, number)
             for column in table.columns
@@ -130,7 +135,7 @@ def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, rev
                 if table.name not in dropped
             }
             before = rows_of(connection, columns)
-        assert all(len(rows) == ROWS for rows in before.values())
+        assert all(len(rows) == rows_in(name) for name, rows in before.items())
         run_upgrade(directory=FOLDER)
         assert is_supported()
         with db.engine.connect() as connection:

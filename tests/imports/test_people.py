@@ -1,4 +1,4 @@
-"""In whose name an import writes."""
+"""In whose name an import writes, and through what."""
 
 from __future__ import annotations
 
@@ -9,8 +9,21 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import Import
 from tests.imports.making import act, projects, ready, work
-from tests.make import Client, Member, events, make_member, square
+from tests.make import (
+    Client,
+    Member,
+    bearer,
+    events,
+    grant_tokens,
+    make_application,
+    make_key,
+    make_member,
+    square,
+)
+from tests.make.audit import new_entries
 from tests.make.features import feature
+
+WRITTEN = {"apply": "created", "undo": "deleted"}  # what a step does, by how it is asked for
 
 
 @pytest.fixture
@@ -41,8 +54,54 @@ def test_the_step_that_an_earlier_version_began_names_the_creator(
     member.client.post(f"/v1/imports/{record['id']}/apply")
     with client.app.app_context(), transaction():
         own = update(Import).where(Import.id == record["id"])
-        db.session.execute(own.values(acted_by=None, acted_by_email=None))
+        db.session.execute(own.values(acted_by=None, acted_by_email=None, acted_as=None))
     work(client)
     made = projects(client)["Alpine"]
     (entry,) = client.get(f"/v1/projects/{made['id']}/boundaries").json["data"]
     assert entry["created_by"]["id"] == client.owner_id
+
+
+def test_the_log_names_the_key_that_each_step_was_started_with(client: Client) -> None:
+    """And not whoever made it."""
+    record = ready(client, feature(square(), name="Alpine"))
+    keys = make_key(client, name="Demo key"), make_key(client, name="Other key")
+    for action, key in zip(("apply", "undo"), keys, strict=True):
+        with new_entries(client) as found:
+            act(key, record, action)
+        started, written = found
+        assert written["action"] == f"project.{WRITTEN[action]}"
+        assert written["actor"] == started["actor"]
+        assert written["actor"]["type"] == "api_key"
+        assert written["actor"]["id"] == key.credential_id
+        assert written["via"]["credential"] == started["via"]["credential"]
+        assert written["via"]["import_id"] == record["id"]
+
+
+def test_the_log_names_the_application_that_a_step_was_started_with(client: Client) -> None:
+    record = ready(client, feature(square(), name="Alpine"))
+    application = make_application(client, name="Forest App")
+    scopes = ("projects:read", "projects:write")
+    answer = grant_tokens(client.app, application, client.owner_id, client.account_id, scopes)
+    with new_entries(client) as found:
+        act(bearer(client, answer["access_token"]), record, "apply")
+    started, written = found
+    assert written["actor"] == started["actor"]
+    assert written["actor"]["id"] == client.owner_id
+    assert written["via"]["application"] == {"id": application.id, "label": "Forest App"}
+
+
+def test_the_step_that_an_earlier_version_began_is_not_put_down_to_the_last_key(
+    client: Client,
+) -> None:
+    """It leaves the column as it was."""
+    record = ready(client, feature(square(), name="Alpine"))
+    act(make_key(client), record, "apply")
+    with client.app.app_context():
+        applied = db.session.get_one(Import, record["id"]).acted_as
+    client.post(f"/v1/imports/{record['id']}/undo")
+    with client.app.app_context(), transaction():
+        db.session.execute(update(Import).where(Import.id == record["id"]).values(acted_as=applied))
+    with new_entries(client) as found:
+        work(client)
+    (entry,) = found
+    assert (entry["actor"]["type"], entry["actor"]["id"]) == ("person", client.owner_id)
