@@ -16,13 +16,15 @@ from app.policy.audit import INSTANCE
 
 def delete_person(user_id: str) -> None:
     """Delete a person with all that is theirs, and mail them. The audit logs of their accounts say
-    that they left, and the log of the instance that they were deleted.
+    that they left, and the log of the instance that they were deleted. Nothing is done if they are
+    deleted already, as by the first of two clicks.
 
     Raises:
         Conflict: they are the only owner of an account, or have just been invited to one.
     """
-    person = db.session.get_one(User, user_id)
-    leave_accounts(person)
+    person = db.session.get(User, user_id)
+    if person is None or not leave_accounts(person):
+        return
     # Keys that they created are revoked already, even in accounts that they left earlier.
     delete_rows(Credential, Credential.created_by == user_id)
     address = person.email.lower()

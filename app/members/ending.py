@@ -62,8 +62,10 @@ def solely_owned_accounts(user_id: str) -> list[Any]:
     return [row for row in owned if _OTHERS.first(account_id=row.id, user_id=user_id) is None]
 
 
-def leave_accounts(person: User) -> None:
+def leave_accounts(person: User) -> bool:
     """Remove a person from all accounts, and lock the person until the end of the transaction.
+
+    Returns whether the person is still there, and was not deleted by another transaction meanwhile.
 
     Raises:
         Conflict: the person is the only owner of an account, or was just invited to another one.
@@ -72,16 +74,18 @@ def leave_accounts(person: User) -> None:
     for account_id in account_ids:
         _leave(person, account_id)
     db.session.flush()
-    db.session.refresh(person, with_for_update=True)
+    if db.session.get(User, person.id, populate_existing=True, with_for_update=True) is None:
+        return False
     if not set(_accounts_of(person)) <= set(account_ids):
         raise Conflict("Somebody has just invited this person to another account. Try again.")
+    return True
 
 
 def _leave(person: User, account_id: str) -> None:
     lock = {"key_share": True}
-    account = db.session.get_one(Account, account_id, with_for_update=lock)
+    account = db.session.get(Account, account_id, with_for_update=lock)
     membership = find_membership(account_id, person.id)
-    if membership is None:
+    if account is None or membership is None:  # deleted meanwhile
         return
     if membership.role == OWNER and is_last_owner(account_id, person.id):
         raise Conflict(f"The account {account.name} has no other owner.")

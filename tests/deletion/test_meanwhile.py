@@ -13,8 +13,11 @@ from flask import Flask
 from app.auth import guard
 from app.db.extensions import db
 from app.db.transactions import transaction
+from app.deletion import views
 from app.deletion.service import delete_account, delete_person
+from app.members import ending
 from app.site import signed_in
+from tests.deletion.support import PERSON_PAGE
 from tests.make import Client, make_member
 from tests.oauth.support import browser_of
 
@@ -91,3 +94,28 @@ def test_a_deleted_person_is_told(
     assert page.status == 401
     assert "has just been deleted" in page.text
     assert browser.get("/profile").path.startswith("/login")
+
+
+def test_a_double_click_deletes_a_person_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member = make_member(client, "editor")
+    browser = browser_of(client, member.id)
+    browser.get(PERSON_PAGE)
+    _meanwhile(monkeypatch, client.app, views, "ask_again", partial(_delete_person, member.id))
+    page = browser.submit(PERSON_PAGE, confirmation=member.email)
+    assert page.status == 200
+    assert "Your profile has been deleted" in page.text
+
+
+def test_a_person_is_deleted_while_another_deletion_reads_them(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    member = make_member(client, "editor")
+    with client.app.app_context():
+        if db.engine.dialect.name == "sqlite":
+            pytest.skip("there, one deletion waits for the other before it reads")
+    change = partial(_delete_person, member.id)
+    _meanwhile(monkeypatch, client.app, ending, "_accounts_of", change)
+    with client.app.app_context():
+        _delete_person(member.id)
