@@ -18,6 +18,7 @@ from app.auth.tenant import columns_of, rows_of
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.http.errors import NotFound
 from app.limits.forgetting import forget_after_commit
 from app.models import (
     Account,
@@ -67,7 +68,11 @@ def count_contents(account_id: str) -> dict[str, int]:
 
 
 def delete_account(account_id: str) -> Iterator[None]:
-    """Delete an account in steps. The caller commits after each of them, and at the end."""
+    """Delete an account in steps. The caller commits after each of them, and at the end.
+
+    Raises, also instead of a later step:
+        NotFound: it is deleted, as another deletion of it was faster.
+    """
     _end_access(account_id)
     yield
     for _ in _delete_contents(account_id):
@@ -81,7 +86,7 @@ def _end_access(account_id: str) -> None:
 
     Sessions in it go on in no account, until their person chooses another one.
     """
-    db.session.get_one(Account, account_id, with_for_update=True)
+    _lock(account_id)
     _leave_sessions(account_id)
     for webhook in db.session.scalars(rows_of(account_id, Webhook).with_for_update()):
         webhook.enabled = False
@@ -120,13 +125,20 @@ def _delete_rest(account_id: str) -> None:
     The entry stands in the log of the instance, as the account's own goes too. It is locked first,
     so that nothing is sealed meanwhile; the job that seals deletes what is recorded later.
     """
-    account = db.session.get_one(Account, account_id, with_for_update=True)
+    account = _lock(account_id)
     target = Target("account", account.id, account.name)
     record("account.deleted", target, account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
     delete_rows(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
     delete_rows(Mail, Mail.cause.contains(account_id, autoescape=True))
     delete_rows(Account, Account.id == account_id)
+
+
+def _lock(account_id: str) -> Account:
+    account = db.session.get(Account, account_id, populate_existing=True, with_for_update=True)
+    if account is None:
+        raise NotFound("This account is already deleted.")
+    return account
 
 
 def _leave_sessions(account_id: str) -> None:

@@ -6,13 +6,12 @@ import logging
 import time
 from typing import Final
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from app.audit.origin import Via, acting
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.deletion.contents import delete_account
 from app.deletion.schedule import begin_deletion, due_accounts
+from app.http.errors import NotFound
 from app.jobs import shutdown
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
@@ -32,7 +31,9 @@ def delete_accounts() -> int:
     for account_id in due_accounts():
         try:
             deleted += _delete(account_id, end)
-        except SQLAlchemyError:
+        except NotFound:  # the command has just deleted it
+            continue
+        except Exception:  # the others go on; this one is tried again by the next run
             log.exception("account %s could not be deleted", account_id)
         if shutdown.is_requested() or time.monotonic() > end:
             break

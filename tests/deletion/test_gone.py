@@ -118,8 +118,12 @@ def test_people_stay(app: Flask, due: Client) -> None:
     assert browser.get(PAGE, follow=False).status == 303
 
 
+@pytest.mark.parametrize(
+    "error",
+    [OperationalError("DELETE", {}, Exception("canceled by the server")), ValueError("corrupt")],
+)
 def test_one_that_cannot_be_deleted_keeps_no_other(
-    app: Flask, due: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
+    app: Flask, due: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     schedule(browser_with_password(stranger), slug_of(stranger))
     make_due(app, stranger.account_id)
@@ -127,7 +131,7 @@ def test_one_that_cannot_be_deleted_keeps_no_other(
 
     def failing(account_id: str) -> Iterator[None]:
         if account_id == due.account_id:
-            raise OperationalError("DELETE", {}, Exception("canceled by the server"))
+            raise error
         return real(account_id)
 
     monkeypatch.setattr(jobs, "delete_account", failing)

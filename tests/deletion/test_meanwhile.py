@@ -11,13 +11,17 @@ import pytest
 from flask import Flask
 
 from app.auth import guard
+from app.cli import account_deletion
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.deletion import views
+from app.deletion import jobs, views
 from app.deletion.service import delete_account, delete_person
 from app.members import ending
 from app.site import signed_in
-from tests.deletion.support import PERSON_PAGE
+from tests.cli.conftest import Run
+from tests.cli.conftest import core as core
+from tests.cli.conftest import run as run
+from tests.deletion.support import PERSON_PAGE, make_due, run_job, schedule, slug_of
 from tests.make import Client, make_member
 from tests.oauth.support import browser_of
 
@@ -94,6 +98,27 @@ def test_a_deleted_person_is_told(
     assert page.status == 401
     assert "has just been deleted" in page.text
     assert browser.get("/profile").path.startswith("/login")
+
+
+def test_the_command_is_told_that_another_one_was_faster(
+    client: Client, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    change = partial(_delete_account, client.account_id)
+    _meanwhile(monkeypatch, client.app, account_deletion, "count_contents", change)
+    result = run("account", "delete", client.account_id, "--yes")
+    assert (result.exit_code, result.stderr) == (1, "Error: This account is already deleted.\n")
+
+
+def test_the_job_loses_to_a_command(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    schedule(browser_of(client), slug_of(client))
+    make_due(client.app, client.account_id)
+    monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id])
+    change = partial(_delete_account, client.account_id)
+    _meanwhile(monkeypatch, client.app, jobs, "pause_after", change)
+    assert run_job(client.app) == 0
+    assert not [each for each in caplog.records if each.levelname == "ERROR"]
 
 
 def test_a_double_click_deletes_a_person_once(
