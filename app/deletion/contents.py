@@ -20,6 +20,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import NotFound
 from app.limits.forgetting import forget_after_commit
+from app.members.service import forget_invited
 from app.models import (
     Account,
     Asset,
@@ -84,7 +85,8 @@ def delete_account(account_id: str) -> Iterator[None]:
 def _end_access(account_id: str) -> None:
     """Let nobody use an account from here on: no person, key, application or webhook.
 
-    Sessions in it go on in no account, until their person chooses another one.
+    Sessions in it go on in no account, until their person chooses another one. Who was only invited
+    is forgotten.
     """
     _lock(account_id)
     _leave_sessions(account_id)
@@ -93,8 +95,11 @@ def _end_access(account_id: str) -> None:
         webhook.deleted_at = webhook.deleted_at or clock.now()
     for application in db.session.scalars(rows_of(account_id, OAuthApplication).with_for_update()):
         record_end_of_access(application)
+    invited = rows_of(account_id, Membership).where(Membership.joined_at.is_(None))
+    user_ids = db.session.scalars(invited.with_only_columns(Membership.user_id)).all()
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
         delete_rows(model, model.account_id == account_id)
+    forget_invited(user_ids)
     part_of_entry(_DELETION)
 
 

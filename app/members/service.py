@@ -22,6 +22,7 @@ from app.members.effects import access_of as access_of
 from app.members.ending import end_membership
 from app.members.ending import leave_accounts as leave_accounts
 from app.members.ending import solely_owned_accounts as solely_owned_accounts
+from app.members.forgetting import forget_invited as forget_invited
 from app.members.invitations import AcceptedInvitation as AcceptedInvitation
 from app.members.invitations import accept_invitation as accept_invitation
 from app.members.invitations import find_invitation as find_invitation
@@ -100,7 +101,8 @@ def change_role(
 
 
 def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY) -> None:
-    """Remove a member with all their access to the account, or withdraw an invitation.
+    """Remove a member with all their access to the account, or withdraw an invitation; nothing is
+    kept of a person who never signed up.
 
     Raises:
         NotFound: the account has no such member.
@@ -116,6 +118,7 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
         _check_not_last_owner(account.id, member_id)
     changes = end_membership(member, Actor.of(principal))
     record_entry("member.removed", member, principal, changes)
+    forget_invited([member_id])
 
 
 def _check_not_last_owner(account_id: str, member_id: str) -> None:
