@@ -82,6 +82,20 @@ def test_a_message_is_shown_and_removed(operator: Visitor, visitor: Visitor) -> 
     expect(visitor.go("/login").locator(banner)).to_have_count(0)
 
 
+def test_a_rejected_form_is_shown(operator: Visitor) -> None:
+    """However far below the top of its page it is."""
+    page = operator.go("/operator")
+    operator.press("Show the message")
+    expect(page.get_by_text("Required.")).to_be_in_viewport()
+    expect(page.locator("[name=text]")).to_be_focused()
+    page.set_viewport_size({"width": 1280, "height": 480})
+    operator.go("/settings")
+    operator.press("Require a second factor")
+    expect(page.get_by_role("alert")).to_be_in_viewport()
+    page.get_by_role("link", name="Turn on a second factor in your profile").click()
+    assert operator.path == "/profile/second-factor"
+
+
 def test_the_instance_is_checked(operator: Visitor) -> None:
     """The page follows it by itself."""
     page = operator.go("/operator")

@@ -111,6 +111,7 @@ def _page(principal: Principal, form: PageForm | None, status: int | None = None
         status,
         name_form=form if isinstance(form, AccountNameForm) else name_form,
         factor_form=form if isinstance(form, RequirementForm) else factor_form,
+        lacks_own=form is not None and isinstance(form.rejection, Conflict),
         account=account,
         limits=limits_in_words(plan_of(principal.plan)),
         addresses=[

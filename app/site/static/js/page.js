@@ -22,6 +22,14 @@ function showTheme() {
   }
 }
 
+// A form that was rejected may be far below the top of its page.
+function showProblem() {
+  const field = document.querySelector("[aria-invalid='true']");
+  if (field) return field.focus();
+  const problem = document.querySelector(".notice.problem[role='alert']");
+  if (problem?.getBoundingClientRect().bottom > innerHeight) problem.scrollIntoView({ block: "center" });
+}
+
 async function copy(button) {
   const source = document.getElementById(button.dataset.copy);
   try {
@@ -59,6 +67,7 @@ for (const group of document.querySelectorAll(".appearance, [data-copy]")) group
 showTheme();
 localizeTimes(document);
 localizeFields();
+showProblem();
 
 // What had the focus may be replaced. Then it goes to what is wrong, to what took its place, or to
 // the results.
