@@ -202,8 +202,8 @@ def _check_new_people(email: str) -> None:
         return
     contact = f" ({settings.support_email})" if settings.support_email else ""
     raise Forbidden(
-        f"Sign-up is closed here, and {email} has not signed up. Ask whoever runs this "
-        f"instance{contact} to add them."
+        f"{email} has not signed up, and sign-up is closed. Ask whoever runs this "
+        f"instance{contact}."
     )
 
 

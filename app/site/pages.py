@@ -52,7 +52,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.add_template_filter(times.time_element, "time")
     app.add_template_filter(_format_hectares, "hectares")
     app.add_template_filter(describe_duration, "span")
-    app.add_template_filter(lambda role: "an" if role[0] in "aeo" else "a", "article")
+    app.add_template_filter(article)
 
 
 class Instance(NamedTuple):
@@ -122,6 +122,11 @@ def redirect_to(path: str, message: str = "") -> Response:
         response = Response(status=200, headers={"HX-Redirect": path})
     response.headers["Cache-Control"] = "no-store"
     return response  # type: ignore[no-any-return]
+
+
+def article(role: str) -> str:
+    """The word before a role: ``an`` before ``owner``."""
+    return "an" if role[0] in "aeo" else "a"
 
 
 def allow_form_action(url: str) -> None:

@@ -27,7 +27,7 @@ from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
 from app.policy.permissions import ROLES, expand, role_permissions
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import read_cookie, set_cookie
-from app.site.pages import redirect_to
+from app.site.pages import article, redirect_to
 from app.site.protection import check_origin, renew_form_secret
 
 View = Callable[..., Any]
@@ -88,12 +88,13 @@ def _turn_away_strangers() -> Response | None:
     return redirect_to(login_path())
 
 
-def of_account(permission: str) -> Callable[[View], View]:
+def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View], View]:
     """Decorate a view of the account that the signed-in person works in. It gets them as the
     principal of the API's services, as its first argument.
 
     Args:
         permission: what their role must include.
+        owners_only: whether other roles are refused, even if they include the permission.
     """
 
     def enter(person: SignedIn) -> Response | None:
@@ -105,6 +106,8 @@ def of_account(permission: str) -> Callable[[View], View]:
         if person.is_overdue and not is_from_script():
             return redirect_to("/profile/second-factor")
         g.principal = principal = principal_of(person)
+        if owners_only and person.role != "owner":
+            raise Forbidden("Only owners of the account can do this.")
         if not principal.may(permission):
             raise Forbidden(_needed_role(person, permission))
         g.entered = permission
@@ -130,10 +133,11 @@ def of_account(permission: str) -> Callable[[View], View]:
 
 def _needed_role(person: SignedIn, permission: str) -> str:
     """What is said to somebody whose role does not include a permission."""
-    able = [role for role in ROLES if permission in expand(role_permissions(role))]
+    able = [f"{role}s" for role in ROLES if permission in expand(role_permissions(role))]
     return (
-        f"Your role in {person.account_name} is {person.role}. This needs the role "
-        f"{' or '.join(able)}. Ask an owner or admin of the account."
+        f"You are {article(person.role)} {person.role} in {person.account_name}. Only "
+        f"{', '.join(able[:-1])} and {able[-1]} can do this. Ask an owner or admin to change your "
+        "role."
     )
 
 

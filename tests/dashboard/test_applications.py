@@ -76,7 +76,7 @@ def test_only_admins_see_what_the_account_has_registered(client: Client) -> None
         for path in ("/applications/new", f"/applications/{application.id}"):
             page = browser.get(path)
             assert page.status == 403
-            assert "This needs the role admin or owner." in page.text
+            assert "Only admins and owners can do this." in page.text
         assert register(browser).status == 403
     page = browser_of(client, "admin").get("/applications")
     for text in ("Bees & Co", application.id, BACK, SCOPES["members:read"], "with a secret"):

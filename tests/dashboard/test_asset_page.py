@@ -258,7 +258,7 @@ def test_viewers_look_and_change_nothing(client: Client, asset: dict[str, Any]) 
     for path in ("/assets/new", f"{path_of(asset)}/edit"):
         page = viewer.get(path)
         assert page.status == 403
-        assert "is viewer. This needs the role" in page.text
+        assert "Only editors, admins and owners can do this." in page.text
 
 
 def test_assets_of_other_accounts_and_projects_are_absent(

@@ -125,7 +125,9 @@ def test_a_role_that_may_not_see_it(client: Client, role: str) -> None:
     for path in ("/usage", "/usage/requests.csv"):
         page = member.get(path)
         assert page.status == 403
-        assert f"is {role}. This needs the role admin or owner." in page.text
+        article = "an" if role == "editor" else "a"
+        assert f"You are {article} {role} in " in page.text
+        assert "Only admins and owners can do this. Ask an owner or admin" in page.text
     assert "/usage" not in member.get("/members").links
 
 

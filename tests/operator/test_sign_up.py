@@ -57,8 +57,10 @@ def test_nobody_new_is_invited(client: Client, operator: Browser) -> None:
     close(operator)
     response = invite(client, new_email(client))
     assert response.status_code == 403
-    assert response.json["error"]["message"].startswith("Sign-up is closed here")
-    assert "Sign-up is closed" in operator.get("/members").text
+    assert response.json["error"]["message"].endswith(
+        "has not signed up, and sign-up is closed. Ask whoever runs this instance."
+    )
+    assert "you can invite only people who have already signed up" in operator.get("/members").text
     open_again(operator)
     assert invite(client, new_email(client)).status_code == 201
 

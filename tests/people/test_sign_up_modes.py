@@ -134,8 +134,8 @@ def test_a_closed_instance_refuses_to_invite_new_people(
     assert response.status_code == 403
     assert response.json["error"]["code"] == "FORBIDDEN"
     assert response.json["error"]["message"] == (
-        f"Sign-up is closed here, and {email} has not signed up. Ask whoever runs this instance "
-        "(help@woods.example) to add them."
+        f"{email} has not signed up, and sign-up is closed. Ask whoever runs this instance "
+        "(help@woods.example)."
     )
     assert len(client.get("/v1/account/members").json["data"]) == 1
 
