@@ -55,7 +55,8 @@ def _count(model: type[Base], *conditions: ColumnElement[bool]) -> CompiledQuery
 _COUNTS: Final = {
     "projects": _count(Project),
     "assets": _count(Asset),
-    "members": _count(Membership),
+    "members": _count(Membership, Membership.joined_at.is_not(None)),
+    "invitations": _count(Membership, Membership.joined_at.is_(None)),
     "api_keys": _count(Credential, Credential.kind == "api_key"),
     "service_tokens": _count(Credential, Credential.kind == "service_token"),
     "applications": _count(OAuthApplication),
@@ -64,7 +65,7 @@ _COUNTS: Final = {
 
 
 def count_contents(account_id: str) -> dict[str, int]:
-    """How many of each thing an account has; members include invited people."""
+    """How many of each thing an account has; invited people count as invitations."""
     return {name: int(query.scalar(account_id=account_id)) for name, query in _COUNTS.items()}
 
 

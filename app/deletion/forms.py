@@ -28,4 +28,4 @@ class DeletionForm(PageForm):
     def validate_confirmation(self, field: StringField) -> None:
         """Raises ValidationError unless it was typed as it is shown, in upper or lower case."""
         if fold((field.data or "").strip()) != fold(self._expected):
-            raise ValidationError(f"Type {self._expected} to confirm.")
+            raise ValidationError(f"That is not {self._expected}.")

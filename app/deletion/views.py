@@ -17,27 +17,27 @@ from app.deletion.forms import DeletionForm
 from app.deletion.people import delete_person
 from app.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
 from app.deletion.words import counted
-from app.http.errors import Conflict, Forbidden
+from app.http.errors import Conflict
 from app.members.service import access_of, solely_owned_accounts
 from app.policy.deletion import DELETED_AFTER
 from app.second_factor.service import ask_again
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to
-from app.site.signed_in import current_person, of_account, sign_out, signed_in
+from app.site.signed_in import of_account, sign_out, signed_in
 
 bp = PageBlueprint("deletion", __name__, section="/settings")
 person_bp = PageBlueprint("deletion_of_person", __name__)
 
 
 @bp.get("/settings/deletion")
-@of_account("admin")
+@of_account("admin", owners_only=True)
 def account(principal: Principal) -> Response:
     """Delete the account, or cancel its scheduled deletion."""
     return _account_page(principal, _account_form(principal))
 
 
 @bp.post("/settings/deletion")
-@of_account("admin")
+@of_account("admin", owners_only=True)
 def schedule(principal: Principal) -> Response:
     """Schedule the deletion of the account."""
     form = _account_form(principal)
@@ -51,16 +51,15 @@ def schedule(principal: Principal) -> Response:
 
 
 @bp.post("/settings/deletion/cancel")
-@of_account("admin")
+@of_account("admin", owners_only=True)
 def cancel(principal: Principal) -> Response:
     """Cancel the deletion of the account."""
-    _check_owner()
     try:
         with transaction():
             cancel_deletion(principal)
     except Conflict as error:
         return redirect_to("/settings/deletion", error.message)
-    return redirect_to("/settings/deletion", "The account will not be deleted.")
+    return redirect_to("/settings", "The account will not be deleted.")
 
 
 @person_bp.get("/profile/deletion")
@@ -88,14 +87,7 @@ def delete(person: SignedIn) -> Response:
     return sign_out(redirect_to("/login", "Your profile has been deleted. Goodbye."))
 
 
-def _check_owner() -> None:
-    found = current_person()
-    if found is None or found.role != "owner":
-        raise Forbidden("Only owners of the account can do this.")
-
-
 def _account_form(principal: Principal) -> DeletionForm:
-    _check_owner()
     return DeletionForm(read_account(principal.account_id)["slug"])
 
 

@@ -10,6 +10,7 @@ _WORDS: Final = {
     "projects": ("project", "projects"),
     "assets": ("asset", "assets"),
     "members": ("member", "members"),
+    "invitations": ("invitation", "invitations"),
     "api_keys": ("API key", "API keys"),
     "service_tokens": ("service token", "service tokens"),
     "applications": ("application", "applications"),

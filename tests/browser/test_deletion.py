@@ -48,6 +48,7 @@ def test_an_account_and_its_owner_leave(visitor: Visitor, instance: Instance) ->
     banner.get_by_role("link", name="Keep it").click()
     page.get_by_role("button", name="Keep the account").click()
     expect(page.get_by_role("status")).to_have_text("The account will not be deleted.")
+    assert visitor.path == "/settings"
     expect(banner).to_have_count(0)
     schedule(visitor, slug)
     let_the_time_come(instance, slug)

@@ -93,7 +93,8 @@ def test_the_only_owner_can_once_the_account_is_gone(app: Flask) -> None:
     slug = words[words.index("Type") + 1]
     schedule(browser, slug)
     page = browser.get(PERSON_PAGE)
-    assert "which will be deleted on" in page.text
+    assert "you can delete your profile after that" in page.text
+    assert "make another member an owner" not in page.text
     make_due(app, account_with(app, slug).id)
     run_job(app)
     browser.get(PERSON_PAGE)

@@ -9,9 +9,9 @@ import pytest
 from app.policy.deletion import DELETED_AFTER
 from app.policy.second_factor import CONFIRMED_FOR
 from app.values import clock
-from tests.dashboard.support import browser_of, signed_in_browser
+from tests.dashboard.support import browser_of, post, signed_in_browser
 from tests.deletion.support import PAGE, account_with, make_due, run_job, schedule, slug_of
-from tests.make import Client, make_project
+from tests.make import Client, make_invited, make_project
 from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 from tests.make.members import make_member
@@ -40,6 +40,25 @@ def test_it_is_scheduled_and_canceled(client: Client) -> None:
     assert {each["actor"]["id"] for each in found + canceled} == {client.owner_id}
 
 
+def test_keeping_it_leads_to_the_settings(client: Client) -> None:
+    browser = browser_with_password(client)
+    assert "You can cancel for 7 days." in browser.get("/settings").text
+    schedule(browser, slug_of(client))
+    page = browser.get("/settings")
+    assert "The account will be deleted on" in page.text
+    assert "Cancel the deletion" in page.text
+    browser.get(PAGE)
+    page = browser.submit(f"{PAGE}/cancel")
+    assert page.path == "/settings"
+    assert "The account will not be deleted." in page.text
+
+
+def test_invitations_are_counted_by_themselves(client: Client) -> None:
+    make_member(client, "viewer")
+    make_invited(client)
+    assert "2 members, 1 invitation" in browser_of(client).get(PAGE).text
+
+
 def test_nothing_happens_until_then(client: Client) -> None:
     schedule(browser_with_password(client), slug_of(client))
     run_job(client.app)
@@ -52,7 +71,16 @@ def test_another_name_is_refused(client: Client) -> None:
         browser.get(PAGE)
         page = browser.submit(PAGE, confirmation=typed)
         assert page.status == 422
+    assert f"That is not {slug}." in page.text
     assert account_with(client.app, slug).deletes_at is None
+
+
+def test_who_is_no_owner_is_told_who_can(client: Client) -> None:
+    for role in ("viewer", "editor", "admin"):
+        browser = browser_of(client, role)
+        for page in (browser.get(PAGE), post(browser, PAGE), post(browser, f"{PAGE}/cancel")):
+            assert page.status == 403
+            assert "Only owners of the account can do this." in page.text
 
 
 def test_admins_cannot_and_are_told(client: Client) -> None:
