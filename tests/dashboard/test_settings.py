@@ -9,7 +9,9 @@ from app.dashboard.settings.limits import limits_in_words
 from app.policy.plans import PLANS, Plan
 from tests.account_export.archives import Archive
 from tests.dashboard.support import HOSTILE, browser_of, post, signed_in_browser
-from tests.make import Browser, Client, make_account, make_project, second_app
+from tests.make import Browser, Client, make_account, make_member, make_project, second_app
+from tests.oauth.support import browser_of as browser_with_password
+from tests.second_factor.support import turn_on
 
 
 def test_what_the_page_says(app: Flask) -> None:
@@ -18,7 +20,7 @@ def test_what_the_page_says(app: Flask) -> None:
     account = client.get("/v1/account").json["data"]
     for words in (account["id"], account["slug"], "organization", "Plan: pro"):
         assert words in page.text
-    assert "25, with those who are invited" in page.text
+    assert "25, including invitations" in page.text
     assert "300 a minute and 10,000 a day" in page.text
     assert "ask whoever runs this instance" in page.text
     assert "/ogc Copy" in page.text
@@ -99,12 +101,39 @@ def test_limits_in_words() -> None:
         (what, "no limit") for what in ("Members", "Area", "API requests", "Chat")
     ]
     assert limits_in_words(Plan(None, 1_000, 5, 1, 50)) == [
-        ("Members", "1, with those who are invited"),
+        ("Members", "1, including invitations"),
         ("Area", "5 ha in projects that are not archived"),
         ("API requests", "1,000 a day"),
         ("Chat", "50 questions a day"),
     ]
     assert limits_in_words(PLANS["enterprise"])[2] == ("API requests", "1,000 a minute")
+
+
+def test_what_is_said_of_a_second_factor(client: Client) -> None:
+    make_member(client, "viewer")
+    browser = browser_with_password(client)
+    refused = post(browser, "/settings/second-factor", required="yes", grace_days="7")
+    assert refused.status == 409
+    assert "/profile/second-factor" in refused.links
+    turn_on(browser)
+    for days, words in (
+        ("7", "Members have 7 days to turn on a second factor."),
+        ("1", "Members have 1 day to turn on a second factor."),
+        ("0", "Members need a second factor now."),
+    ):
+        browser.get("/settings")
+        page = browser.submit("/settings/second-factor", grace_days=days, required="yes")
+        assert words in page.text
+    assert "1 of 2 members has not turned one on: see Members ." in page.text
+    page = browser.submit("/settings/second-factor", required="no")
+    assert "Members no longer need a second factor." in page.text
+
+
+def test_only_owners_require_it(client: Client) -> None:
+    for role in ("viewer", "admin"):
+        page = post(browser_of(client, role), "/settings/second-factor", required="no")
+        assert page.status == 403
+        assert "Only owners of the account can do this." in page.text
 
 
 def test_everything_is_downloaded(client: Client, owner: Browser) -> None:

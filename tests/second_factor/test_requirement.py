@@ -34,7 +34,7 @@ def require(client: Client, days: int = 7) -> Browser:
     turn_on(browser)
     browser.get("/settings")
     page = browser.submit("/settings/second-factor", required="yes", grace_days=str(days))
-    assert "Members need a second factor now" in page.text, page.text
+    assert "Required since" in page.text, page.text
     return browser
 
 

@@ -20,7 +20,7 @@ class AccountNameForm(PageForm):
 class RequirementForm(PageForm):
     required = StringField()  # the button: yes or no
     grace_days = IntegerField(
-        "Days to turn one on",
+        "Days until it is enforced",
         [InputRequired(_RANGE), NumberRange(_LEAST, _MOST, _RANGE)],
         description=f"{_LEAST} to {_MOST}, counted from when it is first required and, for new "
         "members, from joining.",

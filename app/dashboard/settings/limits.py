@@ -6,9 +6,9 @@ from app.policy.plans import Plan
 
 
 def limits_in_words(plan: Plan) -> list[tuple[str, str]]:
-    """What is limited, and how: ``("Members", "25, with those who are invited")``."""
+    """What is limited, and how: ``("Members", "25, including invitations")``."""
     return [
-        ("Members", _limit(plan.members, ", with those who are invited")),
+        ("Members", _limit(plan.members, ", including invitations")),
         ("Area", _limit(plan.hectares, " ha in projects that are not archived")),
         ("API requests", plan.requests_in_words() or "no limit"),
         ("Chat", _limit(plan.chat_questions_per_day, " questions a day")),

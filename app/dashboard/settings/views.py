@@ -13,10 +13,11 @@ from app.auth.principal import Principal
 from app.dashboard.settings.forms import AccountNameForm, RequirementForm
 from app.dashboard.settings.limits import limits_in_words
 from app.db.transactions import transaction
-from app.http.errors import Conflict, Forbidden, PreconditionFailed
+from app.http.errors import Conflict, PreconditionFailed
 from app.http.urls import absolute_url
 from app.limits.plan_file import plan_of
 from app.members.service import list_members
+from app.policy.deletion import DELETED_AFTER
 from app.policy.second_factor import DEFAULT_GRACE_DAYS
 from app.second_factor.service import (
     ask_again,
@@ -59,12 +60,10 @@ def rename(principal: Principal) -> Response:
 
 
 @bp.post("/settings/second-factor")
-@of_account("admin")
+@of_account("admin", owners_only=True)
 def require(principal: Principal) -> Response:
     """Require a second factor of the members, or no longer; for owners."""
     form = RequirementForm()
-    if not _is_owner():
-        raise Forbidden("Only owners of the account can do this.")
     is_required = form.required.data != "no"
     if is_required and not form.validate_on_submit():
         return _page(principal, form)
@@ -77,8 +76,7 @@ def require(principal: Principal) -> Response:
     except Conflict as error:
         form.rejection = error
         return _page(principal, form)
-    done = "Members need a second factor now." if is_required else "No second factor is required."
-    return redirect_to("/settings", done)
+    return redirect_to("/settings", _requirement_in_words(days))
 
 
 @bp.post("/settings/export")
@@ -91,6 +89,15 @@ def export(principal: Principal) -> Response:
             record_export(principal.account_id, principal.account_name)
 
     return file_response(principal.account_id, record)
+
+
+def _requirement_in_words(days: int | None) -> str:
+    """What is said after a change; None: no second factor is required."""
+    if days is None:
+        return "Members no longer need a second factor."
+    if days == 0:
+        return "Members need a second factor now."
+    return f"Members have {days} {'day' if days == 1 else 'days'} to turn on a second factor."
 
 
 def _is_owner() -> bool:
@@ -119,6 +126,7 @@ def _page(principal: Principal, form: PageForm | None, status: int | None = None
             ("ogc", "OGC API Features, for QGIS and other GIS programs", absolute_url("/ogc")),
         ],
         requirement=requirement,
+        deleted_after=DELETED_AFTER,
         **_members(principal.account_id),
     )
 
