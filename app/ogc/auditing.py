@@ -2,27 +2,63 @@
 
 from __future__ import annotations
 
-from flask import Response
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import bindparam
 
 from app.audit.entries import Target, record
+from app.audit.origin import current_origin
 from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.models import AuditEntry
 from app.ogc.collections import Collection
 from app.ogc.parameters import Query
 from app.policy.audit import LARGE_READ
 from app.policy.ogc import LIMIT_DEFAULT
+from app.values import clock
+from app.values.ids import first_id
+
+BULK_READ_EVERY: Final = timedelta(hours=1)
+_LAST_HOUR: Final = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.id)
+    .where(
+        AuditEntry.actor_id == bindparam("actor_id"),
+        AuditEntry.id >= bindparam("since_id"),
+        AuditEntry.action == bindparam("action"),
+    )
+    .limit(1)
+)
 
 
-def is_bulk_read(query: Query, response: Response) -> bool:
-    """Whether this begins to read more features than LARGE_READ, by pages of as many or at once."""
-    limit = query.limit or LIMIT_DEFAULT
-    is_first = query.after is None and response.status_code == 200
-    return is_first and (limit > LARGE_READ or (limit == LARGE_READ and "Link" in response.headers))
+def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> bool:
+    """Whether a page that is sent is to be recorded: each for which more features than LARGE_READ
+    are asked, and of those that go on after another page, one in an hour."""
+    if (query.limit or LIMIT_DEFAULT) > LARGE_READ:
+        return True
+    return query.after is not None and not _is_known(principal, collection)
 
 
 def record_bulk_read(principal: Principal, collection: Collection) -> None:
     """Record that somebody reads a collection."""
     record(
-        f"{collection.id.removesuffix('s')}.bulk_read",
+        _action(collection),
         Target("account", principal.account_id, principal.account_name),
         account_id=principal.account_id,
     )
+
+
+def _action(collection: Collection) -> str:
+    return f"{collection.id.removesuffix('s')}.bulk_read"
+
+
+def _is_known(principal: Principal, collection: Collection) -> bool:
+    """Whether the log says already that this reader has read the collection within the hour."""
+    found = _LAST_HOUR.first(
+        account_id=principal.account_id,
+        actor_id=current_origin(principal).actor.id,
+        action=_action(collection),
+        since_id=first_id("audit_entry", clock.now() - BULK_READ_EVERY),
+    )
+    return found is not None

@@ -20,7 +20,7 @@ from app.ogc import bodies, editing, feature_collections, items, pages
 from app.ogc.auditing import is_bulk_read, record_bulk_read
 from app.ogc.collections import Collection
 from app.ogc.features import feature
-from app.ogc.parameters import FeatureSchema, read_items_query, read_query
+from app.ogc.parameters import FeatureSchema, Query, read_items_query, read_query
 from app.ogc.responses import wants_html
 from app.shapes import CRS84, Crs
 from app.values.strict_json import dumps
@@ -34,17 +34,18 @@ def read_features(principal: Principal, collection: Collection) -> Response:
     if wants_html():
         return pages.features_page(principal, collection, query)
     response = feature_collections.features_page(principal, collection, query)
-    if is_bulk_read(query, response):
-        _enter_bulk_read(principal, collection)
+    if response.status_code == 200:
+        _enter_bulk_read(principal, collection, query)
     return response
 
 
-def _enter_bulk_read(principal: Principal, collection: Collection) -> None:
-    """Enter it into the audit log, unless the database cannot be written: a replica can still be
-    read then."""
+def _enter_bulk_read(principal: Principal, collection: Collection, query: Query) -> None:
+    """Enter it into the audit log if much is read, unless the database cannot be written: a replica
+    can still be read then."""
     try:
-        with transaction():
-            record_bulk_read(principal, collection)
+        if is_bulk_read(principal, collection, query):
+            with transaction():
+                record_bulk_read(principal, collection)
     except SQLAlchemyError as error:
         if not is_outage(error):
             raise
