@@ -26,15 +26,23 @@ _PROBLEMS: Final = {
     RECOVERY_CODE: "This is not one of your recovery codes, or it was already used.",
     PASSKEY: "This passkey was not accepted. Try again, or use another way.",
 }
+_BLANK: Final = {
+    CODE: "Enter the six-digit code.",
+    RECOVERY_CODE: "Enter a recovery code.",
+    PASSKEY: _PROBLEMS[PASSKEY],
+}
 _LONGEST: Final = 20_000  # characters of a browser's response
 
 
 def submitted_factor() -> Factor | None:
-    """The second factor in the current form; None if there is none."""
-    for kind, field in FIELDS.items():
-        if (value := request.form.get(field, "").strip()) and len(value) <= _LONGEST:
-            return Factor(kind, value)
-    return None
+    """The second factor in the current form, with an empty value if its field is blank; None if
+    the form has no field for one."""
+    sent = [
+        Factor(kind, request.form[field].strip())
+        for kind, field in FIELDS.items()
+        if len(request.form.get(field, "")) <= _LONGEST and field in request.form
+    ]
+    return next((factor for factor in sent if factor.value), next(iter(sent), None))
 
 
 def question(
@@ -43,12 +51,12 @@ def question(
     """The values of the templates.
 
     Args:
-        wrong: what was submitted and is wrong.
+        wrong: what was submitted and is wrong or blank.
         rejection: why nothing was compared.
     """
     problems = dict.fromkeys(FIELDS, "")
     if wrong is not None:
-        problems[wrong.kind] = _PROBLEMS[wrong.kind]
+        problems[wrong.kind] = (_PROBLEMS if wrong.value else _BLANK)[wrong.kind]
     return {
         "fields": FIELDS,
         "has_app": authenticator_since(purpose.user_id) is not None,

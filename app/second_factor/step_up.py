@@ -63,6 +63,8 @@ def _ask_for_factor(person: SignedIn) -> Response | None:
     purpose, factor = Purpose("confirm", person.user_id, person.session_id), submitted_factor()
     if factor is None:
         return _page(200, **question(purpose))
+    if not factor.value:
+        return _page(422, **question(purpose, factor))
     try:
         with transaction():
             keys = count_own_check(person.user_id, factor)
@@ -78,10 +80,12 @@ def _ask_for_factor(person: SignedIn) -> Response | None:
 
 
 def _ask_for_password(person: SignedIn) -> Response | None:
-    sent = request.form.get(_PASSWORD, "")
+    sent = request.form.get(_PASSWORD)
     values = {"by_password": True, "email": person.email, "rejection": "", "problem": ""}
-    if not sent:
+    if sent is None:
         return _page(200, **values)
+    if not sent:
+        return _page(422, **values | {"problem": "Enter your password."})
     try:
         with transaction():
             attempt = count_own_attempt(person.user_id)

@@ -48,6 +48,8 @@ def second_step() -> Response:
     factor = submitted_factor() if request.method == "POST" else None
     if factor is None:
         return _second_step(pending)
+    if not factor.value:
+        return _second_step(pending, 422, wrong=factor)
     try:
         count_post()
         with transaction():

@@ -7,7 +7,7 @@ from flask import Flask
 from app.policy.second_factor import WRONG_CODES, WRONG_CODES_MAILED
 from tests.make import sign_in
 from tests.make.mails import mails_to
-from tests.second_factor.support import Later, begin, give, person_with_app, turn_on
+from tests.second_factor.support import STEP, Later, begin, give, person_with_app, turn_on
 
 
 def test_few_wrong_codes_are_mailed(app: Flask, email: str) -> None:
@@ -34,3 +34,21 @@ def test_the_right_code_gives_nobody_else_new_attempts(
     later.move()
     assert give(begin(app, email, own), value=factor.code()).path == "/welcome"
     assert give(begin(app, email), value=factor.wrong()).status == 429
+
+
+def test_an_empty_field_is_said_and_counts_as_no_attempt(
+    app: Flask, email: str, later: Later
+) -> None:
+    factor = person_with_app(app, email)
+    browser = begin(app, email)
+    assert "Enter the six-digit code." not in browser.get(STEP).text
+    for _ in range(WRONG_CODES):
+        page = give(browser, value=" ")
+        assert (page.status, "Enter the six-digit code." in page.text) == (422, True)
+    fields = page.form().fields | {"second_factor_recovery_code": ""}
+    del fields["second_factor_code"]
+    page = browser.send(STEP, **fields)
+    assert (page.status, "Enter a recovery code." in page.text) == (422, True)
+    later.move()
+    browser.get(STEP)
+    assert give(browser, value=factor.code()).path == "/welcome"

@@ -100,6 +100,8 @@ def test_without_a_fresh_sign_in_the_password_is_asked_for(
     later.move(CONFIRMED_FOR)
     browser.get(OWN)
     assert browser.submit(APP).title == "Confirm that it is you"
+    page = browser.submit(APP, confirm_password="")
+    assert (page.status, "Enter your password." in page.text) == (422, True)
     assert browser.submit(APP, confirm_password="not that one").status == 422
     page = browser.submit(APP, confirm_password=PASSWORD)
     assert page.title == "Set up an authenticator app"

@@ -77,6 +77,15 @@ def test_what_was_typed_survives_a_wrong_code(owner: Owner) -> None:
     assert owner.key_names().count(KEY["name"]) == 1
 
 
+def test_an_empty_field_is_said(owner: Owner) -> None:
+    owner.key_form()
+    page = give(owner.browser, value="")
+    assert (page.status, page.title) == (422, f"Problem · {ASKED}")
+    assert "Enter the six-digit code." in page.text
+    give(owner.browser, value=owner.factor.code())
+    assert KEY["name"] in owner.key_names()
+
+
 def test_the_page_of_a_secret_loaded_again_makes_no_second_key(owner: Owner) -> None:
     page = owner.key_form()
     fields = page.form("/api-keys/new").fields | {"second_factor_code": owner.factor.code()}
