@@ -19,10 +19,7 @@ def of_operator(view: View) -> View:
     def run(person: SignedIn, **arguments: Any) -> Any:
         count_page_request(person.user_id)
         if not person.is_operator:
-            raise Forbidden(
-                "This page is for operators of the instance. Whoever runs it can make you one with "
-                f"this command: bin/canopy operator add {person.email}"
-            )
+            raise Forbidden("This page is for operators of this instance.")
         if not person.is_verified:
             raise Forbidden("Confirm your email address first: request a link on your profile.")
         return view(**arguments)

@@ -72,8 +72,9 @@ class QueueState(NamedTuple):
 
 
 class ValkeyState(NamedTuple):
-    """The version of Valkey, and its queues of jobs."""
+    """The server, which is Valkey or Redis, its version, and its queues of jobs."""
 
+    name: str
     version: str
     queues: list[QueueState]
 
@@ -119,7 +120,7 @@ def _valkey_state(client: Redis) -> ValkeyState:
         jobs = job_queue(client, queue)
         failed = jobs.failed_job_registry.get_job_count(cleanup=False)
         queues.append(QueueState(words, workers[queue], jobs.count, failed))
-    return ValkeyState(f"{name} {server.get('valkey_version', server['redis_version'])}", queues)
+    return ValkeyState(name, server.get("valkey_version", server["redis_version"]), queues)
 
 
 def _versions() -> Versions:

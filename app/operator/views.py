@@ -39,7 +39,7 @@ _LOG: Final = "/operator/log"
 # What each button does with sign-up, and the message after it.
 _SIGN_UP: Final = {
     "yes": (service.close_sign_up, "Sign-up is closed."),
-    "no": (service.open_sign_up, "Sign-up is open again, as far as SIGN_UP allows."),
+    "no": (service.open_sign_up, "Sign-up is open again."),
 }
 
 
@@ -78,7 +78,8 @@ def show_message() -> Response:
     with transaction():
         service.show_message(form.text.data, form.kind.data, form.ends_at)
     forget_state()
-    return redirect_to("/operator#message", "All pages show the message now.")
+    shown = f"The message will appear on all pages within {STATE_SECONDS:.0f} seconds."
+    return redirect_to("/operator#message", shown)
 
 
 @bp.post("/operator/message/remove")

@@ -100,7 +100,7 @@ def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:
     page.locator("[name=text]").fill(_LONG)
     page.get_by_label("Warning").check()
     visitor.press("Show the message")
-    page.get_by_text("All pages show the message now.").wait_for()
+    page.get_by_text("The message will appear on all pages").wait_for()
     yield "operator, closed and with a message", visitor
     stranger.go("/login")
     yield "sign in, closed and with a warning", stranger
@@ -111,7 +111,7 @@ def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:
     page.get_by_text("The message has been removed.").wait_for()
     page.locator("[name=text]").fill("The upgrade is done.")
     visitor.press("Show the message")
-    page.get_by_text("All pages show the message now.").wait_for()
+    page.get_by_text("The message will appear on all pages").wait_for()
     visitor.go("/docs")
     yield "reference with a message", visitor
     visitor.go("/operator")

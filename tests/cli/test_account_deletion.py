@@ -83,8 +83,8 @@ def test_it_asks_and_names_what_goes(run: Run, client: Client) -> None:
     assert asked.exit_code == 1
     assert asked.stdout == ""
     assert (
-        f"({slug}) with 3 projects, 1 asset, 2 members, 1 invitation, 2 API keys, 1 application and 1 "
-        "webhook for good?" in asked.stderr
+        f"({slug}) with 3 projects, 1 asset, 2 members, 1 invitation, 2 API keys, 1 application "
+        "and 1 webhook for good?" in asked.stderr
     )
     assert client.get("/v1/account").status_code == 200
     unattended = run("account", "delete", slug, "--json")

@@ -172,7 +172,7 @@ def test_a_viewer_sees_no_imports(client: Client) -> None:
     ):
         page = viewer.get(path)
         assert page.status == 403
-        assert "Your role" in page.text
+        assert "to change your role" in page.text
     form = viewer.get("/accounts").form("/logout").fields
     for action in ("change", "apply", "cancel", "undo"):
         assert viewer.send(f"/imports/{import_id}/{action}", **form).status == 403

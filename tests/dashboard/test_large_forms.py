@@ -65,7 +65,7 @@ def test_a_large_form_of_somebody_who_may_not_send_it_is_not_read(client: Client
     body = several_parts(geometry="x" * FORM_BYTES)  # without the secret of the browser's forms
     page = viewer.post_bytes("/projects/new", body, MULTIPART)
     assert page.status == 403
-    assert "Your role" in page.text
+    assert "to change your role" in page.text
 
 
 def test_a_large_form_counts_before_it_is_read(

@@ -177,8 +177,8 @@ def test_a_viewer_sees_and_changes_nothing(viewer: Browser, projects: dict[str, 
     assert "Archive" not in page.text.replace("Archived", "")
     page = post(viewer, "/projects/archive", ids=[projects["Alder"]])
     assert page.status == 403
-    assert "Your role" in page.text
-    assert "editor or admin or owner" in page.text
+    assert "to change your role" in page.text
+    assert "Only editors, admins and owners can do this" in page.text
 
 
 def test_pages_of_a_long_list(client: Client) -> None:

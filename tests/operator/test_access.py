@@ -22,7 +22,8 @@ def test_the_link_is_there_for_operators_only(client: Client, operator: Browser)
 def test_others_are_told_why_not(client: Client) -> None:
     page = browser_of(client, "owner").get("/operator")
     assert page.status == 403
-    assert "This page is for operators of the instance." in page.text
+    assert "This page is for operators of this instance." in page.text
+    assert "bin/canopy" not in page.text
 
 
 def test_rights_end_with_the_next_request(client: Client, operator: Browser) -> None:

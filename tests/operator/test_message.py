@@ -34,6 +34,8 @@ def html(page: Page) -> str:
 def test_it_is_on_every_page_until_it_is_removed(client: Client, operator: Browser) -> None:
     stranger, viewer = Browser(client.app), browser_of(client, "viewer")
     assert show(operator).status == 303
+    told = "The message will appear on all pages within 10 seconds."
+    assert told in operator.get("/operator").text
     for browser, path in (
         (stranger, "/login"),
         (stranger, "/"),

@@ -19,19 +19,22 @@ def found(operator: Browser, search: str, **others: str) -> Page:
 
 def test_a_person_with_their_accounts(client: Client, operator: Browser) -> None:
     member = make_member(client, "editor")
+    change_person(client, member.id, password_hash="x")
     page = found(operator, member.email.upper())
     assert "1 person" in page.text
     assert member.email in page.text
     assert "editor" in page.text
     assert f"/operator/accounts/{client.account_id}" in page.links
-    assert "Second factor" in page.text
+    assert "bin/canopy user reset-second-factor EMAIL" in page.text
+    assert '<td data-label="Second factor">off</td>' in page.response.get_data(as_text=True)
 
 
 def test_somebody_who_was_only_invited(client: Client, operator: Browser) -> None:
     email = make_invited(client)["email"]
-    text = found(operator, email).text
-    assert "not signed up" in text
-    assert "never" in text
+    page = found(operator, email)
+    assert "not signed up" in page.text
+    assert "never" in page.text
+    assert '<td data-label="Second factor">–</td>' in page.response.get_data(as_text=True)
 
 
 def test_somebody_who_has_not_confirmed_their_address(client: Client, operator: Browser) -> None:

@@ -89,7 +89,7 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
         ),
         Meter(
             "API requests today (UTC)", requests_today(account_id), plan.requests_per_day,
-            _number, "At the limit, requests get a 429 until 00:00 UTC.", refuses=True,
+            _number, "At the limit, requests are refused until 00:00 UTC.", refuses=True,
         ),
         Meter(
             "API requests this month", month["current"], month["limit"], _number,
