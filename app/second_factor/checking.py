@@ -20,7 +20,7 @@ from app.second_factor.auditing import record_refusal
 from app.second_factor.authenticators import use_code
 from app.second_factor.challenges import Purpose
 from app.second_factor.mails import mail_guesses
-from app.second_factor.passkeys import use_passkey
+from app.second_factor.passkeys import has_passkey, use_passkey
 from app.second_factor.recovery_codes import codes_left_now, use_recovery_code
 from app.second_factor.reporting import report_change
 
@@ -52,12 +52,12 @@ def count_sign_in_check(
     keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
     if known is not None and known.user_id == user_id:
         keys = (throttle_key(f"{_COUNTED}{user_id}", _KNOWN), *keys)
-    return _count(keys, factor)
+    return _count(keys, user_id, factor)
 
 
 def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
     """Count an attempt of a signed-in person, likewise."""
-    return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), factor)
+    return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), user_id, factor)
 
 
 def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
@@ -99,7 +99,7 @@ def _is_right(purpose: Purpose, factor: Factor) -> bool:
     return use_passkey(purpose, factor.value)
 
 
-def _count(keys: tuple[str, ...], factor: Factor) -> tuple[str, ...]:
+def _count(keys: tuple[str, ...], user_id: str, factor: Factor) -> tuple[str, ...]:
     """Count an attempt under the first key. Raises RateLimited."""
     if factor.kind == PASSKEY:
         return keys
@@ -109,7 +109,7 @@ def _count(keys: tuple[str, ...], factor: Factor) -> tuple[str, ...]:
     seconds = max(1, math.ceil(wait.total_seconds()))
     minutes = math.ceil(seconds / 60)
     raise RateLimited(
-        f"Too many wrong codes. Please wait {minutes} {'minute' if minutes == 1 else 'minutes'}, "
-        "or use a passkey.",
+        f"Too many wrong codes. Please wait {minutes} {'minute' if minutes == 1 else 'minutes'}"
+        f"{', or use a passkey' if has_passkey(user_id) else ''}.",
         headers={"Retry-After": str(seconds)},
     )
