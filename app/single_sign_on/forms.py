@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.site.fields import account_name_field, name_field, password_field, slug_field
 from app.site.forms import PageForm
+from app.site.pages import instance
 
 
 class InvitedForm(PageForm):
@@ -16,4 +17,8 @@ class NewPersonForm(InvitedForm):
 
 
 class LinkForm(PageForm):
-    password = password_field("Your password here")
+    password = password_field()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.password.label.text = f"Your {instance().name} password"

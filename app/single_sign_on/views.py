@@ -202,7 +202,7 @@ def _is_password_of(owner: Any, form: LinkForm) -> bool:
         return True
     with transaction():
         record_refused_sign_in(owner.id, owner.email)
-    form.password.errors = ["That is not your password here."]
+    form.password.errors = ["Wrong password."]
     return False
 
 

@@ -29,6 +29,7 @@ def test_a_known_address_is_linked_with_the_password(sso: Flask, woods: RealProv
     browser = Browser(sso)
     page = arrive(browser, woods, person, target="/accounts")
     assert page.path == LINK
+    assert f"You already have a profile here with {person['email']} ." in page.text
     assert identities(sso, person["email"]) == []
     assert signed_in_as(browser) == ""
     browser.get(LINK)
@@ -55,7 +56,8 @@ def test_a_wrong_password_links_nothing(sso: Flask, woods: RealProvider) -> None
     arrive(browser, woods, person)
     page = browser.submit(password="not that one")
     assert page.status == 422
-    assert "That is not your password here." in page.text
+    assert "Wrong password." in page.text
+    assert "Your Canopy password" in page.text
     assert identities(sso, person["email"]) == []
     assert signed_in_as(browser) == ""
 
@@ -188,6 +190,8 @@ def test_unlinking_needs_another_way_in(sso: Flask, woods: RealProvider) -> None
     browser = begin(sso, woods, person)
     page = browser.get("/profile")
     assert not [form for form in page.forms if form.action.endswith("/unlink")]
+    assert "Unlinking" not in page.text
+    assert "It would protect a password, and you have none here." in page.text
     (identity,) = _ids(sso, person["email"])
     token = page.form("/logout").fields["csrf_token"]
     page = browser.send(f"/profile/sign-ins/{identity}/unlink", csrf_token=token)
@@ -203,6 +207,7 @@ def test_unlinking_ends_other_sessions(sso: Flask, woods: RealProvider) -> None:
     other.submit(password=PASSWORD)
     browser = sign_in(sso, person["email"])
     page = browser.get("/profile")
+    assert "Unlinking signs you out" in page.text
     (form,) = (form for form in page.forms if form.action.endswith("/unlink"))
     page = browser.submit(form.action)
     assert "Unlinked" in page.text

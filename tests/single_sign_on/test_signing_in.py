@@ -70,7 +70,9 @@ def test_the_sign_in_page_leads_there_and_on(sso: Flask, woods: RealProvider) ->
     links = browser.get("/accounts").links
     (link,) = (each for each in links if each.startswith("/login/single-sign-on"))
     assert link == "/login/single-sign-on?next=/accounts"
-    assert "Sign in with Green Woods" in Browser(sso).get("/login").text
+    text = Browser(sso).get("/login").text
+    assert "Sign in with Green Woods" in text
+    assert "Or sign in with your Canopy password:" in text
     assert "Sign up with Green Woods" in Browser(sso).get("/register").text
 
 
@@ -130,6 +132,9 @@ def test_who_cannot_be_told_is_refused(
     with second_app(app, **settings) as sso:
         page = arrive(Browser(sso), woods, person)
         assert (page.status, page.title) == (403, title)
+        if title == "This address cannot sign in here":
+            domain = str(person["email"]).partition("@")[2]
+            assert f"Addresses at {domain} cannot sign in here" in page.text
         assert identities(sso, str(person.get("email"))) == []
 
 
