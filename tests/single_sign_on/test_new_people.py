@@ -53,10 +53,12 @@ def test_who_is_invited_joins(app: Flask, client: Client, woods: RealProvider, m
         assert "You are invited to" in page.text
         page = browser.submit(name="Ada Birch")
         assert (page.path, page.title) == ("/invitations", "Your invitations")
+        assert "You are invited to join:" in page.text
+        assert "Role: editor" in page.text
         page = browser.submit()
         assert page.path == "/projects"
         assert "You are an editor" in browser.get("/accounts").text
-        assert "Nobody has invited you" in browser.get("/invitations").text
+        assert "You have no open invitations." in browser.get("/invitations").text
     assert event_types(client)[-1] == "member.joined"
     assert person_of(app, person["email"]).name == "Ada Birch"
 
