@@ -147,7 +147,8 @@ def confirm_authenticator(person: SignedIn) -> Response:
             confirm_session(person.session_id)
     if codes is None:
         form.code.errors = [
-            "This code is wrong. Scan the QR code again, and check the clock of your phone."
+            "Wrong code. Wait for the next one and try again. If it keeps failing, check your "
+            "phone’s clock."
         ]
         return _setup_page(person, form, setup)
     return _turned_on(codes, "Your authenticator app works.")

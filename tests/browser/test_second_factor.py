@@ -72,7 +72,10 @@ def test_an_account_requires_it(visitor: Visitor, instance: Instance, chrome: Br
     assert "Members need a second factor now" in visitor.page.get_by_role("status").inner_text()
     member.go("/projects")
     assert member.path == OWN
-    assert "Turn one on to open the account again" in member.page.locator("body").inner_text()
+    assert (
+        "You cannot use this account until you turn one on."
+        in member.page.locator("body").inner_text()
+    )
     turn_on(member)
     member.go("/projects")
     assert member.path == "/projects"

@@ -50,6 +50,8 @@ def test_a_wrong_code_turns_nothing_on(app: Flask, email: str) -> None:
     secret = secret_of(page)
     page = browser.submit(f"{APP}/confirm", code=Factor(secret).wrong())
     assert page.status == 422
+    assert "Wrong code. Wait for the next one" in page.text
+    assert "Please fix" not in page.text
     assert secret_of(page) == secret
     assert "Yours is off" in browser.get(OWN).text
 

@@ -204,4 +204,7 @@ def test_wrong_codes_do_not_lock_out_a_passkey(app: Flask, email: str) -> None:
     for _ in range(11):
         page = give(begin(app, email), value=factor.wrong())
     assert page.status == 429
+    assert ", or use a passkey." in page.text
+    assert page.title == "Problem · Confirm your sign-in"
+    assert "use your passkey or enter a code." in page.text
     assert use(begin(app, email), passkey).path == "/welcome"

@@ -59,7 +59,7 @@ def test_a_wrong_code_signs_nobody_in(app: Flask, email: str) -> None:
     factor = person_with_app(app, email)
     browser = begin(app, email)
     page = give(browser, value=factor.wrong())
-    assert (page.status, page.title) == (422, "Problem · Second step")
+    assert (page.status, page.title) == (422, "Problem · Enter your code")
     assert not signed_in(browser)
 
 
