@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from flask import Response, g, request
+from flask import Response, current_app, g, request
 
 from app.auth.sessions import SignedIn, confirm_session
 from app.db.transactions import transaction
@@ -110,7 +110,18 @@ def _page(status: int, **values: object) -> Response:
     _refuse_scripts()
     fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _NOT_CARRIED]
     action = request.full_path.rstrip("?")
-    return page("second_factor/confirm.html", status, carried=fields, action=action, **values)
+    values |= {"carried": fields, "action": action, "back": _page_before()}
+    return page("second_factor/confirm.html", status, **values)
+
+
+def _page_before() -> str:
+    """The path of the page that the form stands on; empty while signing in, which has none."""
+    path, urls = request.path, current_app.url_map.bind("")
+    if path.startswith("/login/"):
+        return ""
+    while path and not urls.test(path, "GET"):
+        path = path.rpartition("/")[0]
+    return path
 
 
 def _refuse_scripts() -> None:

@@ -169,6 +169,9 @@ def test_all_forms_that_could_hand_over_the_account(owner: Owner) -> None:
     for path, fields in forms.items():
         page = owner.browser.send(path, **token, **fields)
         assert (page.status, page.title) == (200, ASKED), f"{path}: {page.text}"
+        back = page.links[-1]
+        assert path.startswith(back), path
+        assert owner.browser.get(back).status == 200, path
 
 
 def mark_of(owner: Owner, app_id: str) -> str:
