@@ -48,7 +48,7 @@ def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> No
     with subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment) as process:
         try:
             port = int(environment["PORT"])
-            wait_for(lambda: answers(port, "/healthz"))
+            wait_for(lambda: answers(port, "/healthz"), 30)
             assert len(marked.pids("unixsocket:")) == 1
             assert json.loads(fetch(port, "/api/health"))["checks"]["redis"] == "ok"
             ready = json.loads(fetch(port, "/readyz"))
