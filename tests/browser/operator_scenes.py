@@ -74,7 +74,7 @@ def _lists(visitor: Visitor) -> Iterator[Scene]:
     yield "operator, account", visitor
     page.locator("#plan").select_option("pro")
     visitor.press("Change the plan")
-    page.get_by_text("Enter your password to continue").wait_for()
+    page.get_by_text("For your security, confirm that it is you").wait_for()
     yield "operator, confirmed by password", visitor
     confirm(visitor)
     page.get_by_text("The plan is now pro.").wait_for()
