@@ -80,7 +80,7 @@ def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str)
 
 
 def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
-    """Record a wrong factor in the current transaction, and mail the person if it is not the first.
+    """Record a wrong factor in the current transaction, and mail the person if there were several.
 
     Args:
         keys: that the attempt was counted under.
