@@ -124,10 +124,15 @@ def test_sign_ups_do_not_count_towards_the_limit_of_resets(app: Flask, email: st
     assert "/reset-password/" in link_in(mails_to(app, email)[-1])
 
 
-def test_validating_a_password_is_fast() -> None:
-    began = time.thread_time()
-    password_problem(("4@8({[<3691!|70$5+%2" * 5)[:128], ["a" * 200, "b c d " * 30])
-    assert time.thread_time() - began < 2
+def test_validating_a_long_password_takes_no_longer_than_a_short_one() -> None:
+    def seconds(password: str) -> float:
+        began = time.thread_time()
+        password_problem(password, ["a" * 200, "b c d " * 30])
+        return time.thread_time() - began
+
+    hard = ("4@8({[<3691!|70$5+%2" * 7)[:128]  # each character may stand for several letters
+    short = min(seconds(hard[:24]) for _ in range(3))
+    assert min(seconds(hard) for _ in range(3)) < 3 * short
 
 
 def test_concurrent_sign_ups_of_one_address_create_one_person(app: Flask) -> None:
