@@ -46,7 +46,8 @@ def test_a_plan_is_changed(operator: Visitor, instance: Instance) -> None:
     confirm(operator)
     expect(page.get_by_text("The plan is now pro.")).to_be_visible()
     assert "Plan: pro" in operator.go("/settings").content()
-    expect(operator.go("/audit-log").locator(".entry").first).to_contain_text("Operator changed the account")
+    entry = operator.go("/audit-log").locator(".entry").first
+    expect(entry).to_contain_text("Operator changed the account")
     expect(operator.go("/operator/log").locator(".entry").first).to_contain_text("@example.org")
 
 
