@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from itertools import chain
@@ -16,9 +19,12 @@ from app.exports.access import while_allowed
 from app.exports.service import Export, ExportedFile
 from app.exports.slots import export_slot
 from app.formats.writers.formats import STREAMED
+from app.http.errors import ApiError
 from app.policy.audit import INSTANCE
 from app.policy.files import EXPORT_HELD_BYTES, EXPORT_SECONDS, FORMATS_OUT
 from app.web_server.response_buffer import pace_response
+
+log = logging.getLogger(__name__)
 
 
 def file_response(export: Export) -> Response:
@@ -43,7 +49,7 @@ def stream_file(
 ) -> Response:
     """A file of an account, or of the instance, a piece at a time. The first is there before the
     response begins, so that what fails until then is an error response; what fails later ends the
-    connection, as does that whoever asked for it may no longer have it.
+    connection, as does that whoever asked for it may no longer have it, which the log then says.
 
     Args:
         write: begins the file. It is told whether all of it has to be there when it returns.
@@ -63,13 +69,23 @@ def stream_file(
     first = next(pieces, b"")
     pace_response(EXPORT_HELD_BYTES, EXPORT_SECONDS)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
-    body = _then_last(while_allowed(chain([first], pieces), app), slot.close)
+    body = _then_last(_until_refused(while_allowed(chain([first], pieces), app)), slot.close)
     response = Response(body, content_type=content_type)
     if size is not None:
         response.content_length = size
     response.headers["Content-Disposition"] = f'attachment; filename="{name(slug)}"'
     response.headers["Cache-Control"] = "private, no-cache"
     return response
+
+
+def _until_refused(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces, until one is refused. The connection breaks off then, so that no client takes
+    what it has for the whole file: to the web server, that is as if the client had gone."""
+    try:
+        yield from pieces
+    except ApiError as refusal:
+        log.info("an export ended early: %s", refusal.message)
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
 
 
 def _then_last(pieces: Iterator[bytes], do: Callable[[], None]) -> Iterator[bytes]:

@@ -11,18 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from app.policy.files import EXPORT_RETRY_SECONDS
+from app.policy.files import EXPORT_CHECK_SECONDS, EXPORT_RETRY_SECONDS
 from tests.api.server import Server, gunicorn
 from tests.exports.streams import (
     can_write_back,
     fill,
     half_read,
+    open_database,
     request,
     rest,
     wait_until_free,
     without_table,
 )
-from tests.make import make_account
+from tests.make import make_account, make_key
 
 pytestmark = pytest.mark.one_database
 
@@ -37,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(folder: Path, valkey_url: str) -> Iterator[Server]:
-    with gunicorn(folder, REDIS_URL=valkey_url, LOG_LEVEL="warning") as running:
+    with gunicorn(folder, REDIS_URL=valkey_url, LOG_LEVEL="info") as running:
         fill(running.client, projects=PROJECTS, positions=1_000)
         yield running
 
@@ -141,6 +142,24 @@ def test_a_failure_in_the_middle_does_not_look_like_the_end(server: Server, fold
     assert not received.endswith(b"0\r\n\r\n")
     wait_until_free(server)
     assert _status(server, "csv") == 200
+
+
+@pytest.mark.slow
+@FORMATS
+def test_a_reader_who_may_no_longer_have_it(server: Server, folder: Path, format_name: str) -> None:
+    key, before = make_key(server.client), len((folder / "gunicorn.log").read_text())
+    with half_read(server, _path(format_name), key) as connection:
+        time.sleep(EXPORT_CHECK_SECONDS + 0.5)
+        with closing(open_database(folder)) as database:
+            revoked = "UPDATE credentials SET revoked_at = created_at WHERE id = ?"
+            database.execute(revoked, (key.credential_id,))
+        received = rest(connection)
+    assert 1_000_000 < len(received) < PROJECTS * 40_000
+    assert not received.endswith(b"0\r\n\r\n")
+    wait_until_free(server)
+    log = (folder / "gunicorn.log").read_text()[before:]
+    assert "an export ended early: The token is invalid, expired or revoked." in log
+    assert '"ERROR"' not in log
 
 
 def test_a_failure_before_the_first_byte_is_an_error_response(server: Server, folder: Path) -> None:
