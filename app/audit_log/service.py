@@ -9,6 +9,7 @@ from flask import Flask
 from sqlalchemy import bindparam
 
 from app.audit.entries import record
+from app.audit.origin import asks_for_headers
 from app.audit_log.checkpoints import list_checkpoints as list_checkpoints
 from app.audit_log.files import FORMATS as FORMATS
 from app.audit_log.files import filters_of, write_file
@@ -43,7 +44,9 @@ def read_entry(account_id: str, entry_id: str) -> Any:
 
 
 def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
-    """Record in the current transaction that somebody exports the log."""
+    """Record in the current transaction that somebody exports the log; with a HEAD, nobody does."""
+    if asks_for_headers():
+        return
     asked = {"format": format_name, **filters_of(query)}
     changes = {name: {"from": None, "to": value} for name, value in asked.items()}
     record("audit_log.exported", log_of(account_id), account_id=account_id, changes=changes)

@@ -244,15 +244,6 @@ def test_it_counts_as_one_request(client: Client, project: dict[str, Any]) -> No
     assert used() == before + 2
 
 
-@one_database
-def test_head_has_the_headers(client: Client, project: dict[str, Any]) -> None:
-    response = client.send("HEAD", "/v1/exports/projects?format=gpkg")
-    assert (response.status_code, response.get_data()) == (200, b"")
-    assert int(response.headers["Content-Length"]) > 10_000
-    assert client.send("HEAD", "/v1/exports/projects").status_code == 200
-    assert client.get("/v1/exports/projects").status_code == 200
-
-
 def test_names_that_no_file_expects(app: Flask, tmp_path: Path) -> None:
     """In an account of its own, through the API and GDAL."""
     client = make_account(app)
