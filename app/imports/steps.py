@@ -51,7 +51,7 @@ def run_step(leased: Leased, in_transaction: Transaction) -> None:
     try:
         _run(leased, found, in_transaction)
     except LeaseLost:
-        log.info("import %s: canceled, or continued by another worker", leased.import_id)
+        log.info("import %s: canceled, deleted, or continued by another worker", leased.import_id)
 
 
 def targets_of(kind: str, project_id: str | None) -> Targets:
@@ -87,8 +87,10 @@ def _delete_unreadable(leased: Leased) -> None:
 
 def _principal(leased: Leased, found: Any) -> Principal:
     """Who had the import applied or undone, and was allowed to; where a version that did not store
-    that began the step, who started the import."""
+    that began the step, who started the import. Raises LeaseLost if the account was deleted."""
     account = _ACCOUNT.first(account_id=leased.account_id)
+    if account is None:
+        raise LeaseLost
     granted = ("assets:write", "projects:write")
     return Principal(
         kind="import",

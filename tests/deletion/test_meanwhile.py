@@ -16,13 +16,16 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.deletion import jobs, views
 from app.deletion.service import delete_account, delete_person
+from app.imports import steps
 from app.members import ending
 from app.site import signed_in
 from tests.cli.conftest import Run
 from tests.cli.conftest import core as core
 from tests.cli.conftest import run as run
 from tests.deletion.support import PERSON_PAGE, make_due, run_job, schedule, slug_of
-from tests.make import Client, make_member
+from tests.imports.making import ready, work
+from tests.make import Client, make_member, square
+from tests.make.features import feature
 from tests.oauth.support import browser_of
 
 
@@ -119,6 +122,19 @@ def test_the_job_loses_to_a_command(
     _meanwhile(monkeypatch, client.app, jobs, "pause_after", change)
     assert run_job(client.app) == 0
     assert not [each for each in caplog.records if each.levelname == "ERROR"]
+
+
+def test_an_import_is_applied(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import_id = ready(client, feature(square(), name="Alpine"))["id"]
+    client.post(f"/v1/imports/{import_id}/apply")
+    change = partial(_delete_account, client.account_id)
+    _meanwhile(monkeypatch, client.app, steps, "targets_of", change)
+    with caplog.at_level("INFO", steps.log.name):
+        work(client)
+    lines = [each for each in caplog.records if import_id in each.getMessage()]
+    assert [(each.levelname, each.exc_info) for each in lines] == [("INFO", None)]
 
 
 def test_a_double_click_deletes_a_person_once(
