@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -19,6 +20,7 @@ from app.deletion import jobs
 from app.factory import create_app
 from app.http.errors import Conflict
 from app.jobs import shutdown
+from app.limits import forgetting
 from app.models import User
 from app.policy.audit import INSTANCE
 from app.values import clock
@@ -107,6 +109,21 @@ def test_a_worker_that_ends_leaves_the_rest_to_the_next(app: Flask, due: Client)
         shutdown.requested.clear()
     assert run_job(app) > 0
     assert tables_naming(app, due.account_id) == KEPT
+
+
+def test_a_worker_that_is_killed_after_the_last_commit_leaves_nothing(
+    app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget = forgetting._forget
+
+    def forget_while_it_lives(valkey: Any, id_: str) -> None:
+        if rows_of_account(app, id_):
+            forget(valkey, id_)
+
+    monkeypatch.setattr(forgetting, "_forget", forget_while_it_lives)
+    run_job(app)
+    assert tables_naming(app, due.account_id) == KEPT
+    assert keys_naming(app, due.account_id) == []
 
 
 def test_people_stay(app: Flask, due: Client) -> None:
