@@ -8,6 +8,7 @@ from typing import Final
 
 from app.db.transactions import transaction
 from app.imports.leases import NEW_WORK, lease_next
+from app.imports.uploads import delete_old_copies
 from app.jobs import shutdown
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
@@ -21,6 +22,7 @@ def run_imports() -> int:
     from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
 
     valkey().attempt(NEW_WORK.begin)
+    delete_old_copies()
     end, steps = time.monotonic() + RUN_SECONDS, 0
     while not shutdown.requested.is_set() and time.monotonic() < end:
         with transaction():

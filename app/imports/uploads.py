@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO, Final
@@ -70,9 +70,8 @@ def local_copy(account_id: str, upload_id: str, filename: str) -> Iterator[Path]
 
     Raises OSError when there is no room for it.
     """
-    folder = Path(current_app.instance_path) / _FOLDER
+    folder = _folder()
     folder.mkdir(mode=0o700, exist_ok=True)
-    _delete_old(folder)
     with tempfile.TemporaryDirectory(dir=folder) as own:
         path = Path(own) / (_UNSAFE.sub("_", filename)[-_NAME_LENGTH:].lstrip(".") or "file")
         number = 0
@@ -95,8 +94,13 @@ def delete_upload(found: Import) -> None:
     found.upload_id = None
 
 
-def _delete_old(folder: Path) -> None:
-    """Delete the files of workers that were killed."""
-    for path in folder.iterdir():
-        if time.time() - path.stat().st_mtime > _OLD_SECONDS:
-            shutil.rmtree(path, ignore_errors=True)
+def delete_old_copies() -> None:
+    """Delete the files that workers which were killed have left on this host."""
+    for path in _folder().glob("*"):
+        with suppress(FileNotFoundError):  # another worker is done with it
+            if time.time() - path.stat().st_mtime > _OLD_SECONDS:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _folder() -> Path:
+    return Path(current_app.instance_path) / _FOLDER

@@ -4,12 +4,15 @@ twice."""
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import time
+from pathlib import Path
 
 import pytest
 from flask import Flask
 
-from tests.imports.making import projects, read, upload
+from tests.imports.making import projects, read, upload, work
 from tests.imports.worker import kill_all, reader, running, wait_until
 from tests.make import Client, event_types, square
 from tests.make.features import collection, feature
@@ -64,6 +67,19 @@ def test_the_next_worker_goes_on(
     assert total(client) == (0 if status == "undoing" else FEATURES)
     created = event_types(client).count("project.created")
     assert created == FEATURES
+
+
+def test_the_files_of_killed_workers_are_deleted_after_an_hour(app: Flask, client: Client) -> None:
+    """Whether or not another file comes."""
+    folder = Path(app.instance_path) / "imports"
+    for name in ("old", "new"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "forests.geojson").write_text("{}")
+    moment = time.time() - 3_700
+    os.utime(folder / "old", (moment, moment))
+    work(client)
+    assert [path.name for path in folder.iterdir()] == ["new"]
+    shutil.rmtree(folder)
 
 
 @pytest.mark.slow
