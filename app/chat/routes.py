@@ -8,6 +8,7 @@ from app.api import web_routes
 from app.auth.guard import ANY_CREDENTIAL, identify, require
 from app.chat import service
 from app.chat.schemas import QuestionSchema
+from app.site.access_check import access_check
 from app.site.signed_in import signed_in_principal
 
 bp = Blueprint("chat", __name__)
@@ -21,7 +22,8 @@ def chat() -> Response:
         require(ANY_CREDENTIAL) if "Authorization" in request.headers else signed_in_principal()
     )
     question = web_routes.read_body(QuestionSchema)
-    return web_routes.json_response({"reply": service.reply(principal, **question)})
+    reply = service.reply(principal, access_check(), **question)
+    return web_routes.json_response({"reply": reply})
 
 
 chat.permission = ANY_CREDENTIAL  # type: ignore[attr-defined]  # for the generated documentation

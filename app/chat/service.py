@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -78,13 +78,19 @@ class Chat(NamedTuple):
     slots: Slots
 
 
-def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -> str:
+def reply(
+    principal: Principal,
+    check: Callable[[], None],
+    message: str,
+    history: Sequence[Message] = (),
+) -> str:
     """The reply to a message, of at most ``policy.REPLY_LENGTH`` characters.
 
     Args:
+        check: raises an error once the principal's access has ended; the model takes its time.
         history: earlier messages ``{role, content}``, the oldest first.
 
-    Raises:
+    Raises, besides what ``check`` does:
         ServiceUnavailable: there is no model, it fails, or too many are talking to it.
         RateLimited: the account has asked as many questions as its plan allows in a day.
     """
@@ -102,7 +108,7 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
         )
     try:
         count_question(principal.account_id, principal.plan)
-        return _converse(chat.model, principal, [*history, _message("user", message)])
+        return _converse(chat.model, principal, check, [*history, _message("user", message)])
     except ModelFailed as failure:
         log.warning(
             "chat request failed: %s", failure.kind, extra={"fields": {"kind": failure.kind}}
@@ -112,7 +118,9 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
         chat.slots.release(principal.account_id)
 
 
-def _converse(model: Model, principal: Principal, said: list[Message]) -> str:
+def _converse(
+    model: Model, principal: Principal, check: Callable[[], None], said: list[Message]
+) -> str:
     deadline = Deadline(policy.SECONDS)
     messages = [_message("system", _ROLE.format(today=f"{clock.now():%Y-%m-%d}")), *said]
     for rounds_left in reversed(range(policy.ROUNDS + 1)):
@@ -121,6 +129,7 @@ def _converse(model: Model, principal: Principal, said: list[Message]) -> str:
         if not completion.calls:
             return _bounded(completion.text)
         if rounds_left:
+            check()
             messages += _round(principal, completion, deadline)
     raise ModelFailed(
         "too many rounds",

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from flask import Flask, request
+from flask import Flask
 
-from app.auth.credentials import authenticate
-from app.auth.guard import current_principal, has_credential
-from app.auth.memberships import memberships_of
-from app.auth.principal import Principal
-from app.auth.sessions import find_session
-from app.http.errors import Forbidden
 from app.policy.files import EXPORT_CHECK_SECONDS
-from app.policy.permissions import expand, role_permissions
-from app.site.signed_in import session_token
+from app.site.access_check import access_check
 
 
 def while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
@@ -25,7 +18,7 @@ def while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
         Unauthorized: their key or token is revoked or has expired.
         Forbidden: they have signed out, are no member any more, or may do less than before.
     """
-    check = _access_check()
+    check = access_check()
 
     def checked() -> Iterator[bytes]:
         due = time.monotonic() + EXPORT_CHECK_SECONDS
@@ -37,35 +30,3 @@ def while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
             yield piece
 
     return checked()
-
-
-def _access_check() -> Callable[[], None]:
-    """A function that finds out whether the caller of this request would still be let in."""
-    before = current_principal()
-    if before is not None and has_credential():
-        header, address = request.headers.get("Authorization"), request.remote_addr or ""
-        return lambda: _compare(before, authenticate(header, address))
-    token = session_token()
-    return lambda: _check_session(token, before)
-
-
-def _compare(before: Principal, now: Principal) -> None:
-    if not before.permissions <= now.permissions or before.project_ids != now.project_ids:
-        raise _no_longer()
-
-
-def _check_session(token: str, before: Principal | None) -> None:
-    """Likewise of a browser; ``before`` is None for operators, who read the log of the instance."""
-    person = find_session(token)
-    if person is None or (before is None and not person.is_operator):
-        raise _no_longer()
-    if before is not None:
-        # They may work in another account by now.
-        roles = {row.id: row.role for row in memberships_of(person.user_id)}
-        role = roles.get(before.account_id)
-        if role is None or not before.permissions <= expand(role_permissions(role)):
-            raise _no_longer()
-
-
-def _no_longer() -> Forbidden:
-    return Forbidden("Who began this export may no longer have it.")

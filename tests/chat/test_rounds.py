@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
 from app.chat import tools
+from app.credentials.service import revoke_credential
+from app.db.extensions import db
 from tests.chat.conftest import ask, reply
 from tests.chat.server import ModelServer, says, wants
 from tests.make import Client, event_types, make_asset, make_key, make_project, square
@@ -41,6 +45,21 @@ def test_the_model_is_sent_what_it_asked_for(caller: Client, model: ModelServer)
     assert model.asked[1].results[0]["projects"][0]["id"] == project
     assert model.asked[2].results[2]["name"] == "Oak wood"
     assert all(set(asked.body) == {"model", "messages", "tools"} for asked in model.asked)
+
+
+def test_a_key_that_is_revoked_meanwhile_reads_no_more(caller: Client, model: ModelServer) -> None:
+    make_project(caller, name="Oak wood")
+    key = make_key(caller)
+
+    def revoke(connection: socket.socket, over: threading.Event) -> None:
+        with caller.app.app_context():
+            assert revoke_credential(key.account_id, "api_key", key.credential_id or "")
+            db.session.commit()
+        wants(("list_projects", {}))(connection, over)
+
+    model.plays(wants(("usage", {})), revoke, says("It is the Oak wood."))
+    assert ask(key).status_code == 401
+    assert len(model.asked) == 2
 
 
 def test_six_rounds_of_tools_can_be_followed_by_a_reply(caller: Client, model: ModelServer) -> None:
