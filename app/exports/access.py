@@ -14,7 +14,7 @@ from app.site.access_check import access_check
 def while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
     """The pieces of a file for the caller of this request, until they may no longer have it.
 
-    Raises, instead of a later piece:
+    Raises, instead of a later piece or at the end:
         Unauthorized: their key or token is revoked or has expired.
         Forbidden: they have signed out, are no member any more, or may do less than before.
     """
@@ -28,5 +28,9 @@ def while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
                     check()
                 due = time.monotonic() + EXPORT_CHECK_SECONDS
             yield piece
+        # Once the deletion of an account has begun, its rows soon go, and a file must not look
+        # complete without them.
+        with app.app_context():
+            check()
 
     return checked()

@@ -9,6 +9,7 @@ import pytest
 from app.auth.sessions import list_sessions, switch_account
 from app.credentials.service import revoke_credential
 from app.db.extensions import db
+from app.deletion.service import delete_account
 from app.exports import access, service
 from app.formats.writers import source
 from app.operator.service import remove_operator
@@ -83,6 +84,22 @@ def test_a_revoked_key(
     response = begun(key, path, **{"Accept-Encoding": coding})
     with client.app.app_context():
         assert revoke_credential(key.account_id, "api_key", key.credential_id)
+        db.session.commit()
+    _ends_early(response, caplog)
+
+
+@pytest.mark.parametrize("path", ["/v1/exports/projects", "/v1/audit-log?format=csv"])
+def test_an_account_that_is_deleted_before_the_next_check(
+    client: Client, path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file does not look complete without what was deleted."""
+    monkeypatch.setattr(access, "EXPORT_CHECK_SECONDS", 60)
+    for _ in range(2):
+        make_project(client)
+    response = begun(client, path)
+    with client.app.app_context():
+        for _ in delete_account(client.account_id):
+            db.session.commit()
         db.session.commit()
     _ends_early(response, caplog)
 
