@@ -21,6 +21,7 @@ from app.mail.service import queue_mail
 from app.models import Webhook
 from app.policy.deliveries import DISABLED_AFTER, WARNED_AFTER
 from app.policy.permissions import ROLES
+from app.security.masking import masked_url
 from app.values import clock
 from app.values.clock import describe_duration, format_optional_time
 
@@ -137,7 +138,7 @@ def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
 def _enter(row: Any) -> None:
     """Enter into the audit log that a webhook was disabled."""
     changes = entries.created({"reason": row.disabled_reason})
-    target = entries.Target("webhook", row.id, row.url)
+    target = entries.Target("webhook", row.id, masked_url(row.url))
     entries.record("webhook.disabled", target, account_id=row.account_id, changes=changes)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from app.audit.entries import Changes, Target, changed, created, record
 from app.models import Replay, Webhook
+from app.security.masking import masked_url
 from app.values.clock import format_time
 
 _FIELDS: Final = ("url", "events", "description", "enabled")
@@ -14,8 +15,8 @@ _FIELDS: Final = ("url", "events", "description", "enabled")
 
 def record_entry(action: str, webhook: Webhook, changes: Changes | None = None) -> None:
     """Record an action on a webhook."""
-    target = Target("webhook", webhook.id, webhook.url)
-    record(action, target, account_id=webhook.account_id, changes=changes)
+    target = Target("webhook", webhook.id, masked_url(webhook.url))
+    record(action, target, account_id=webhook.account_id, changes=_masked(changes))
 
 
 def record_created(webhook: Webhook, made: Mapping[str, Any]) -> None:
@@ -42,3 +43,11 @@ def record_replay(webhook: Webhook, replay: Replay) -> None:
         "total": replay.total,
     }
     record_entry("webhook.replayed", webhook, created(values))
+
+
+def _masked(changes: Changes | None) -> Changes | None:
+    """Without secrets in URLs. If nothing else changed, ``from`` and ``to`` are the same."""
+    if not changes or "url" not in changes:
+        return changes
+    urls = changes["url"]
+    return {**changes, "url": {name: url and masked_url(url) for name, url in urls.items()}}

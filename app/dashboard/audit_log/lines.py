@@ -12,6 +12,7 @@ from app.site.browsers import browser_name
 _GEOMETRY: Final = "geometry"
 _AREA: Final = "area_hectares"
 _UPDATED: Final = ".updated"
+_MASKED: Final = Value("unset", "the same, except for what … hides")
 
 
 class Change(NamedTuple):
@@ -74,7 +75,7 @@ def line_of(entry: Mapping[str, Any]) -> Line:
         sentence(entry),
         _way(entry),
         [
-            Change(words, value_of(name, before), value_of(name, after))
+            Change(words, value_of(name, before), _after(name, before, after))
             for name, pair in pairs.items()
             for words, (before, after) in parts_of(name, *pair).items()
         ],
@@ -111,6 +112,12 @@ def _pair(change: Any) -> tuple[Any, Any]:
     if isinstance(change, Mapping) and change.keys() <= {"from", "to"}:
         return change.get("from"), change.get("to")
     return None, change
+
+
+def _after(name: str, before: Any, after: Any) -> Value:
+    """What a field is now. It reads as before if only what is masked in it changed."""
+    is_same = isinstance(before, str) and before == after
+    return _MASKED if is_same else value_of(name, after)
 
 
 def _way(entry: Mapping[str, Any]) -> str:

@@ -1,0 +1,20 @@
+"""Texts without the secrets in them, for whoever reads what is recorded."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MASK: Final = "…"
+# A value in a query, or a whole part of it that has no name.
+_VALUE: Final = re.compile(r"(?<==)[^&]+|(?:^|(?<=&))[^&=]+(?=&|$)")
+_SECRET_PART: Final = re.compile(r"(?=.*[0-9]).{20,}", re.DOTALL)  # of a path
+
+
+def masked_url(url: str) -> str:
+    """The URL of a receiver without what may be a secret of it: values in the query, and long parts
+    of the path that have a digit."""
+    address, mark, query = url.partition("?")
+    parts = address.split("/")  # scheme, nothing, host, and then the path
+    parts[3:] = [_MASK if _SECRET_PART.fullmatch(part) else part for part in parts[3:]]
+    return "/".join(parts) + mark + _VALUE.sub(_MASK, query)

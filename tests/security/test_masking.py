@@ -1,0 +1,30 @@
+"""What is masked of texts that are recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.security.masking import masked_url
+
+HOST = "https://hooks.example.org"
+
+
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        (f"{HOST}/in?token=s3cret&kind=a", f"{HOST}/in?token=…&kind=…"),
+        (f"{HOST}?s3cret", f"{HOST}?…"),
+        (f"{HOST}/in?s3cret&a=&b==c&&d", f"{HOST}/in?…&a=&b=…&&…"),
+        (f"{HOST}/in?a=x?y=z/w", f"{HOST}/in?a=…"),
+        (f"{HOST}/services/T000/B000/a1b2c3d4e5f6g7h8i9j0", f"{HOST}/services/T000/B000/…"),
+        (f"{HOST}/01234567-89ab-cdef-0123-456789abcdef/in", f"{HOST}/…/in"),
+        (f"{HOST}/canopy-events-of-all-forests/2", f"{HOST}/canopy-events-of-all-forests/2"),
+        (
+            "https://a-receiver-of-2026.example.org:8443",
+            "https://a-receiver-of-2026.example.org:8443",
+        ),
+        ("", ""),
+    ],
+)
+def test_a_url_is_masked_where_it_may_have_a_secret(url: str, masked: str) -> None:
+    assert masked_url(url) == masked
