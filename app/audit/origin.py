@@ -16,6 +16,7 @@ from app.db.queries import CompiledQuery
 from app.http.middleware import REQUEST_ID
 from app.models import OAuthApplication, OAuthConsent
 from app.security import tokens
+from app.security.masking import without_secrets
 
 _AGENT_LENGTH: Final = 300
 _PREFIXES: Final = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
@@ -133,6 +134,6 @@ def _request_via(**others: Any) -> Via:
     return Via(
         request_id=environ.get(REQUEST_ID),
         ip=environ.get("REMOTE_ADDR"),
-        user_agent=None if agent is None else agent[:_AGENT_LENGTH],
+        user_agent=None if agent is None else without_secrets(agent[:_AGENT_LENGTH]),
         **others,
     )

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from flask import Flask
 
 from app.http.urls import is_ogc
+from app.security.masking import without_secrets
 from app.values.ids import new_id
 
 REQUEST_ID: Final = "canopy.request_id"
@@ -58,7 +59,7 @@ class RequestMiddleware:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ[STARTED] = time.perf_counter()
         sent = environ.get("HTTP_X_REQUEST_ID", "")
-        request_id = sent if _KEPT_ID.fullmatch(sent) else new_id("request")
+        request_id = sent if _is_kept(sent) else new_id("request")
         environ[REQUEST_ID] = request_id
         added = self._headers
         if environ["wsgi.url_scheme"] == "https":
@@ -75,6 +76,11 @@ class RequestMiddleware:
             )
 
         return self._application(environ, start)
+
+
+def _is_kept(sent: str) -> bool:
+    """Whether the id that a client sent is well-formed. A secret, which would be logged, is not."""
+    return _KEPT_ID.fullmatch(sent) is not None and without_secrets(sent) == sent
 
 
 def _with_form_action(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:

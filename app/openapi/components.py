@@ -122,7 +122,8 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         },
     },
     "X-Request-Id": {
-        "description": "Your own id for the request: 8 to 64 characters of `A-Z a-z 0-9 _ -`.",
+        "description": "Your own id for the request: 8 to 64 characters of `A-Z a-z 0-9 _ -`, but "
+        "no token or secret of Canopy.",
     },
 }
 

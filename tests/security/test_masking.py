@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.security.masking import masked_url
+from app.security import tokens
+from app.security.masking import masked_url, without_secrets
+from app.security.webhook_signing import new_secret
 
 HOST = "https://hooks.example.org"
 
@@ -28,3 +30,23 @@ HOST = "https://hooks.example.org"
 )
 def test_a_url_is_masked_where_it_may_have_a_secret(url: str, masked: str) -> None:
     assert masked_url(url) == masked
+
+
+PREFIXES = [
+    value for value in vars(tokens).values() if isinstance(value, str) and value[:7] == "canopy_"
+]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_each_kind_of_token_is_masked(prefix: str) -> None:
+    token = tokens.new_token(prefix)
+    assert without_secrets(f"curl ({token}, x)") == f"curl ({prefix}…, x)"
+
+
+def test_the_secret_of_a_webhook_is_masked() -> None:
+    assert without_secrets(f"{new_secret()} {new_secret()}") == "whsec_… whsec_…"
+
+
+@pytest.mark.parametrize("text", ["", "canopy_exporter/1.0", "canopy_key_", "whsec_1", "canopy"])
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert without_secrets(text) == text

@@ -1,0 +1,29 @@
+"""What a client sends in the wrong header is not recorded if it is a secret of the service."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.security import tokens
+from app.security.webhook_signing import new_secret
+from tests.make import Client, audit_entries
+
+
+@pytest.mark.parametrize("header", ["User-Agent", "X-Request-Id"])
+def test_a_token_in_another_header_is_not_recorded(client: Client, header: str) -> None:
+    token = tokens.new_token(tokens.API_KEY)
+    made = client.post("/v1/projects", {"name": "Hood"}, headers={header: token})
+    assert made.status_code == 201
+    entry = audit_entries(client)[-1]
+    assert entry["action"] == "project.created"
+    assert token not in json.dumps(entry)
+    assert entry["via"]["request_id"] == made.headers["X-Request-Id"]
+
+
+def test_the_rest_of_a_user_agent_is_recorded(client: Client) -> None:
+    agent = f"sync/2 ({new_secret()}; +https://example.org)"
+    client.post("/v1/projects", {"name": "Hood"}, headers={"User-Agent": agent})
+    recorded = audit_entries(client)[-1]["via"]["user_agent"]
+    assert recorded == "sync/2 (whsec_…; +https://example.org)"
