@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
-from app.audit.entries import Target, record
+from app.audit.entries import Changes, Target, created, record
 from app.audit.origin import Actor, Via, acting, application_name
 from app.auth.tenant import columns_of, own_columns_of, rows_of
 from app.db.engines import insert_into
@@ -91,7 +91,8 @@ def has_consent(
 def record_consent(
     account_id: str, user_id: str, application_id: str, scopes: Collection[str], *, name: str
 ) -> None:
-    """Add scopes to a person's consent, or create the consent.
+    """Add scopes to a person's consent, or create the consent. The audit log has it, also if the
+    consent has all of them already: the application gets access again.
 
     Args:
         name: of the application.
@@ -115,10 +116,12 @@ def record_consent(
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
     if granted != consent.scopes:
         consent.scopes, consent.updated_at = granted, moment
-    if granted != former:
-        changes = {"scopes": {"from": former, "to": granted}}
-        target = Target("application", application_id, name)
-        record("application.allowed", target, account_id=account_id, changes=changes)
+    action = "application.allowed"
+    changes: Changes = {"scopes": {"from": former, "to": granted}}
+    if granted == former:
+        action, changes = "application.allowed_again", created({"scopes": list(scopes)})
+    target = Target("application", application_id, name)
+    record(action, target, account_id=account_id, changes=changes)
 
 
 def list_consents(user_id: str) -> list[dict[str, Any]]:

@@ -47,6 +47,7 @@ ACTIONS: Final[dict[str, str]] = {
     "application.secret_rotated": "rotated the secret of the application {}",
     "application.former_secret_ended": "revoked the old secret of the application {}",
     "application.allowed": "allowed the application {} to act for them",
+    "application.allowed_again": "let the application {} act for them again",
     "application.revoked": "revoked the access of the application {}",
     "application.token_revoked": "revoked an OAuth token of {}",
     "application.token_reused": "used an OAuth code or token of {} again, which revoked its tokens",
@@ -126,6 +127,7 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
         {INSERT, DELETE, "name", "redirect_uris", "scopes", "secret_hash"}
     ),
     "oauth_consents": frozenset({INSERT, DELETE, "scopes"}),
+    "oauth_authorizations": frozenset({INSERT}),
     "webhooks": frozenset(
         {INSERT, "url", "description", "events", "enabled", "sealed_secret", "deleted_at"}
     ),

@@ -15,8 +15,8 @@ from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import PASSWORD, sign_in, sign_up
 from tests.make.mails import link_in, mails_to
 from tests.make.members import new_email
-from tests.make.oauth import bearer, grant_tokens
-from tests.oauth.support import authorize_url
+from tests.make.oauth import bearer, exchange, grant_tokens
+from tests.oauth.support import authorize_url, redirect_query
 
 NAME = "Map of Woods"
 
@@ -144,6 +144,25 @@ def test_an_application_is_allowed_and_revoked(client: Client) -> None:
         post(browser, "/applications/end", **fields)
     assert [each["action"] for each in found] == ["application.revoked"]
     assert found[0]["target"]["label"] == NAME
+
+
+def test_access_that_an_earlier_consent_gives_is_recorded(client: Client) -> None:
+    application = make_application(client, name=NAME, scopes=["projects:read", "assets:read"])
+    browser = browser_of(client)
+    browser.get(authorize_url(application, scope="projects:read assets:read"))
+    browser.submit(decision="allow", account_id=client.account_id, follow=False)
+    with new_entries(client) as found:
+        silent = browser.get(authorize_url(application, scope="assets:read"), follow=False)
+        tokens = exchange(client.app, application, redirect_query(silent)["code"])
+        assert tokens.status_code == 200
+    (entry,) = found
+    assert entry["action"] == "application.allowed_again"
+    assert entry["actor"]["id"] == client.owner_id
+    assert entry["target"] == {"type": "application", "id": application.id, "label": NAME}
+    assert entry["changes"] == {"scopes": {"from": None, "to": ["assets:read"]}}
+    page = browser.get("/audit-log?action=application.allowed_again").text
+    assert f"let the application {NAME} act for them again" in page
+    assert "Let the application act for them again" in page
 
 
 def test_an_application_acts_for_a_person(client: Client) -> None:
