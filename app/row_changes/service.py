@@ -15,18 +15,23 @@ from sqlalchemy.exc import DataError
 from sqlalchemy.orm import undefer
 from sqlalchemy.orm.attributes import flag_modified
 
-from app.auth.operator import acting_for, first_owner
 from app.auth.tenant import account_of, find_locked
 from app.db.extensions import db
 from app.http.errors import Detail, ValidationFailed
-from app.models import Account, Project
+from app.models import Project
 from app.outbox import Actor, emit
-from app.policy.events import EVENTS
-from app.policy.fields import ASSET, PROJECT
 from app.row_changes import last_published
 from app.row_changes.assets import AssetAdapter
 from app.row_changes.auditing import record_entry
 from app.row_changes.change import Change, in_utc
+from app.row_changes.leaving import (
+    is_complete,
+    known_account,
+    last_state,
+    owner_of,
+    publish_deletion,
+    publish_move,
+)
 from app.row_changes.projects import ProjectAdapter
 from app.row_changes.reported import reported_fields
 from app.row_changes.table_adapter import TableAdapter
@@ -40,9 +45,6 @@ IGNORED: Final = "ignored"
 
 _TABLES: Final[dict[str, TableAdapter]] = {"projects": ProjectAdapter(), "assets": AssetAdapter()}
 _NOT_COMPARED: Final = ("id", "area_hectares", "updated_at")
-_NULLS: Final = dict.fromkeys(
-    field.name for field in (*PROJECT, *ASSET) if field.nullable and field.in_events
-)
 
 
 def apply_change(change: Change) -> str:
@@ -66,7 +68,8 @@ def _complete_row(rows: TableAdapter, change: Change) -> bool:
     if account_id is None:
         return False
     boundaries = rows.read_boundary(account_id, change.row_id)
-    actor = _actor(account_id)
+    actor, former_id = owner_of(account_id), known_account(change)
+    former = None if former_id == account_id else owner_of(former_id)
     locked = _lock(rows, account_id, change.row_id)
     if actor is None or locked is None:
         return False
@@ -76,7 +79,8 @@ def _complete_row(rows: TableAdapter, change: Change) -> bool:
     if row.created_at.tzinfo is None or row.created_at != created_at:
         row.created_at, corrected = created_at, True
     record: dict[str, Any] = loads(dumps(rows.record(row)))
-    is_new = known.is_deleted if known is not None else False
+    is_moved = former is not None and publish_move(rows, change, former, record)
+    is_new = known.is_deleted if known is not None else is_moved
     if change.type == "INSERT":  # the service may have changed it since, before this report
         is_new = is_new or not last_published.was_created(rows, account_id, change.row_id)
     if known is None:
@@ -88,64 +92,49 @@ def _complete_row(rows: TableAdapter, change: Change) -> bool:
             "area_hectares"
         )
     changes = {} if is_new else _changes(before, record, boundary_changed)
-    if not (is_new or changes or corrected):
+    if not (is_new or is_moved or changes or corrected):
         if change.may_count(rows.counted):  # likewise
-            _recount(account_id, change)
+            _recount(change, actor)
         return False
     row.updated_at = clock.now()
     flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
     db.session.flush()
     rows.keep_history(row, change.old_record, boundary_changed=boundary_changed)
     _publish(rows, rows.record(row), actor, changes, is_new=is_new)
-    _recount(account_id, change)
+    _recount(change, actor, former)
     return True
 
 
 def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
     """Publish that a row is gone. False when it exists, or that was published before."""
-    row_id = change.row_id
-    last = last_published.account_of_subject(row_id)
-    actor = _actor(change.old_record.get("account_id") if last is None else last.account_id)
+    row_id, actor = change.row_id, owner_of(known_account(change))
     if actor is None:
         return False
     lock_counters(actor.account_id)  # a report of the same deletion has no row to wait for
     known = last_published.last(actor.account_id, row_id)
     if account_of(rows.model, row_id) is not None or (known and known.is_deleted):
         return False
-    state: dict[str, Any] = _NULLS | (known.data if known else {})
-    state |= reported_fields(rows.fields, change.old_record)
-    state["id"] = row_id
-    if not state.keys() >= set(EVENTS[f"{rows.name}.deleted"].fields):
+    state = last_state(rows, change, known.data if known else {})
+    if not is_complete(rows, state):
         recount(actor.account_id)  # an event would lack fields; counts and pages need none
         return False
     if rows.name == "asset" and not _has_project(state["project_id"]):
         return False  # it was deleted with its project, whose event stands for both
-    emit(f"{rows.name}.deleted", state, actor)
-    record_entry(f"{rows.name}.deleted", rows, state, actor.account_id)
+    publish_deletion(rows, state, actor)
     recount(actor.account_id)
     return True
 
 
-def _recount(account_id: str, change: Change) -> None:
-    """Recount the account of a row, and the one from which it was moved."""
-    former = change.old_record.get("account_id")
-    moved_from = {former} if isinstance(former, str) and is_id("account", former) else set()
-    for each in sorted({account_id} | moved_from):
-        recount(each)
+def _recount(change: Change, *owners: Actor | None) -> None:
+    """Recount the accounts of a row, and the one that was reported."""
+    reported = change.old_record.get("account_id")
+    ids = {reported} if isinstance(reported, str) and is_id("account", reported) else set()
+    for account_id in sorted(ids | {owner.account_id for owner in owners if owner}):
+        recount(account_id)
 
 
 def _has_project(project_id: str) -> bool:
     return is_id("project", project_id) and account_of(Project, project_id) is not None
-
-
-def _actor(account_id: object) -> Actor | None:
-    """The owner of the account, as the actor. From here on the account's plan cannot change."""
-    if not isinstance(account_id, str) or not is_id("account", account_id):
-        return None
-    shared = {"read": True, "key_share": True}
-    account = db.session.get(Account, account_id, with_for_update=shared)
-    owner = None if account is None else first_owner(account_id)
-    return None if owner is None else Actor.of(acting_for(account, owner))
 
 
 def _lock(rows: TableAdapter, account_id: str, row_id: str) -> tuple[Any, datetime] | None:
