@@ -7,6 +7,7 @@ two queries, so a batch can be sealed or deleted meanwhile; each part of a file 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext
 from functools import cache
 from itertools import chain
 from typing import Any, Final, ParamSpec, TypeVar
@@ -21,7 +22,7 @@ from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
 from app.audit_proof.findings import printable
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, reading_as_stored
 from app.formats.writers.delimited import csv_line
 from app.formats.writers.source import blocks
 from app.models import AuditEntry
@@ -64,13 +65,18 @@ _TAIL = CompiledQuery(
 
 
 class Reader:
-    """Runs each query in an application context of its own, so that none holds a connection."""
+    """Runs each query in an application context of its own, so that none holds a connection.
 
-    def __init__(self, app: Flask) -> None:
+    Args:
+        as_stored: whether text that is not UTF-8 is read as bytes; otherwise it is an error.
+    """
+
+    def __init__(self, app: Flask, *, as_stored: bool = False) -> None:
         self._app = app
+        self._reading = reading_as_stored if as_stored else nullcontext
 
     def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T:
-        with self._app.app_context():
+        with self._app.app_context(), self._reading():
             return query(*args, **values)
 
 
@@ -104,7 +110,7 @@ def filters_of(query: EntryQuery) -> dict[str, str]:
 def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
     """The lines of the whole log: a head, each checkpoint with its entries after it, the entries
     that are not sealed, an end. ``docs/audit-log.md`` describes them."""
-    read = Reader(app)
+    read = Reader(app, as_stored=True)
     yield dumps(_head(account_id, read(list_keys), {}))
     number: int | None = None
     checkpoints = entries = last = 0
@@ -118,18 +124,18 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
         yield dumps({"checkpoint": checkpoint._asdict()})
         for body in batch:
             entries += 1
-            yield _line(body)
+            yield _text(body).encode()
         last = checkpoint.last
     yield dumps({"not_sealed": {"after": last}})
     for body in _tail(read, account_id, last):
         entries += 1
-        yield _line(body)
+        yield _text(body).encode()
     yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
 
 
-def _line(body: Any) -> bytes:
-    """The text of an entry. In SQLite, somebody may have stored something else."""
-    return body.encode() if isinstance(body, str) else printable(body).encode()
+def _text(stored: Any) -> str:
+    """What stands in a column of text. In SQLite, somebody may have stored something else."""
+    return stored if isinstance(stored, str) else printable(stored)
 
 
 def _with_entries(
@@ -174,6 +180,7 @@ def _filtered(filters: EntryStatementFilters) -> CompiledQuery:
 
 
 def _head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) -> Record:
+    keys = [{name: _text(value) for name, value in key.items()} for key in keys]
     about = {
         "format": proof.FORMAT,
         "version": VERSION,

@@ -34,9 +34,9 @@ def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[
     Args:
         app: gives each query a context of its own.
     """
-    read = Reader(app)
+    read = Reader(app, as_stored=True)
     for key_id in read(unusable_keys):
-        yield Finding("key_unreadable", key_id)
+        yield Finding("key_unreadable", printable(key_id))
     for finding in verify_lines(proof_lines(app, account_id), verifier):
         yield finding._replace(line=None)  # there is no file
     last, rows = verifier.last, read(_FIRST.all, account_id=account_id)

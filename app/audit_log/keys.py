@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.audit_proof.checkpoint import write_public_key
 from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, reading_as_stored
 from app.db.transactions import insert_row
 from app.models import SigningKey
 from app.security.sealing import seal, unseal
@@ -34,7 +34,9 @@ def list_keys() -> list[dict[str, Any]]:
 
 def newest_key() -> tuple[str, Ed25519PrivateKey] | None:
     """The key that signs: the newest one of this instance, with its id. None: there is none yet."""
-    for row in _PRIVATE.all():
+    with reading_as_stored():
+        rows = _PRIVATE.all()
+    for row in rows:
         if (private := private_key(row)) is not None:
             return row.id, private
     return None

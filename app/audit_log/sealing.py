@@ -6,6 +6,7 @@ insert needs. One process at a time seals the entries of an account.
 
 from __future__ import annotations
 
+import hmac
 import logging
 from functools import cache
 from typing import Any, Final
@@ -21,7 +22,7 @@ from app.audit_proof.checkpoint import Checkpoint
 from app.audit_proof.findings import printable
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, connect
+from app.db.queries import CompiledQuery, connect, reading_as_stored
 from app.db.search_index import fence, id_values, is_among_ids
 from app.db.transactions import insert_row
 from app.models import Account, AuditCheckpoint, AuditEntry
@@ -70,7 +71,8 @@ class AccountSealer:
         """The next batch that is due; empty if there is none. Entries that this instance has not
         written are left out and logged."""
         size = min(SEALED_ENTRIES, entries_at_once(self.account_id))
-        rows = _NEXT.all(account_id=self.account_id, after=self._after, size=size)
+        with reading_as_stored():
+            rows = _NEXT.all(account_id=self.account_id, after=self._after, size=size)
         self.is_done = len(rows) < size
         if not rows:
             return []
@@ -140,13 +142,24 @@ class AccountSealer:
 
 def accounts_with_waiting() -> list[str]:
     """The accounts, and the instance, with entries that are not sealed."""
-    with connect() as connection:
-        return sorted(connection.scalars(_ACCOUNTS), key=str)
+    with connect() as connection, reading_as_stored(connection):
+        found = list(connection.scalars(_ACCOUNTS))
+    if strange := [each for each in found if not isinstance(each, str)]:
+        log.error(
+            "entries of the audit log name no account: %s", ", ".join(map(printable, strange))
+        )
+    return sorted(set(found) - set(strange))
 
 
-def is_genuine(row: Any) -> bool:
-    """Whether this instance wrote an entry that is not sealed, and nobody has changed it since."""
-    return is_authentic(row.body.encode(), row.mac) and not wrong_columns(row)
+def is_genuine(row: Any, keys: list[hmac.HMAC] | None = None) -> bool:
+    """Whether this instance wrote an entry that is not sealed, and nobody has changed it since.
+
+    Args:
+        keys: those of ``app.audit.authenticity.keys_of``, where there is no application.
+    """
+    if not (isinstance(row.body, str) and isinstance(row.mac, str)):
+        return False
+    return is_authentic(row.body.encode(), row.mac, keys) and not wrong_columns(row)
 
 
 def wrong_columns(row: Any) -> list[str]:

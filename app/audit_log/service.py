@@ -19,7 +19,7 @@ from app.audit_log.listing import LatestEntries as LatestEntries
 from app.audit_log.listing import list_entries as list_entries
 from app.audit_log.listing import list_latest as list_latest
 from app.audit_log.sealing import ENTRY as ENTRY
-from app.audit_log.sealing import wrong_columns as wrong_columns
+from app.audit_log.sealing import is_genuine as is_genuine
 from app.audit_log.target import log_of
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery

@@ -11,11 +11,12 @@ from flask import Flask
 from app.audit_log import jobs
 from app.audit_log.integrity import verify_account
 from app.audit_proof.verification import Verifier
-from tests.audit_log.logs import checkpoints, sealed_log, sql, write
+from tests.audit_log.logs import checkpoints, seal, sealed_log, sql, write
 from tests.audit_log.test_sealing import waiting
 from tests.make import Client, make_account
 
 OWN = "WHERE account_id = :account AND"
+BAD = "CAST(x'ff' AS TEXT)"  # no UTF-8
 COPY = "account_id, action, actor_id, target_id"
 # In small letters: the tests read entries that the service writes, which these are not.
 
@@ -83,6 +84,8 @@ def test_an_entry_between_two_numbers(client: Client, made: list[str]) -> None:
     [
         ("body = CAST(body AS BLOB)", "column_changed"),
         ("mac = CAST(mac AS BLOB)", "column_changed"),
+        *((f"{name} = {BAD}", "column_changed") for name in ("action", "actor_id", "body", "mac")),
+        (f"body = replace(body, 'Hood', {BAD})", "column_changed"),
         ("number = 'x'", "number_unknown"),
         ("number = x'01'", "number_unknown"),
     ],
@@ -95,7 +98,11 @@ def test_an_entry_of_other_types(client: Client, made: list[str], change: str, k
 
 
 @pytest.mark.parametrize(
-    "change", ["hash = CAST(hash AS BLOB)", "entry_hashes = x'00'", "last = 'x'"]
+    "change",
+    [
+        *("hash = CAST(hash AS BLOB)", "entry_hashes = x'00'", "last = 'x'"),
+        *(f"{name} = {BAD}" for name in ("hash", "sealed_at", "key_id", "entry_hashes")),
+    ],
 )
 def test_a_checkpoint_of_other_types(client: Client, made: list[str], change: str) -> None:
     if not is_sqlite(client):
@@ -125,3 +132,63 @@ def test_one_log_that_cannot_be_sealed_stops_no_other(
     assert written not in waiting(other)
     assert f"the audit log of {changed.account_id} cannot be sealed" in caplog.text
     forget(changed)
+
+
+def test_ids_that_are_not_utf_8(client: Client, made: list[str]) -> None:
+    if not is_sqlite(client):
+        pytest.skip("PostgreSQL stores UTF-8 only")
+    sql(client, f"UPDATE audit_entries SET id = {BAD} {OWN} id = :id", id=made[6])
+    assert found(client) == [("column_changed", "b'\\xff'", None)]
+
+
+def test_a_key_that_is_not_utf_8(
+    client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_sqlite(client):
+        pytest.skip("PostgreSQL stores UTF-8 only")
+    names = "sealed_private_key, created_at"
+    sql(
+        client,
+        f"INSERT INTO signing_keys (id, public_key, {names}) "
+        f"SELECT 'a' || {BAD}, {BAD}, {names} FROM signing_keys LIMIT 1",
+    )
+    write(client)
+    seal(client, monkeypatch)
+    kinds = [kind for kind, _, _ in found(client)]
+    sealed = checkpoints(client)[-1].number
+    sql(client, f"DELETE FROM signing_keys WHERE public_key = {BAD}")
+    assert kinds == ["key_unreadable", "file_unreadable"]
+    assert sealed == 5
+
+
+def test_an_entry_of_no_account_stops_the_sealing_of_no_other(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if not is_sqlite(client):
+        pytest.skip("PostgreSQL stores UTF-8 only")
+    lost = write(client)
+    sql(client, f"UPDATE audit_entries SET account_id = {BAD} WHERE id = :id", id=lost)
+    written = write(client)
+    with client.app.app_context():
+        jobs.seal_all()
+    sql(client, "DELETE FROM audit_entries WHERE id = :id", id=lost)
+    assert written not in waiting(client)
+    assert "entries of the audit log name no account: b'\\xff'" in caplog.text
+    forget(client)
+
+
+@pytest.mark.parametrize("change", [f"body = {BAD}", f"mac = {BAD}", "body = x'00'"])
+def test_a_waiting_entry_that_is_no_text_is_left_out(
+    client: Client, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    if not is_sqlite(client):
+        pytest.skip("PostgreSQL stores UTF-8 only")
+    seal(client, monkeypatch)
+    before, strange, _ = checkpoints(client)[-1].last, write(client), write(client)
+    sql(client, f"UPDATE audit_entries SET {change} WHERE id = :id", id=strange)
+    seal(client, monkeypatch)
+    sealed = checkpoints(client)[-1].last - before
+    problems = found(client)
+    forget(client)
+    assert sealed == 1
+    assert ("column_changed", strange, None) in problems

@@ -40,3 +40,11 @@ def test_entries_that_nobody_wrote(customer: Client) -> None:
     status, found = _said(customer)
     assert status is Status.PROBLEM
     assert f"1, such as {made} of {customer.account_id}" in found
+
+
+@pytest.mark.parametrize("change", ["id = CAST(x'ff' AS TEXT)", "mac = x'00'", "body = x'00'"])
+def test_entries_that_are_no_text(make_instance: MakeInstance, change: str) -> None:
+    customer = make_account(make_instance("sqlite"))
+    made = write(customer)
+    sql(customer, f"UPDATE audit_entries SET {change} WHERE id = :id", id=made)
+    assert "that this instance has not written: 1" in _said(customer)[1]

@@ -8,8 +8,10 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from app.audit.authenticity import is_authentic, keys_of
-from app.audit_log.service import ENTRY, wrong_columns
+from app.audit.authenticity import keys_of
+from app.audit_log.service import ENTRY, is_genuine
+from app.audit_proof.findings import printable
+from app.db.queries import reading_as_stored
 from app.doctor.results import Result, ok, problem
 from app.models import AuditEntry
 from app.values import clock
@@ -29,11 +31,14 @@ def sealed(connection: Connection, settings: Settings) -> Iterator[Result]:
     late_before = first_id("audit_entry", clock.now() - _LATE)
     waiting, late, strange = 0, 0, list[str]()
     options = {"yield_per": _READ_AT_ONCE}
-    with connection.execute(_WAITING, execution_options=options) as rows:
+    with (
+        reading_as_stored(connection),
+        connection.execute(_WAITING, execution_options=options) as rows,
+    ):
         for row in rows:
             waiting += 1
-            if wrong_columns(row) or not is_authentic(row.body.encode(), row.mac, keys):
-                strange.append(f"{row.id} of {row.account_id}")
+            if not is_genuine(row, keys):
+                strange.append(f"{printable(row.id)} of {printable(row.account_id)}")
             elif row.id < late_before:
                 late += 1
     if strange:
