@@ -15,6 +15,7 @@ from app.oauth import service
 from app.oauth.redirect_uris import display_host, is_on_this_device
 from app.oauth.service import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.policy.permissions import SCOPES
+from app.second_factor.service import ask_again
 from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
 from app.site.signed_in import current_person, with_person
 from app.values import clock
@@ -60,12 +61,17 @@ def _show_consent(
 def _handle_decision(
     auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
 ) -> Response:
-    """Handle the consent form. The authorization request itself is in the query string."""
+    """Handle the consent form. The authorization request itself is in the query string.
+
+    Tokens open the account as a key does, so whoever allows them is asked again whether it is them.
+    """
     decision, account_id = request.form.get("decision"), request.form.get("account_id", "")
     if decision == "deny":
         return _redirect_to_client(service.deny(auth_request))
     if decision == "allow" and account_id in {row.id for row in accounts}:
-        return _grant_access(auth_request, person, account_id)
+        allow_form_action(auth_request.redirect_uri)
+        question = ask_again()
+        return _grant_access(auth_request, person, account_id) if question is None else question
     return _consent_page(auth_request, person, accounts, 422)
 
 

@@ -109,19 +109,23 @@ def _page(status: int, **values: object) -> Response:
     """The question, with the fields of the form that it is asked before."""
     _refuse_scripts()
     fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _NOT_CARRIED]
-    action = request.full_path.rstrip("?")
-    values |= {"carried": fields, "action": action, "back": _page_before()}
+    values |= {"carried": fields, "action": _own_url(), "back": _page_before()}
     return page("second_factor/confirm.html", status, **values)
 
 
 def _page_before() -> str:
-    """The path of the page that the form stands on; empty while signing in, which has none."""
+    """The URL of the page that the form stands on; empty while signing in, which has none."""
     path, urls = request.path, current_app.url_map.bind("")
     if path.startswith("/login/"):
         return ""
     while path and not urls.test(path, "GET"):
         path = path.rpartition("/")[0]
-    return path
+    return _own_url() if path == request.path else path
+
+
+def _own_url() -> str:
+    """The path and query of the current request, unchanged."""
+    return request.full_path if request.query_string else request.path
 
 
 def _refuse_scripts() -> None:
