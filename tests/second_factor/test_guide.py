@@ -1,0 +1,66 @@
+"""The guide names the steps before which people are asked again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from config import ROOT
+
+GUIDE = ROOT / "docs" / "second-factor.md"
+# Each function that asks, whether also people without a second factor, and the words of the guide.
+STEPS = {
+    "app/dashboard/credentials/views.py create": (False, "making an API key or a service token"),
+    "app/dashboard/start/views.py make_key": (False, "making an API key or a service token"),
+    "app/dashboard/applications/views.py register": (False, "registering an application"),
+    "app/dashboard/application_page/views.py rotate": (False, "giving one a new secret"),
+    "app/oauth/views.py _handle_decision": (False, "allowing an application to act for you"),
+    "app/dashboard/members/views.py invite": (False, "inviting an admin"),
+    "app/dashboard/members/views.py invite_again": (False, "inviting an admin, also once more"),
+    "app/dashboard/members/views.py set_role": (False, "making somebody an admin or owner"),
+    "app/dashboard/members/views.py reset_second_factor": (
+        False,
+        "resetting the second factor of a member",
+    ),
+    "app/dashboard/settings/views.py require": (
+        False,
+        "requiring a second factor of the members, or changing or ending that",
+    ),
+    "app/single_sign_on/views.py link": (False, "linking a sign-in to yourself"),
+    "app/single_sign_on/views.py mailed_link": (False, "linking a sign-in to yourself"),
+    "app/deletion/views.py schedule": (True, r"deleting the account or your profile (\*)"),
+    "app/deletion/views.py delete": (True, r"deleting the account or your profile (\*)"),
+    "app/second_factor/views.py new_authenticator": (True, "setting up an app"),
+    "app/second_factor/views.py confirm_authenticator": (True, "setting up an app"),
+    "app/second_factor/views.py new_passkey": (True, r"adding a passkey (\*)"),
+    "app/second_factor/views.py add_passkey": (True, r"adding a passkey (\*)"),
+    "app/second_factor/views.py remove_authenticator": (False, "removing one"),
+    "app/second_factor/views.py remove_passkey": (False, "removing one"),
+    "app/second_factor/views.py new_recovery_codes": (False, "making new recovery codes"),
+    "app/second_factor/views.py turn_off": (False, "turning your second factor off"),
+    "app/operator/views.py set_sign_up": (True, "closing and opening sign-up"),
+    "app/operator/views.py show_message": (True, "showing and removing a message"),
+    "app/operator/views.py remove_message": (True, "showing and removing a message"),
+    "app/operator/views.py change_plan": (True, "changing the plan of an account"),
+}
+
+
+def steps_in_code() -> Iterator[tuple[str, bool]]:
+    """The functions that call ``ask_again``, and whether they ask for a password instead."""
+    for path in Path(ROOT / "app").rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ask_again":
+                    yield f"{path.relative_to(ROOT)} {function.name}", bool(node.keywords)
+
+
+def test_each_step_that_asks_is_in_the_list() -> None:
+    assert dict(steps_in_code()) == {name: asks for name, (asks, _) in STEPS.items()}
+
+
+def test_the_guide_names_each_of_them() -> None:
+    text = " ".join(GUIDE.read_text().split())
+    assert [words for _, words in STEPS.values() if words not in text] == []
