@@ -9,18 +9,23 @@ from __future__ import annotations
 import ipaddress
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import webauthn
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509 import DuplicateExtension, InvalidVersion
 from webauthn.authentication.verify_authentication_response import VerifiedAuthentication
 from webauthn.helpers import (
     base64url_to_bytes,
+    decode_credential_public_key,
+    decoded_public_key_to_cryptography,
     parse_authentication_credential_json,
     parse_client_data_json,
     parse_registration_credential_json,
+    verify_signature,
 )
 from webauthn.helpers.exceptions import WebAuthnException
 from webauthn.helpers.structs import (
@@ -33,7 +38,7 @@ from webauthn.helpers.structs import (
 from webauthn.registration.verify_registration_response import VerifiedRegistration
 
 from app.http.urls import absolute_url
-from app.policy.second_factor import SECOND_STEP_LIFE
+from app.policy.second_factor import RSA_BITS, SECOND_STEP_LIFE
 
 _TIMEOUT: Final = int(SECOND_STEP_LIFE.total_seconds() * 1000)  # milliseconds
 _PREFERRED: Final = UserVerificationRequirement.PREFERRED
@@ -163,6 +168,7 @@ def verify_registration(response: Response) -> NewPasskey:
             expected_rp_id=relying_party_id(),
             expected_origin=absolute_url(""),
         )
+        _check_can_verify(verified.credential_public_key)
     except _MALFORMED as error:
         raise BadResponse from error
     transports = response.credential.response.transports or ()
@@ -170,6 +176,17 @@ def verify_registration(response: Response) -> NewPasskey:
     return NewPasskey(
         verified.credential_id, verified.credential_public_key, verified.sign_count, names
     )
+
+
+def _check_can_verify(public_key: bytes) -> None:
+    """Raises one of ``_MALFORMED`` for a key for which no signature is ever right. The library only
+    reads the numbers of a new key."""
+    decoded = decode_credential_public_key(public_key)
+    key = decoded_public_key_to_cryptography(decoded)
+    if isinstance(key, RSAPublicKey) and key.key_size < RSA_BITS:
+        raise ValueError("a small RSA key")
+    with suppress(InvalidSignature):  # anything else: the key is not for its algorithm
+        verify_signature(public_key=key, signature_alg=decoded.alg, signature=b"", data=b"")
 
 
 def verify_sign_in(response: Response, public_key: bytes, sign_count: int) -> int:

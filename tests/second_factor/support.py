@@ -137,10 +137,19 @@ class SoftPasskey:
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.count = 0
 
-    def registered(self, options: Any, **changed: Any) -> str:
-        """The response to options for a new passkey."""
+    def registered(
+        self,
+        options: Any,
+        public: dict[int, Any] | None = None,
+        **changed: Any,
+    ) -> str:
+        """The response to options for a new passkey.
+
+        Args:
+            public: another public key than its own.
+        """
         numbers = self.key.public_key().public_numbers()
-        public = {1: 2, 3: -7, -1: 1, -2: _bytes(numbers.x), -3: _bytes(numbers.y)}
+        public = public or {1: 2, 3: -7, -1: 1, -2: _bytes(numbers.x), -3: _bytes(numbers.y)}
         attested = bytes(16) + len(self.id).to_bytes(2, "big") + self.id + cbor2.dumps(public)
         data = self._data(PRESENT | VERIFIED | ATTESTED) + attested
         content = {"fmt": "none", "attStmt": {}, "authData": data}

@@ -50,6 +50,43 @@ def test_what_no_browser_says_is_refused(app: Flask, email: str, response: str) 
     assert give(begin(app, email), "passkey", response).status in (200, 422)
 
 
+_NUMBER = b"\1" * 32
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    "public",
+    [
+        {1: 2, 3: -7, -1: 1, -2: bytes(32), -3: bytes(32)},
+        {1: 2, 3: -7, -1: 1, -2: _NUMBER, -3: _NUMBER},
+        {1: 2, 3: -7, -1: 99, -2: _NUMBER, -3: _NUMBER},
+        {1: 3, 3: -257, -1: bytes([15]), -2: bytes([3])},
+        {1: 3, 3: -257, -1: b"\xff" * 255, -2: b"\1\0\1"},
+        {1: 1, 3: -8, -1: 6, -2: b"too short"},
+        {1: 1, 3: -8, -1: 7, -2: _NUMBER},
+        {1: 2, 3: -7, -1: 1, -2: "text", -3: "text"},
+    ],
+    ids=["zero", "no point", "no curve", "RSA 15", "RSA 2040", "short", "another curve", "text"],
+)
+def test_a_key_that_no_signature_fits_is_refused(
+    app: Flask, email: str, public: dict[int, Any]
+) -> None:
+    browser = sign_in(app, email)
+    page = add(browser, SoftPasskey(), public=public)
+    assert (page.status, "Your browser created no passkey" in page.text) == (422, True)
+    assert "Yours is off" in browser.get(OWN).text
+
+
+@pytest.mark.one_database
+def test_a_key_for_another_algorithm_is_refused(app: Flask, email: str) -> None:
+    """A point of a curve, said to sign with RSA."""
+    browser, passkey = sign_in(app, email), SoftPasskey()
+    numbers = passkey.key.public_key().public_numbers()
+    x, y = (number.to_bytes(32, "big") for number in (numbers.x, numbers.y))
+    page = add(browser, passkey, public={1: 2, 3: -257, -1: 1, -2: x, -3: y})
+    assert page.status == 422
+
+
 @pytest.mark.one_database
 @pytest.mark.parametrize("name", ["", " ", "x" * 65, "a\x00b"])
 def test_a_passkey_needs_a_name(app: Flask, email: str, name: str) -> None:
