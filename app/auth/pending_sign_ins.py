@@ -23,6 +23,7 @@ _BY_HASH = CompiledQuery(
     .where(
         PendingSignIn.token_hash == bindparam("token_hash"),
         PendingSignIn.expires_at > bindparam("moment"),
+        User.second_factor_since.is_not(None),  # begun while it was being turned off
     )
 )
 
@@ -48,7 +49,7 @@ def start_pending(user_id: str, account_id: str | None, target: str) -> str:
 
 def find_pending(token: str) -> Any:
     """The ``token_hash``, ``user_id``, ``target`` and ``email`` of a pending sign-in; None if there
-    is none, or it has expired."""
+    is none, it has expired, or the person has no second factor."""
     if not tokens.is_well_formed(token, tokens.PENDING_SIGN_IN):
         return None
     return _BY_HASH.first(token_hash=tokens.hash_token(token), moment=clock.now())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.auth.pending_sign_ins import delete_pending
 from app.auth.sessions import end_confirmations
 from app.db.extensions import db
 from app.http.errors import Conflict
@@ -102,10 +103,12 @@ def turn_off(user_id: str, *, address: str) -> bool:
 
 
 def forget(person: User) -> None:
-    """Delete everything of a person's second factor. The person must be locked."""
+    """Delete everything of a person's second factor, and end the sign-ins that wait for it. The
+    person must be locked."""
     authenticators.remove_authenticator(person.id)
     passkeys.remove_passkeys(person.id)
     recovery_codes.delete_recovery_codes(person.id)
+    delete_pending(person.id)
     person.second_factor_since = None
 
 

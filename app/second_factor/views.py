@@ -103,7 +103,7 @@ def _purpose_of(pending: Any) -> Purpose:
 
 
 def _begin_again() -> Response:
-    response = redirect_to("/login", "This sign-in expired or is already done. Sign in again.")
+    response = redirect_to("/login", "This sign-in has expired or ended. Sign in again.")
     end_second_step(response)
     return response
 

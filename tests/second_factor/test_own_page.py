@@ -16,6 +16,7 @@ from tests.make.browser import PASSWORD
 from tests.second_factor.support import (
     APP,
     OWN,
+    STEP,
     Factor,
     Later,
     begin,
@@ -135,6 +136,35 @@ def test_turned_off_the_password_is_enough(app: Flask, email: str, path: str) ->
         for model in (Authenticator, Passkey, RecoveryCode):
             assert not db.session.scalars(select(model).where(model.user_id == user_id)).all()
         db.session.rollback()
+
+
+@pytest.mark.parametrize("path", [f"{OWN}/off", f"{APP}/remove"])
+def test_turned_off_it_ends_the_sign_ins_that_wait_for_it(
+    app: Flask, email: str, later: Later, path: str
+) -> None:
+    browser = sign_in(app, email)
+    turn_on(browser)
+    waiting, other = begin(app, email), begin(app, email)
+    browser.get(OWN)
+    browser.submit(path)
+    page = waiting.get(STEP)
+    assert page.path == "/login"
+    assert "This sign-in has expired or ended. Sign in again." in page.text
+    assert waiting.submit(email=email, password=PASSWORD).path == "/welcome"
+    factor = turn_on(browser)
+    later.move()
+    assert give(other, value=factor.code()).path == "/login"
+
+
+def test_a_sign_in_that_began_while_it_was_turned_off_has_ended(app: Flask, email: str) -> None:
+    """It was stored just after the others were ended."""
+    turn_on(sign_in(app, email))
+    waiting = begin(app, email)
+    with app.app_context():
+        person = db.session.scalars(select(User).where(User.email == email)).one()
+        person.second_factor_since = None
+        db.session.commit()
+    assert waiting.get(STEP).path == "/login"
 
 
 def test_turning_it_on_signs_nobody_out(app: Flask, email: str) -> None:
