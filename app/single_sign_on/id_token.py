@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from authlib.oidc.core import CodeIDToken
+from cryptography.exceptions import UnsupportedAlgorithm
 from joserfc import jwt
 from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import JWKRegistry, KeySet
 from joserfc.jws import JWSRegistry
 
 from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, SUBJECT_LENGTH
 from app.single_sign_on.interface import ProviderFailed
 
 # What the libraries raise for a token that no provider makes.
-_MALFORMED: Final = (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_MALFORMED: Final = (
+    JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError, UnsupportedAlgorithm
+)  # fmt: skip
 
 
 class Expected(NamedTuple):
@@ -34,7 +38,7 @@ def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, An
 
     Args:
         response: of the token endpoint, with ``id_token`` and ``access_token``.
-        keys: the provider's key set (RFC 7517).
+        keys: what the provider publishes as its key set (RFC 7517).
 
     Raises:
         UnknownKey: it is signed by another key.
@@ -45,7 +49,7 @@ def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, An
         raise ProviderFailed("there is no ID token")
     try:
         registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
-        decoded = jwt.decode(token, KeySet.import_key_set(keys), registry=registry)
+        decoded = jwt.decode(token, _readable(keys), registry=registry)
         claims = CodeIDToken(
             decoded.claims,
             decoded.header,
@@ -71,3 +75,20 @@ def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, An
     if not is_text or not 0 < len(subject) <= SUBJECT_LENGTH:
         raise ProviderFailed("ID token: sub is not as it must be")
     return dict(claims)
+
+
+def _readable(keys: Any) -> KeySet:
+    """The keys of a set that can be read. Others are of kinds that are unknown here, and do not
+    spoil the set (RFC 7517, section 5).
+
+    Raises:
+        ProviderFailed: there is none.
+    """
+    listed = keys.get("keys") if isinstance(keys, dict) else None
+    found = []
+    for each in listed if isinstance(listed, list) else []:
+        with suppress(*_MALFORMED):
+            found.append(JWKRegistry.import_key(each))
+    if not found:
+        raise ProviderFailed("the provider publishes no key that can be read")
+    return KeySet(found)

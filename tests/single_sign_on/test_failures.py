@@ -107,6 +107,40 @@ def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
                     assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
 
 
+ODD_KEYS = (
+    {"kty": "AKP", "alg": "ML-DSA-44", "kid": "tomorrow", "pub": "AA"},
+    {"kty": "EC", "crv": "P-999", "kid": "another curve", "x": "AA", "y": "AA"},
+    {"kty": "RSA", "kid": "no numbers"},
+    {"kty": "RSA", "kid": "odd numbers", "n": 5, "e": [1]},
+    {"kty": []},
+    {},
+    "text",
+    17,
+    None,
+)
+
+
+@pytest.mark.parametrize("odd", ODD_KEYS, ids=str)
+def test_a_key_that_cannot_be_read_does_not_spoil_the_others(
+    site: Flask, provider: FakeProvider, odd: object
+) -> None:
+    """RFC 7517, section 5."""
+    provider.keys = {"keys": [odd, *provider.keys["keys"], odd]}
+    browser = Browser(site)
+    page = browser.get(provider.sign_in(leave(browser)))
+    assert seen(page) == (200, "Finish signing up")
+
+
+@pytest.mark.parametrize("keys", [None, 17, "text", {"kid": {}}, [], ODD_KEYS], ids=str)
+def test_keys_none_of_which_can_be_read(
+    site: Flask, provider: FakeProvider, keys: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.keys = {"keys": keys}
+    browser = Browser(site)
+    assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+    assert "the provider publishes no key that can be read" in caplog.text
+
+
 def test_a_slow_provider_does_not_take_all_threads(app: Flask, provider: FakeProvider) -> None:
     """Of four threads, two may wait for it; others hear at once that it is busy."""
 
