@@ -28,6 +28,7 @@ _TITLES: Final = {
     429: "Too many attempts",
     503: "Temporarily unavailable",
 }
+_CLOSED: Final = "You cannot open this page"  # in place of that of 403, if nothing was sent
 _DEFAULT_TITLE: Final = "Something went wrong"
 # For people, in place of the message of the API.
 _MESSAGES: Final = {
@@ -52,13 +53,19 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
     return page(
         "error.html",
         error.status,
-        title=_TITLES.get(error.status, _DEFAULT_TITLE),
+        title=_title(error.status),
         message=_message(error),
         details=error.details,
         request_id=request_id,
         login=login_path() if error.status == 401 else None,
         wait=error.headers.get("Retry-After") if error.status == 503 else None,
     )
+
+
+def _title(status: int) -> str:
+    if status == 403 and request.method in ("GET", "HEAD"):
+        return _CLOSED
+    return _TITLES.get(status, _DEFAULT_TITLE)
 
 
 def _message(error: ApiError) -> str:

@@ -8,8 +8,9 @@ import pytest
 from flask import Flask
 
 from app.policy.people import FORM_BYTES
-from tests.make import Browser, second_app, sign_up
+from tests.make import Browser, Client, make_member, second_app, sign_up
 from tests.make.browser import PASSWORD
+from tests.oauth.support import browser_of
 
 pytestmark = pytest.mark.one_database
 
@@ -155,6 +156,15 @@ def test_a_program_gets_json(app: Flask, accept: str) -> None:
 def test_the_api_returns_json_to_browsers_too(app: Flask, path: str) -> None:
     response = app.test_client().get(path, headers={"Accept": "text/html"})
     assert response.mimetype == "application/json"
+
+
+def test_a_page_that_is_closed_is_not_called_an_action(client: Client) -> None:
+    viewer = browser_of(client, make_member(client, "viewer").id)
+    token = viewer.get("/profile").form("/logout").fields
+    page = viewer.get("/api-keys")
+    assert (page.status, page.title) == (403, "You cannot open this page")
+    page = viewer.send("/api-keys/new", **token)
+    assert (page.status, page.title) == (403, "You are not allowed to do this")
 
 
 @pytest.mark.provokes(500)
