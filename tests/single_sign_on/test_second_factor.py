@@ -5,12 +5,23 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
+from app.db.extensions import db
+from app.models import Account, Membership, User
 from app.policy.second_factor import CONFIRMED_FOR
+from app.values import clock
 from tests.make import Browser, link_in, mails_to, sign_up
 from tests.make.browser import PASSWORD
-from tests.second_factor.support import Later, give, source, turn_on
+from tests.second_factor.support import OWN, Later, give, source, turn_on
 from tests.single_sign_on.real_provider import RealProvider, claims
-from tests.single_sign_on.support import actions, arrive, entries, identities, leave, signed_in_as
+from tests.single_sign_on.support import (
+    actions,
+    arrive,
+    begin,
+    entries,
+    identities,
+    leave,
+    signed_in_as,
+)
 
 LINK = "/login/single-sign-on/link"
 
@@ -101,3 +112,22 @@ def test_no_page_has_the_password_that_was_typed(
     page = browser.submit(password=PASSWORD)
     assert page.title == "Confirm that it is you"
     assert PASSWORD not in source(page)
+
+
+def test_an_account_requires_one_of_people_who_sign_in_at_the_provider(
+    sso: Flask, woods: RealProvider
+) -> None:
+    person = claims()
+    browser = begin(sso, woods, person)
+    with sso.app_context():
+        own = db.select(User.id).where(User.email == person["email"])
+        joined = db.select(Membership.account_id).where(Membership.user_id.in_(own))
+        account = db.session.get_one(Account, db.session.scalars(joined).one())
+        account.second_factor_required_at, account.second_factor_grace_days = clock.now(), 0
+        db.session.commit()
+    assert browser.get("/projects").path == OWN
+    browser = Browser(sso)
+    assert arrive(browser, woods, person, "/projects").path == OWN
+    turn_on(browser)
+    assert browser.get("/projects").path == "/projects"
+    assert arrive(Browser(sso), woods, person, "/projects").path == "/projects"
