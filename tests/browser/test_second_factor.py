@@ -55,6 +55,20 @@ def test_an_app_is_turned_on_used_lost_and_recovered(visitor: Visitor, instance:
 
 
 @pytest.mark.slow
+def test_recovery_codes_are_downloaded(instance: Instance, chrome: Browser) -> None:
+    visitor = Visitor(chrome, instance)
+    sign_up(visitor, new_address(instance))
+    app = turn_on(visitor)
+    with visitor.page.expect_download() as waited:
+        visitor.press("Download them")
+    saved = waited.value
+    assert saved.suggested_filename == "canopy-recovery-codes.txt"
+    assert saved.path().read_text().splitlines() == app.codes
+    assert not any(code in saved.url for code in app.codes)
+    visitor.leave()
+
+
+@pytest.mark.slow
 def test_an_account_requires_it(visitor: Visitor, instance: Instance, chrome: Browser) -> None:
     owner, guest = new_address(instance), new_address(instance)
     sign_up(visitor, owner, account=f"Careful Grove {id(instance)}")

@@ -1,4 +1,4 @@
-// What every page does: times in the reader's zone, the appearance, copying.
+// What every page does: times in the reader's zone, the appearance, copying and saving.
 
 import { localizeFields, localizeTimes } from "./times.js";
 import { toast } from "./toasts.js";
@@ -40,10 +40,20 @@ async function copy(button) {
   }
 }
 
+// The file is made here: browsers keep addresses, so none has the secret.
+function save(button) {
+  const text = document.getElementById(button.dataset.save).textContent;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([`${text}\n`], { type: "text/plain" }));
+  link.download = button.dataset.filename;
+  link.click();
+}
+
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-theme-choice], [data-copy]");
+  const button = event.target.closest("[data-theme-choice], [data-copy], [data-save]");
   if (!button) return;
   if (button.dataset.copy) copy(button);
+  else if (button.dataset.save) save(button);
   else chooseTheme(button.dataset.themeChoice);
 });
 
@@ -63,7 +73,7 @@ document.querySelector("form[action='/logout']")?.addEventListener("submit", () 
   }
 });
 
-for (const group of document.querySelectorAll(".appearance, [data-copy]")) group.hidden = false;
+for (const group of document.querySelectorAll(".appearance, [data-copy], [data-save]")) group.hidden = false;
 showTheme();
 localizeTimes(document);
 localizeFields();
