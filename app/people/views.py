@@ -52,6 +52,13 @@ def register() -> Any:
     return page("people/mailed.html", email=form.email.data, kind="sign_up", life=SIGN_UP_LIFE)
 
 
+@bp.get("/sign-up")
+@bp.get("/signup")
+def guessed_register() -> Response:
+    """Lead to the page for signing up."""
+    return redirect_to("/register")
+
+
 @bp.route("/register/confirm/<token>", methods=["GET", "POST"])
 @with_passwords
 @with_person

@@ -39,6 +39,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /register
         GET /register/confirm/<token>
         POST /register/confirm/<token>
+        GET /sign-up
+        GET /signup
         GET /reset-password/<token>
         POST /reset-password/<token>
         GET /verify-email/<token>

@@ -193,3 +193,8 @@ def test_mails_to_an_address_are_limited(app: Flask) -> None:
     for number in range(8):
         begin(app, email.upper() if number % 2 else email)
     assert len(mails_to(app, email)) + len(mails_to(app, email.upper())) == 5
+
+
+@pytest.mark.parametrize("path", ["/sign-up", "/signup"])
+def test_addresses_that_people_guess_lead_to_the_form(app: Flask, path: str) -> None:
+    assert Browser(app).get(path).path == "/register"
