@@ -85,7 +85,7 @@ class SignedIn:
     account_deletes_at: datetime | None  # it is deleted then; None: it is not
     plan: str
     role: str
-    last_used_at: datetime
+    last_used_at: datetime | None  # as noted down, up to a minute old; None: this is its first use
     time_zone: str | None  # None, like the next: as the browser has it
     date_format: str | None  # app.policy.dates
     has_second_factor: bool
@@ -149,7 +149,7 @@ def find_session(token: str) -> SignedIn | None:
         account_deletes_at=row.deletes_at,
         plan=row.plan or "",
         role=row.role or "",
-        last_used_at=row.last_used_at,
+        last_used_at=row.last_used_at if row.last_used_at > row.created_at else None,
         time_zone=row.time_zone,
         date_format=row.date_format,
         has_second_factor=row.second_factor_since is not None,
