@@ -126,6 +126,7 @@ EXCEPTIONS: Final = (
 )
 
 _AMONG: Final = r"(?:= ANY \(:ids\)|IN \(SELECT anon_1\.value FROM json_each\(:ids\) AS anon_1\))"
+_INVITED: Final = rf"memberships\.account_id {_AMONG} AND \S+\.joined_at IS NULL GROUP BY \S+"
 # What the pages of operators read of all accounts: numbers, names and dates.
 OF_OPERATORS: Final = (
     r"SELECT count\(\*\) AS accounts(?:, coalesce\(sum\(account_usage\.\w+\), :\w+\) AS \w+)+"
@@ -135,6 +136,7 @@ OF_OPERATORS: Final = (
     r"(?: WHERE (?:(?! FROM ).)+)?(?: ORDER BY (?:(?! FROM ).)+)?",
     r"SELECT (memberships|credentials|oauth_authorizations)\.(account|user)_id,"
     r" max\(\1\.last_\w+\) AS used_at FROM \1 WHERE \1\.\2_id " + _AMONG + r" GROUP BY \1\.\2_id",
+    rf"SELECT memberships\.account_id, count\(\*\) AS count_1 FROM memberships WHERE {_INVITED}",
     r"SELECT memberships\.user_id AS user_id, memberships\.role AS role,"
     r" (?:(?! FROM ).)+ AS joined_at, accounts\.id AS id, accounts\.name AS name FROM memberships"
     r" JOIN accounts ON accounts\.id = memberships\.account_id WHERE memberships\.user_id "

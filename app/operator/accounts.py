@@ -45,7 +45,7 @@ SORTS: Final = {
     "name": "Name",
     "area": "Largest area",
     "projects": "Most projects",
-    "members": "Most members",
+    "members": "Most members and invitations",
 }
 _COLUMNS: Final = (Account.id, Account.name, Account.slug, Account.plan, Account.created_at)
 _COUNTERS: Final = tuple(
@@ -95,8 +95,9 @@ class AccountDetails(NamedTuple):
 
 
 def list_accounts(filters: ListFilters) -> Listed:
-    """The accounts of one page: ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at`` and
-    ``last_used_at``, None for one that nobody has used."""
+    """The accounts of one page: ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at``,
+    ``invited``, how many of the members in ``usage`` have not joined, and ``last_used_at``, None
+    for one that nobody has used."""
     return read_page(filters, _count, _page, _records)
 
 
@@ -152,13 +153,21 @@ def change_plan(account_id: str, plan: str, shown: str) -> None:
 
 def _records(rows: list[Any]) -> list[dict[str, Any]]:
     statements = (partial(_last_use, place) for place in range(len(_LAST_USES)))
-    used = last_uses([row.id for row in rows], statements)
+    ids = [row.id for row in rows]
+    used, invited = last_uses(ids, statements), _invited_to(ids)
     names = ("id", "name", "slug", "plan", "created_at")
     return [
         {name: getattr(row, name) for name in names}
         | {"usage": summary(row), "last_used_at": used.get(row.id)}
+        | {"invited": invited.get(row.id, 0)}
         for row in rows
     ]
+
+
+def _invited_to(ids: list[str]) -> dict[str, int]:
+    """How many people who have not joined each of these accounts has; without those with none."""
+    dialect = engine().dialect.name
+    return dict(_invited(dialect).tuples(ids=id_values(ids, dialect)))
 
 
 @cache
@@ -188,6 +197,13 @@ def _last_use(place: int, dialect: str) -> CompiledQuery:
     own = select(table.c.account_id, func.max(column.expression).label("used_at"))
     own = own.where(is_among_ids(table.c.account_id, dialect)).group_by(table.c.account_id)
     return CompiledQuery(own)
+
+
+@cache
+def _invited(dialect: str) -> CompiledQuery:
+    own = is_among_ids(Membership.account_id.expression, dialect)
+    rows = select(Membership.account_id, func.count()).where(own, Membership.joined_at.is_(None))
+    return CompiledQuery(rows.group_by(Membership.account_id))
 
 
 def _searched(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:

@@ -51,6 +51,7 @@ EXCEPTIONS = {
     Place("app.operator.accounts", "_last_use", "Membership"): "when each account was last used",
     Place("app.operator.accounts", "_last_use", "Credential"): "likewise",
     Place("app.operator.accounts", "_last_use", "OAuthAuthorization"): "likewise",
+    Place("app.operator.accounts", "_invited", "Membership"): "how many are invited to each",
     Place("app.operator.people", "_accounts", "Membership"): "of people in all of their accounts",
     Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
     Place("app.credentials.expiry", "_SOON", "Credential"): "a job for all accounts",

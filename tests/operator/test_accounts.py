@@ -14,7 +14,15 @@ from app.values import clock
 from app.values.ids import new_id
 from tests.dashboard.support import HOSTILE, post
 from tests.deletion.support import set_deletion
-from tests.make import Browser, Client, make_account
+from tests.make import (
+    Browser,
+    Client,
+    make_account,
+    make_invited,
+    make_member,
+    new_email,
+    sign_up,
+)
 from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import Page
 from tests.operator.support import sent_statements
@@ -40,6 +48,10 @@ def make_accounts(client: Client, *names: str, **usage: int) -> list[str]:
 def shown(page: Page) -> list[str]:
     """The ids of the accounts that a page lists, in its order."""
     return [path.rpartition("/")[2] for path in page.links if path.startswith(f"{PATH}/acct_")]
+
+
+def slug_of(client: Client) -> str:
+    return str(client.get("/v1/account").json["data"]["slug"])
 
 
 def plan_of(client: Client) -> str:
@@ -121,6 +133,26 @@ def test_when_an_account_was_last_used(client: Client, operator: Browser) -> Non
     client.get("/v1/projects")
     page = operator.get(f"{PATH}/{client.account_id}")
     assert re.search(r"Last used \d{4}-\d\d-\d\d, \d\d:\d\d UTC", page.text)
+
+
+def test_signing_in_is_a_use(client: Client, operator: Browser) -> None:
+    email = new_email(client)
+    sign_up(client.app, email, account=f"Hornbeam {client.account_id}")
+    page = operator.get(f"{PATH}?search=Hornbeam {client.account_id}")
+    assert len(shown(page)) == 1
+    assert not re.search(r" never ", page.text)
+
+
+def test_members_are_told_from_people_who_have_not_joined(
+    client: Client, operator: Browser
+) -> None:
+    make_member(client)
+    make_invited(client)
+    page = operator.get(f"{PATH}?search={slug_of(client)}")
+    assert shown(page) == [client.account_id]
+    html = page.response.get_data(as_text=True)
+    for name, number in (("Members", 2), ("Invited", 1)):
+        assert f'<td data-label="{name}" class="number">{number}</td>' in html
 
 
 def test_an_account(client: Client, operator: Browser) -> None:
