@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, own_columns_of, rows_of
@@ -13,15 +13,21 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
 from app.models import Account, Membership, User
+from app.values import clock
 
 OWNER: Final = "owner"
 
-_ACCOUNTS_OF_PERSON = CompiledQuery(
+_IN_ACCOUNTS = (
     own_columns_of(
         Membership, Account.id, Account.name, Account.slug, Membership.role, Membership.joined_at
     )
-    .where(Account.id == Membership.account_id, Membership.joined_at.is_not(None))
+    .where(Account.id == Membership.account_id)
     .order_by(Account.name, Account.id)
+)
+_HAS_JOINED = Membership.joined_at.is_not(None)
+_JOINED = CompiledQuery(_IN_ACCOUNTS.where(_HAS_JOINED))
+_JOINED_OR_INVITED = CompiledQuery(
+    _IN_ACCOUNTS.where(or_(_HAS_JOINED, Membership.invitation_expires_at > bindparam("moment")))
 )
 _MEMBERS_IN_ROLES = (
     columns_of(Membership, User.id, User.email, User.name)
@@ -34,6 +40,14 @@ _MEMBERS_IN_ROLES = (
     )
     .order_by(User.id)
 )
+
+
+class Accounts(NamedTuple):
+    """The accounts of a person: those that they have joined, as ``memberships_of`` has them, and
+    to how many others they have an open invitation."""
+
+    joined: list[Any]
+    invitations: int
 
 
 def role_in(account_id: str, user_id: str) -> str | None:
@@ -54,7 +68,14 @@ def check_owner(principal: Principal) -> None:
 def memberships_of(user_id: str) -> list[Any]:
     """The accounts that a person has joined, by name: rows with ``id``, ``name`` and ``slug`` of
     the account, and the person's ``role`` and ``joined_at`` in it."""
-    return _ACCOUNTS_OF_PERSON.all(own_user_id=user_id)
+    return _JOINED.all(own_user_id=user_id)
+
+
+def accounts_of(user_id: str) -> Accounts:
+    """The accounts that a person has joined or is invited to."""
+    rows = _JOINED_OR_INVITED.all(own_user_id=user_id, moment=clock.now())
+    joined = [row for row in rows if row.joined_at is not None]
+    return Accounts(joined, len(rows) - len(joined))
 
 
 def members_in_roles(account_id: str, roles: Sequence[str]) -> Sequence[Any]:

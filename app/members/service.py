@@ -32,6 +32,8 @@ from app.members.invited import Invited as Invited
 from app.members.invited import list_invited as list_invited
 from app.members.locking import begin_change, is_last_owner, lock_member
 from app.members.own_invitations import accept_own_invitation as accept_own_invitation
+from app.members.own_invitations import decline_own_invitation as decline_own_invitation
+from app.members.own_invitations import inviter_of as inviter_of
 from app.members.own_invitations import list_own_invitations as list_own_invitations
 from app.members.record import COLUMNS, not_found, row_record
 from app.members.rules import INVITED_ROLES as INVITED_ROLES

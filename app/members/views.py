@@ -1,18 +1,22 @@
-"""The pages for accepting invitations."""
+"""The pages for accepting and declining invitations."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from flask import Response, request
 
 from app.auth.sessions import SignedIn, switch_account
 from app.db.extensions import db
+from app.db.transactions import transaction
+from app.limits.counting import count_page_request
 from app.members.forms import JoinForm
 from app.members.service import (
     accept_invitation,
     accept_own_invitation,
+    decline_own_invitation,
     find_invitation,
+    inviter_of,
     list_own_invitations,
 )
 from app.people.service import set_first_password
@@ -24,6 +28,8 @@ from app.site.signed_in import current_person, signed_in
 from app.values.ids import is_id
 
 bp = PageBlueprint("invitations", __name__)
+
+_ENDED: Final = "That invitation has ended."
 
 
 @bp.route("/invitations/<token>", methods=["GET", "POST"])
@@ -53,23 +59,38 @@ def invitation(token: str) -> Any:
 def invitations(person: SignedIn) -> Response:
     """The invitations of a person whose address was verified."""
     found = list_own_invitations(person.user_id) if person.is_verified else []
-    return page("members/invitations.html", invitations=found)
+    inviters = {row.id: inviter_of(row.id, person.user_id) for row in found}
+    return page("members/invitations.html", invitations=found, inviters=inviters)
 
 
 @bp.post("/invitations")
 @signed_in
 def accept(person: SignedIn) -> Response:
     """Accept one of them."""
+    count_page_request(person.user_id)
     account_id = request.form.get("account_id", "")
     joined = None
     if person.is_verified and is_id("account", account_id):
         joined = accept_own_invitation(person.user_id, account_id)
     if joined is None:
         db.session.rollback()
-        return redirect_to("/invitations", "That invitation has ended.")
+        return redirect_to("/invitations", _ENDED)
     switch_account(person.session_id, joined.account_id)
     db.session.commit()
     return redirect_to("/projects", "You have joined the account.")
+
+
+@bp.post("/invitations/decline")
+@signed_in
+def decline(person: SignedIn) -> Response:
+    """Decline one of them."""
+    count_page_request(person.user_id)
+    account_id = request.form.get("account_id", "")
+    declined = False
+    if person.is_verified and is_id("account", account_id):
+        with transaction():
+            declined = decline_own_invitation(person.user_id, account_id)
+    return redirect_to("/invitations", "Invitation declined." if declined else _ENDED)
 
 
 def _join(token: str, found: Any, session_id: str) -> Response:

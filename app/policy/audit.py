@@ -35,6 +35,7 @@ ACTIONS: Final[dict[str, str]] = {
     "import.canceled": "canceled the import of {}",
     "member.invited": "invited {}",
     "member.joined": "joined the account as {}",
+    "member.declined": "declined the invitation of {}",
     "member.updated": "changed the role of {}",
     "member.removed": "removed {} from the account",
     "api_key.created": "created the API key {}",

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
 
-from app.auth.memberships import memberships_of
+from app.auth.memberships import Accounts, accounts_of
 from app.http.middleware import FORM_ACTION
 from app.instance.state import shown_message, shown_sign_up
 from app.policy.permissions import expand, role_permissions
@@ -38,7 +38,8 @@ def init_app(app: Flask, settings: Settings) -> None:
             "person": g.get("person"),
             "csrf_field": protection.csrf_field,
             "instance": instance(),
-            "own_accounts": _own_accounts,
+            "own_accounts": lambda: _accounts().joined,
+            "open_invitations": _open_invitations,
             "section": g.get("section"),
             "theme": theme(),
             "has_third_party": static_files.has_third_party,
@@ -150,11 +151,21 @@ def local_path(target: str | None) -> str:
     return "/" if is_external else target
 
 
-def _own_accounts() -> list[Any]:
+def _accounts() -> Accounts:
     """The accounts of the signed-in person, for the menu; none on a page that tells of a failure,
     as the database may be what failed."""
     person = g.get("person")
-    return [] if person is None or g.get("is_failure") else memberships_of(person.user_id)
+    if person is None or g.get("is_failure"):
+        return Accounts([], 0)
+    if "accounts" not in g:
+        g.accounts = accounts_of(person.user_id)
+    found: Accounts = g.accounts
+    return found
+
+
+def _open_invitations() -> int:
+    """How many invitations the page of them shows: none until the address was verified."""
+    return _accounts().invitations if g.person and g.person.is_verified else 0
 
 
 def _may(permission: str) -> bool:

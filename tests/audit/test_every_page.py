@@ -90,7 +90,8 @@ _OF_PEOPLE: Final = (
     *("/profile/password", "/profile/sessions/<session_id>/end", "/profile/verify-email"),
     *("/login/single-sign-on/new", "/login/single-sign-on/link", "/login/single-sign-on/mail"),
     *("/login/single-sign-on/link/<token>", "/profile/sign-ins/<identity_id>/unlink"),
-    *("/invitations", "/settings/deletion", "/settings/deletion/cancel", "/profile/deletion"),
+    *("/invitations", "/invitations/decline", "/profile/deletion"),
+    *("/settings/deletion", "/settings/deletion/cancel"),
 )
 _OF_OPERATORS: Final = "/operator"  # likewise, in other logs: tests/operator/test_audit.py
 _FACTOR: Final = "/second-factor"  # likewise: tests/second_factor/test_audit.py

@@ -60,6 +60,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /applications/end
         GET /invitations
         POST /invitations
+        POST /invitations/decline
         GET /profile
         GET /profile/deletion
         POST /profile/deletion
