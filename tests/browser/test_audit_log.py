@@ -35,12 +35,12 @@ def test_a_changed_boundary_is_found_and_seen(forester: Visitor) -> None:
     expect(entries.first).to_contain_text("added")
     expect(entries.first).to_contain_text("Chrome on Linux")
 
-    page.get_by_label("What was done").select_option(label="Created the project")
+    page.get_by_label("What was done").select_option(label="Created a project")
     forester.press("Show")
     expect(entries).to_have_count(1)
     assert "target_id=proj_" in page.url
     page.get_by_role("link", name="Clear all filters").click()
-    page.get_by_label("What was done").select_option(label="Deleted the project")
+    page.get_by_label("What was done").select_option(label="Deleted a project")
     forester.press("Show")
     expect(page.get_by_text("No entry matches these filters")).to_be_visible()
     page.get_by_role("link", name="Clear the filters").click()

@@ -72,6 +72,34 @@ def test_no_choice_of_an_action_ends_with_a_preposition() -> None:
     assert not last & {"of", "as", "to", "from", "for", "on", "the"}
 
 
+def test_actions_are_called_as_entries_read() -> None:
+    groups = {name: dict(actions) for name, actions in action_groups(OF_ACCOUNT)}
+    for group, action, words in (
+        ("Members", "member.invited", "Invited somebody"),
+        ("Members", "member.removed", "Removed somebody from the account"),
+        ("Members", "member.joined", "Joined the account"),
+        ("Members", "member.updated", "Changed a role"),
+        ("Projects", "project.boundary.updated", "Changed the boundary of a project"),
+        ("Imports", "import.updated", "Changed how a file is read"),
+        ("Imports", "import.applied", "Applied an import"),
+        ("Signing in", "person.sign_in_refused", "Tried to sign in"),
+        ("Signing in", "person.sessions_ended", "Ended sessions"),
+        ("Second factor", "person.second_factor_turned_on", "Turned on a second factor"),
+        ("Second factor", "person.passkey_added", "Added a passkey"),
+        ("Profiles", "person.email_verified", "Confirmed an email address"),
+        ("API keys", "api_key.created", "Created an API key"),
+        ("Applications", "application.allowed", "Allowed an application to act for them"),
+        ("Webhooks", "webhook.redelivered", "Sent an event to a webhook again"),
+        ("The account", "account.second_factor_required", "Required a second factor"),
+        ("The account", "account.deletion_canceled", "Canceled the deletion of the account"),
+    ):
+        assert groups[group][action] == words
+    groups = {name: dict(actions) for name, actions in action_groups(OF_INSTANCE)}
+    assert groups["Operators"]["operator.added"] == "Made somebody an operator"
+    assert groups["Accounts"]["account.created"] == "Created an account"
+    assert groups["The instance"]["instance.message_removed"].endswith("from all pages")
+
+
 def test_what_people_did_stands_there_with_where_they_came_from(
     client: Client, owner: Browser
 ) -> None:

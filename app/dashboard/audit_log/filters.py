@@ -51,7 +51,9 @@ class LogFilters(NamedTuple):
 
 
 def read_filters(
-    arguments: Mapping[str, str], path: str = ACCOUNT_LOG, names: Mapping[str, str] = OF_ACCOUNT
+    arguments: Mapping[str, str],
+    path: str = ACCOUNT_LOG,
+    names: Mapping[str, tuple[str, ...]] = OF_ACCOUNT,
 ) -> LogFilters:
     """The filters of an address. What is not valid is left out, and told in ``problems``.
 

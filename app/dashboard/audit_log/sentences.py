@@ -9,29 +9,38 @@ from typing import Any, Final, NamedTuple
 from app.policy.audit import ACTIONS
 
 _TARGET: Final = "{}"
-_BEFORE_TARGET: Final = re.compile(r"( of| as| to| from| for| on)? \{\}")
+_BEFORE_TARGET: Final = re.compile(r"( of| as| to| from| for| on| in)? \{\}")
 _OWN: Final = re.compile(r"\bthe (.*) of \{\}")
-# The groups of actions that the log of an account can have, by the first part of an action.
-OF_ACCOUNT: Final = {
-    "project": "Projects",
-    "asset": "Assets",
-    "import": "Imports",
-    "person": "Signing in and profiles",
-    "member": "Members",
-    "api_key": "API keys",
-    "service_token": "Service tokens",
-    "application": "Applications",
-    "webhook": "Webhooks",
-    "account": "The account",
-    "audit_log": "The audit log",
+_NAMED: Final = re.compile(r"\bthe ((\w)\w*(?: (?!(?:of|as)\b)\w+)?)(?: of)? \{\}")
+_OF_PEOPLE: Final = {
+    "Signing in": ("person.sign", "person.sessions_"),
+    "Second factor": tuple(
+        f"person.{what}_" for what in ("second_factor", "authenticator", "passkey", "recovery")
+    ),
+    "Profiles": ("person.",),
+}
+# The groups of actions that the log of an account can have, with how those begin; an action is in
+# the first of which that is true.
+OF_ACCOUNT: Final[Mapping[str, tuple[str, ...]]] = {
+    "Projects": ("project.",),
+    "Assets": ("asset.",),
+    "Imports": ("import.",),
+    "Members": ("member.",),
+    **_OF_PEOPLE,
+    "API keys": ("api_key.",),
+    "Service tokens": ("service_token.",),
+    "Applications": ("application.",),
+    "Webhooks": ("webhook.",),
+    "The account": ("account.",),
+    "The audit log": ("audit_log.",),
 }
 # Likewise of the log of the instance, which has what concerns no account.
-OF_INSTANCE: Final = {
-    "instance": "The instance",
-    "operator": "Operators",
-    "account": "Accounts",
-    "person": "People without an account",
-    "audit_log": "The audit log",
+OF_INSTANCE: Final[Mapping[str, tuple[str, ...]]] = {
+    "The instance": ("instance.",),
+    "Operators": ("operator.",),
+    "Accounts": ("account.",),
+    **_OF_PEOPLE,
+    "The audit log": ("audit_log.",),
 }
 
 
@@ -65,19 +74,37 @@ def sentence(entry: Mapping[str, Any]) -> Sentence:
     return Sentence(before, after, True)
 
 
-def action_groups(names: Mapping[str, str] = OF_ACCOUNT) -> list[Group]:
+def action_groups(names: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[Group]:
     """All actions of some groups."""
-    groups = {key: Group(name, []) for key, name in names.items()}
+    groups = {name: Group(name, []) for name in names}
     for action, text in ACTIONS.items():
-        if group := groups.get(action.partition(".")[0]):
-            words = _without_target(text)
-            group.actions.append((action, words[0].upper() + words[1:]))
+        if name := _group(action, names):
+            groups[name].actions.append((action, _choice(text, is_one=name.startswith("The "))))
     return list(groups.values())
 
 
-def is_action(action: str, names: Mapping[str, str]) -> bool:
+def is_action(action: str, names: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether an action is one of some groups."""
-    return action in ACTIONS and action.partition(".")[0] in names
+    return action in ACTIONS and _group(action, names) is not None
+
+
+def _group(action: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
+    return next((name for name, starts in names.items() if action.startswith(starts)), None)
+
+
+def _choice(text: str, *, is_one: bool) -> str:
+    """What an action is called, whatever its target.
+
+    Args:
+        is_one: whether there is but one such target.
+    """
+    words = text if is_one else _NAMED.sub(_any, text)
+    words = _BEFORE_TARGET.sub(lambda found: "" if found[1] or is_one else " somebody", words)
+    return words[0].upper() + words[1:]
+
+
+def _any(found: re.Match[str]) -> str:
+    return f"{'an' if found[2] in 'aeioA' else 'a'} {found[1]}"
 
 
 def _is_about_themselves(entry: Mapping[str, Any]) -> bool:
