@@ -193,7 +193,7 @@ def export_log() -> Response:
 
 
 def _log_filters(arguments: Any) -> LogFilters:
-    return read_log_filters(arguments, _LOG, OF_INSTANCE)
+    return read_log_filters(INSTANCE, arguments, _LOG, OF_INSTANCE)
 
 
 def _overview(form: MessageForm) -> Response:

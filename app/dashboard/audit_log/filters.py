@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from app.audit_log.service import EntryQuery
 from app.dashboard.addresses import filtered
 from app.dashboard.audit_log.sentences import OF_ACCOUNT, Group, action_groups, is_action
+from app.dashboard.audit_log.who import ActorGroup, actors_called, grouped, offered_actors
 from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
 from app.values.timestamps import TimestampInvalid, read_timestamp
@@ -22,6 +23,7 @@ _ID: Final = re.compile(r"[a-z0-9_]{1,40}")
 class LogFilters(NamedTuple):
     """The filters of one request, and what is wrong with them."""
 
+    account_id: str  # whose log it is
     path: str  # of the page
     groups: list[Group]  # of the actions that its log can have
     chosen: dict[str, str]  # as the address has them
@@ -29,6 +31,8 @@ class LogFilters(NamedTuple):
     until: datetime | None
     problems: list[str]
     before: str  # the id of the entry that all that are shown are older than; empty: the newest
+    typed: str  # the name of whom the entries are by; empty: they were chosen
+    called: list[ActorGroup]  # those who have this name, if there are several
 
     def query(self, **page: int) -> EntryQuery:
         """Which entries these leave, with what else a query has."""
@@ -45,12 +49,24 @@ class LogFilters(NamedTuple):
         """The address with these filters, but for those that are named; the newest entries."""
         return filtered(self.path, {**self.chosen, **others}, {})
 
+    def who(self) -> list[ActorGroup] | None:
+        """Whom the form offers to choose from; None if they are so many that a name is typed."""
+        offered, chosen = (
+            self.called or offered_actors(self.account_id),
+            self.chosen.get("actor_id"),
+        )
+        ids = {actor_id for group in offered or () for actor_id, _ in group.actors}
+        if offered is not None and chosen and chosen not in ids:  # they have no entries
+            offered.append(ActorGroup("Others", [(chosen, chosen)]))
+        return offered
+
     def moment(self, name: str) -> str:
         """``since`` or ``until`` as the field of the form has it, in UTC."""
         return field_value(self.since if name == "since" else self.until)
 
 
 def read_filters(
+    account_id: str,
     arguments: Mapping[str, str],
     path: str = ACCOUNT_LOG,
     names: Mapping[str, tuple[str, ...]] = OF_ACCOUNT,
@@ -58,6 +74,7 @@ def read_filters(
     """The filters of an address. What is not valid is left out, and told in ``problems``.
 
     Args:
+        account_id: whose log it is.
         path: of the page.
         names: the groups of actions that its log can have (``sentences``).
     """
@@ -71,6 +88,9 @@ def read_filters(
         if name in chosen and not _ID.fullmatch(chosen[name]):
             problems.append(f"“{name}” must be an id, such as those that entries have.")
             del chosen[name]
+    typed, called = arguments.get("who", "").strip(), list[ActorGroup]()
+    if typed:
+        called = _find(account_id, typed, chosen, problems)
     moments = {name: _moment(name, chosen, problems) for name in _MOMENTS}
     since, until = moments.values()
     if since and until and since > until:
@@ -79,6 +99,7 @@ def read_filters(
         since = until = None
     before = arguments.get("before", "")
     return LogFilters(
+        account_id,
         path,
         action_groups(names),
         chosen,
@@ -86,7 +107,28 @@ def read_filters(
         until,
         problems,
         before if is_id("audit_entry", before) else "",
+        "" if "actor_id" in chosen else typed,
+        called,
     )
+
+
+def _find(
+    account_id: str, typed: str, chosen: dict[str, str], problems: list[str]
+) -> list[ActorGroup]:
+    """Choose the one who has a name. Returns those who have it if there are several."""
+    chosen.pop("actor_id", None)
+    found = actors_called(account_id, typed)
+    if len(found) == 1:
+        chosen["actor_id"] = found[0].id
+        return []
+    if found:
+        problems.append(f"“Who”: {len(found):,} have the name “{typed}”. Choose one of them.")
+    else:
+        problems.append(
+            f"“Who”: nobody in this log has the name “{typed}”. Type an email address, or the name "
+            "of a key, as entries have it."
+        )
+    return grouped(found)
 
 
 def _moment(name: str, chosen: dict[str, str], problems: list[str]) -> datetime | None:

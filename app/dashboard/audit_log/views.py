@@ -41,7 +41,7 @@ _SVG: Final = "image/svg+xml"
 @of_account("admin")
 def audit_log(principal: Principal) -> Response:
     """The entries that the filters leave, the newest first."""
-    filters = read_filters(request.args)
+    filters = read_filters(principal.account_id, request.args)
     query = filters.query(per_page=_PER_PAGE)
     found = list_latest(principal.account_id, query, filters.before or None)
     lines = [line_of(entry) for entry in found.records]
@@ -62,7 +62,8 @@ def audit_log(principal: Principal) -> Response:
 @of_account("admin")
 def export(principal: Principal) -> Response:
     """A file with all that the filters leave."""
-    filters, format_name = read_filters(request.form), request.form.get("format", "")
+    filters = read_filters(principal.account_id, request.form)
+    format_name = request.form.get("format", "")
     refuse(filters.problems)
     if format_name not in FORMATS:
         raise BadRequest("Choose CSV or NDJSON.")
