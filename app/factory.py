@@ -30,7 +30,6 @@ from app.members.routes import bp as members_bp
 from app.members.views import bp as invitations_bp
 from app.monitoring import health, metrics
 from app.oauth.routes import bp as oauth_bp
-from app.oauth.views import bp as oauth_pages_bp
 from app.ogc.routes import bp as ogc_bp
 from app.openapi import document
 from app.operator.views import bp as operator_bp
@@ -145,7 +144,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         api.register_blueprint(blueprint)
     for other in (
         billing_bp, chat_bp, deletion_bp, deletion_of_person_bp, form_validation.bp, health.bp,
-        invitations_bp, metrics.bp, oauth_bp, oauth_pages_bp, ogc_bp, operator_bp, people_bp,
+        invitations_bp, metrics.bp, oauth_bp, ogc_bp, operator_bp, people_bp,
         profile_bp, reference_bp, root_files.bp, row_changes_bp, second_factor_bp,
         single_sign_on_bp, *DASHBOARD,
     ):  # fmt: skip

@@ -11,6 +11,7 @@ from app.dashboard.applications.views import bp as applications
 from app.dashboard.asset_page.views import bp as asset_page
 from app.dashboard.assets.views import bp as assets
 from app.dashboard.audit_log.views import bp as audit_log
+from app.dashboard.consent.views import bp as consent
 from app.dashboard.credentials.views import api_keys, service_tokens
 from app.dashboard.imports.views import bp as imports
 from app.dashboard.members.views import bp as members
@@ -31,6 +32,7 @@ DASHBOARD: Final[tuple[Blueprint, ...]] = (
     asset_page,
     assets,
     audit_log,
+    consent,
     imports,
     members,
     project_editor,

@@ -16,7 +16,7 @@ from app.oauth.consents import (
     revoke_consents_to,
 )
 from app.oauth.metadata import server_metadata
-from app.oauth.redirect_uris import redirect_uri_problem
+from app.oauth.redirect_uris import display_host, is_on_this_device, redirect_uri_problem
 from app.oauth.requests import (
     AuthorizationRequest,
     CannotRedirect,
@@ -34,8 +34,10 @@ __all__ = [
     "RedirectWithError",
     "consents_of_account",
     "deny",
+    "display_host",
     "grant",
     "has_consented",
+    "is_on_this_device",
     "issuer",
     "list_consents",
     "read_request",

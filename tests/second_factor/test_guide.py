@@ -15,7 +15,10 @@ STEPS = {
     "app/dashboard/start/views.py make_key": (False, "making an API key or a service token"),
     "app/dashboard/applications/views.py register": (False, "registering an application"),
     "app/dashboard/application_page/views.py rotate": (False, "giving one a new secret"),
-    "app/oauth/views.py _handle_decision": (False, "allowing an application to act for you"),
+    "app/dashboard/consent/views.py _handle_decision": (
+        False,
+        "allowing an application to act for you",
+    ),
     "app/dashboard/members/views.py invite": (False, "inviting an admin"),
     "app/dashboard/members/views.py invite_again": (False, "inviting an admin, also once more"),
     "app/dashboard/members/views.py set_role": (False, "making somebody an admin or owner"),

@@ -1,4 +1,4 @@
-"""The page on which people allow an application to act for them."""
+"""Asking a person whether an application may act for them, and redirecting back to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from app.auth.sessions import SignedIn, record_session_use
 from app.db.transactions import transaction
 from app.limits.counting import count_authorization_request
 from app.oauth import service
-from app.oauth.redirect_uris import display_host, is_on_this_device
 from app.oauth.service import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.policy.permissions import SCOPES
 from app.second_factor.service import ask_again
@@ -20,7 +19,7 @@ from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
 from app.site.signed_in import current_person, with_person
 from app.values import clock
 
-bp = PageBlueprint("oauth_pages", __name__)
+bp = PageBlueprint("consent", __name__)
 
 
 @bp.route(service.AUTHORIZE, methods=["GET", "POST"])
@@ -32,7 +31,7 @@ def authorize() -> Response:
     try:
         auth_request = service.read_request(request.query_string)
     except CannotRedirect as error:
-        return page("oauth/error.html", error.status, message=error.message)
+        return page("consent/error.html", error.status, message=error.message)
     except RedirectWithError as error:
         return _redirect_to_client(error.url)
     if person is None:
@@ -83,7 +82,7 @@ def _account_with_consent(
     None for a public client on the person's device: another program could impersonate it, so the
     person is asked each time (RFC 8252, section 8.6).
     """
-    if auth_request.client.is_public and is_on_this_device(auth_request.redirect_uri):
+    if auth_request.client.is_public and service.is_on_this_device(auth_request.redirect_uri):
         return None
     allowed = [
         row.id for row in accounts if service.has_consented(auth_request, person.user_id, row.id)
@@ -105,19 +104,19 @@ def _consent_page(
     auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any], status: int = 200
 ) -> Response:
     if not accounts:
-        return page("oauth/no_account.html", 403, client=auth_request.client)
+        return page("consent/no_account.html", 403, client=auth_request.client)
     allow_form_action(auth_request.redirect_uri)
     chosen = {row.id for row in accounts} & {person.account_id} or {accounts[0].id}
     return page(
-        "oauth/consent.html",
+        "consent/consent.html",
         status,
         client=auth_request.client,
         is_unclear=status != 200,
         accounts=accounts,
         chosen=chosen.pop(),
         scopes={name: SCOPES[name] for name in auth_request.scopes},
-        host=display_host(auth_request.redirect_uri),
-        on_this_device=is_on_this_device(auth_request.redirect_uri),
+        host=service.display_host(auth_request.redirect_uri),
+        on_this_device=service.is_on_this_device(auth_request.redirect_uri),
         ends_at=clock.now() + auth_request.life,
         action=_own_url(),
     )

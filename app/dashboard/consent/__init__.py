@@ -1,0 +1,1 @@
+"""The page on which people allow an application to act for them."""
