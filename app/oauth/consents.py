@@ -106,13 +106,14 @@ def record_consent(
     row = insert_into(OAuthConsent).values(
         **key, scopes=list(scopes), created_at=moment, updated_at=moment
     )
-    inserted: Any = db.session.execute(row.on_conflict_do_nothing())
+    unknown = row.on_conflict_do_nothing().returning(OAuthConsent.application_id)
+    is_new = db.session.scalar(unknown) is not None
     consent = db.session.scalars(
         rows_of(account_id, OAuthConsent)
         .where(OAuthConsent.user_id == user_id, OAuthConsent.application_id == application_id)
         .with_for_update()
     ).one()
-    former = [] if inserted.rowcount else consent.scopes
+    former = [] if is_new else consent.scopes
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
     if granted != consent.scopes:
         consent.scopes, consent.updated_at = granted, moment
