@@ -64,7 +64,7 @@ class Verifier:
             return
         record = _parsed(line)
         if self._line == 1:
-            yield from self._begin(record)
+            yield from self._begin(line, record)
         elif self._is_over:
             yield Finding("file_unreadable", "something follows its end", self._line)
         elif record is None:
@@ -99,7 +99,12 @@ class Verifier:
             yield Finding("not_sealed", detail)
         yield from self._missing_kept()
 
-    def _begin(self, record: Any) -> Iterator[Finding]:
+    def _begin(self, line: bytes, record: Any) -> Iterator[Finding]:
+        if line.endswith(b"\r"):
+            self._is_refused = True
+            message = "convert them back to LF, such as with dos2unix, or export the log again"
+            yield Finding("file_converted", message)
+            return
         head = record.get("audit_log") if record and len(record) == 1 else None
         if not isinstance(head, Mapping) or head.get("format") != proof.FORMAT:
             self._is_refused = True

@@ -105,3 +105,11 @@ def test_what_nobody_signed_stands_in_no_line_of_the_file_itself(
 ) -> None:
     assert before in b"\n".join(lines)
     assert kinds([each.replace(before, after) for each in lines], pinned=[PUBLIC]) != []
+
+
+def test_line_ends_that_a_program_converted_are_told(lines: list[bytes]) -> None:
+    (found,) = findings([each + b"\r\n" for each in lines])
+    assert str(found) == (
+        "The line ends of the file were converted to CRLF, which changes each entry: convert them "
+        "back to LF, such as with dos2unix, or export the log again."
+    )
