@@ -6,6 +6,7 @@ two queries, so a batch can be sealed or deleted meanwhile; each part of a file 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext
 from functools import cache
@@ -45,6 +46,7 @@ HEADINGS: Final = (
     *(f"target_{name}" for name in _ACTOR),
     "changes",
 )
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 _BATCH = CompiledQuery(
     columns_of(AuditEntry, AuditEntry.number, AuditEntry.body)
@@ -199,6 +201,15 @@ def _csv(bodies: Iterator[str]) -> Iterator[bytes]:
 
 
 def _cells(entry: dict[str, Any]) -> list[Any]:
+    """The columns, with control characters escaped as in JSON: a terminal would obey them."""
+    return [_escaped(each) if isinstance(each, str) else each for each in _columns(entry)]
+
+
+def _escaped(text: str) -> str:
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _columns(entry: dict[str, Any]) -> list[Any]:
     via = dict(entry["via"])
     if via["application"]:
         via["application"] = via["application"]["id"]

@@ -13,6 +13,7 @@ from flask import Flask
 
 from app.audit.authenticity import code_of
 from app.audit.entries import Target, record
+from app.audit.origin import Via
 from app.audit_log.files import HEADINGS, proof_lines, write_file
 from app.audit_proof.verification import Verifier, verify_lines
 from app.db.extensions import db
@@ -21,7 +22,7 @@ from app.models import AuditEntry
 from app.values.ids import new_id
 from app.values.strict_json import canonical, loads
 from tests.audit_log.logs import ANN, PATH, exported, kinds, seal, sealed_log, write
-from tests.make import Client, make_account, make_key
+from tests.make import Client, make_account, make_entry, make_key
 
 MANY = 20_000
 
@@ -152,3 +153,18 @@ def _fill(client: Client, number: int) -> None:
             )
         db.session.connection().execute(AuditEntry.__table__.insert(), batch)
         db.session.commit()
+
+
+def test_no_text_of_a_spreadsheet_controls_a_terminal(client: Client) -> None:
+    hostile = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
+    make_entry(
+        client,
+        target=Target("project", None, hostile),
+        actor=ANN._replace(label=f"{hostile}ä"),
+        via=Via(user_agent=hostile),
+        changes={"name": {"from": None, "to": hostile}},
+    )
+    text = client.get(f"{PATH}?format=csv").data.decode()
+    assert not set(hostile) & set(text.replace("\r\n", ""))
+    labels = [row["actor_label"] for row in rows(client, f"&actor_id={ANN.id}")]
+    assert labels == ["".join(f"\\u{ord(each):04x}" for each in hostile) + "ä"]
