@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from rq.executions import Execution, ExecutionRegistry
 from rq.job import Job as RqJob
 
 from app.jobs.queue import GENERAL
@@ -59,12 +60,28 @@ def periodic_jobs() -> tuple[Job, ...]:
     return tuple(job for job in _jobs.values() if job.every_seconds is not None)
 
 
+class _Executions(ExecutionRegistry):
+    """The executions of a job. That of a worker that was killed stays listed for a minute after RQ
+    has forgotten it, and RQ would fail each job that ends meanwhile, though it did its work."""
+
+    def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
+        """All that are listed, by their ids alone."""
+        return [
+            Execution(each, self.job_id, self.connection)
+            for each in self.get_execution_ids(start, end)
+        ]
+
+
 class RegisteredJob(RqJob):
     """What RQ's workers run: a function that is registered, and no callbacks."""
 
     success_callback = None
     failure_callback = None
     stopped_callback = None
+
+    @property
+    def execution_registry(self) -> ExecutionRegistry:
+        return _Executions(self.id, connection=self.connection)
 
     def perform(self) -> Any:
         """Run it. Raises PermissionError for a function that is no job of the service."""

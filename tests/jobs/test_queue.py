@@ -6,6 +6,8 @@ from importlib import import_module
 
 import pytest
 from redis import Redis
+from rq.executions import Execution
+from rq.job import JobStatus
 
 from app.core import JOBS
 from app.jobs.queue import job_queue
@@ -70,3 +72,15 @@ def test_a_job_has_no_callbacks(valkey_url: str) -> None:
     job = _job(valkey_url, "app.usage.jobs.write_counts")
     job._failure_callback_name = "os.system"
     assert job.failure_callback is None
+
+
+def test_a_job_ends_well_while_a_killed_worker_is_still_listed(valkey_url: str) -> None:
+    """RQ forgets an execution a minute before it takes it off the list."""
+    job = _job(valkey_url, "app.usage.jobs.write_counts")
+    job.set_status(JobStatus.STARTED)
+    with job.connection.pipeline() as pipeline:
+        killed = Execution("of-the-killed", job.id, job.connection)
+        job.execution_registry.add(killed, 60, pipeline)
+        pipeline.execute()
+    job.cleanup(0)
+    assert not job.connection.keys(f"*{job.id}*")

@@ -19,6 +19,7 @@ from gunicorn.http import errors, message, unreader, wsgi
 from gunicorn.workers import gthread
 from redis import Redis
 from rq import Queue, Worker
+from rq.executions import ExecutionRegistry
 from rq.job import Job
 
 from app.running import rq_worker
@@ -81,6 +82,8 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
         (Worker.set_current_job_working_time, "(self, current_job_working_time, pipeline=None)"),
         (Worker.maintain_heartbeats, "(self, job)"),
         (Worker.teardown, "(self)"),
+        (ExecutionRegistry.get_executions, "(self, start=0, end=-1)"),
+        (ExecutionRegistry.get_execution_ids, "(self, start=0, end=-1)"),
     ],
 )
 def test_the_methods_have_the_same_parameters(function: Any, signature: str) -> None:
@@ -151,6 +154,9 @@ def test_rq_calls_what_is_overridden() -> None:
     assert "connection_timeout" in Worker._set_connection.__code__.co_names
     assert {"fork_work_horse", "monitor_work_horse"} <= set(Worker.execute_job.__code__.co_names)
     assert "main_work_horse" in Worker.fork_work_horse.__code__.co_names
+    for caller in (Job.get_executions, Job.delete):
+        assert "execution_registry" in caller.__code__.co_names
+    assert "get_executions" in ExecutionRegistry.delete.__code__.co_names
 
 
 def test_a_worker_of_rq_has_the_attributes(valkey_url: str) -> None:
