@@ -13,6 +13,7 @@ from flask import Response, current_app, request
 
 from app.account.service import read_account
 from app.api.expensive import client_check, until_the_end
+from app.api.requests import request_id
 from app.db import queries
 from app.exports import service
 from app.exports.access import while_allowed
@@ -69,7 +70,8 @@ def stream_file(
     first = next(pieces, b"")
     pace_response(EXPORT_HELD_BYTES, EXPORT_SECONDS)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
-    body = _then_last(_until_refused(while_allowed(chain([first], pieces), app)), slot.close)
+    allowed = _until_refused(while_allowed(chain([first], pieces), app), request_id())
+    body = _then_last(allowed, slot.close)
     response = Response(body, content_type=content_type)
     if size is not None:
         response.content_length = size
@@ -78,13 +80,18 @@ def stream_file(
     return response
 
 
-def _until_refused(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _until_refused(pieces: Iterator[bytes], own_id: str) -> Iterator[bytes]:
     """The pieces, until one is refused. The connection breaks off then, so that no client takes
-    what it has for the whole file: to the web server, that is as if the client had gone."""
+    what it has for the whole file: to the web server, that is as if the client had gone.
+
+    Args:
+        own_id: of the request, for the log.
+    """
     try:
         yield from pieces
     except ApiError as refusal:
-        log.info("an export ended early: %s", refusal.message)
+        fields = {"request_id": own_id}
+        log.info("an export ended early: %s", refusal.message, extra={"fields": fields})
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
 
 

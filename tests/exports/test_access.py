@@ -56,6 +56,7 @@ def _ends_early(response: Any, caplog: pytest.LogCaptureFixture) -> None:
     (line,) = [each for each in caplog.records if each.name == "app.exports.responses"]
     assert line.getMessage().startswith("an export ended early: ")
     assert (line.levelname, line.exc_info) == ("INFO", None)
+    assert vars(line)["fields"] == {"request_id": response.headers["X-Request-Id"]}
 
 
 def begun_on_page(browser: Browser, page: str = "/settings", path: str = "/settings/export") -> Any:
