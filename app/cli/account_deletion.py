@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.deletion.service import cancel_by_operator, count_contents, counted, delete_account
+from app.http.errors import NotFound
 
 
 @click.command("delete")
@@ -46,8 +48,8 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
         _delete(found.id)
     except KeyboardInterrupt:
         raise CommandError(
-            "Interrupted. Nobody can use the account anymore, but some of its data is left. Run "
-            "the command again to delete the rest."
+            "Interrupted. Nobody can use the account anymore. The worker deletes the rest of its "
+            "data, or run the command again."
         ) from None
     record: dict[str, Any] = {"id": found.id, "slug": found.slug, "deleted": True}
     show_record(record | counts, as_json=as_json)
@@ -73,8 +75,12 @@ def cancel_deletion(account: str, as_json: bool) -> None:
 def _delete(account_id: str) -> None:
     queries.release()
     with transaction():
-        for _ in delete_account(account_id):
-            db.session.commit()
+        steps = delete_account(account_id)
+        next(steps)
+        db.session.commit()
+        with suppress(NotFound):  # the job, which goes on with what has begun, was faster
+            for _ in steps:
+                db.session.commit()
 
 
 commands = [delete, cancel_deletion]

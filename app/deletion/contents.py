@@ -89,9 +89,10 @@ def _end_access(account_id: str) -> None:
     """Let nobody use an account from here on: no person, key, application or webhook.
 
     Sessions in it go on in no account, until their person chooses another one. Who was only invited
-    is forgotten.
+    is forgotten. From now on the deletion cannot be canceled, and if this is a command that is
+    killed, the job goes on.
     """
-    _lock(account_id)
+    _make_due(_lock(account_id))
     _leave_sessions(account_id)
     for webhook in db.session.scalars(rows_of(account_id, Webhook).with_for_update()):
         webhook.enabled = False
@@ -147,6 +148,13 @@ def _lock(account_id: str) -> Account:
     if account is None:
         raise NotFound("This account is already deleted.")
     return account
+
+
+def _make_due(account: Account) -> None:
+    """Set the time of an account's deletion to now, unless it has come. The operator deletes it."""
+    moment = clock.now()
+    if account.deletes_at is None or account.deletes_at > moment:
+        account.deletes_at, account.deletion_scheduled_by = moment, None
 
 
 def _leave_sessions(account_id: str) -> None:

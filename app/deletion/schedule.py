@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select
 
-from app.audit.origin import Actor, person
+from app.audit.origin import OPERATOR, Actor, person
 from app.auth.memberships import OWNER, check_owner, members_in_roles
 from app.auth.principal import Principal
 from app.db.extensions import db
@@ -74,12 +74,15 @@ def due_accounts() -> list[str]:
 
 def begin_deletion(account_id: str) -> Actor | None:
     """Lock an account that is deleted from here on, in the same transaction, and tell its owners
-    and admins. Returns who scheduled it; None: it was canceled or deleted just now."""
+    and admins. Returns who scheduled it, or the operator, who has begun it with a command; None: it
+    was canceled or deleted just now."""
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None or account.deletes_at is None or account.deletes_at > clock.now():
         return None
     mail_deleted(account, members_in_roles(account_id, _TOLD))
-    scheduled_by = account.deletion_scheduled_by or ""
+    scheduled_by = account.deletion_scheduled_by
+    if scheduled_by is None:
+        return OPERATOR
     scheduler = db.session.get(User, scheduled_by)
     return person(scheduled_by, "" if scheduler is None else scheduler.email)
 

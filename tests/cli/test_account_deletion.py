@@ -10,10 +10,12 @@ from flask import Flask
 
 from app.db.extensions import db
 from app.deletion.contents import delete_account
+from app.policy.audit import INSTANCE
 from tests.cli.conftest import Run
 from tests.deletion.contents import fill, index_rows, rows_of_account
 from tests.deletion.support import make_due, run_job, set_deletion
 from tests.make import Client, make_account, make_member, make_project, sign_in, sign_up
+from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 
 
@@ -104,6 +106,23 @@ def test_what_was_interrupted_is_continued(app: Flask, run: Run) -> None:
     result = run("account", "delete", client.account_id, "--yes")
     assert result.exit_code == 0, result.output
     assert rows_of_account(app, client.account_id) == {}
+
+
+def test_the_job_deletes_what_a_killed_command_has_left(app: Flask, run: Run) -> None:
+    """It was scheduled for later: that is no longer what happens."""
+    client = make_account(app)
+    make_project(client)
+    set_deletion(app, client.account_id, timedelta(days=1))
+    with app.app_context():
+        next(delete_account(client.account_id))
+        db.session.commit()
+    refused = run("account", "cancel-deletion", client.account_id)
+    assert (refused.exit_code, "has begun" in refused.stderr) == (1, True)
+    with new_entries(client, INSTANCE) as found:
+        run_job(app)
+    assert rows_of_account(app, client.account_id) == {}
+    (entry,) = [each for each in found if each["target"]["id"] == client.account_id]
+    assert (entry["action"], entry["actor"]["type"]) == ("account.deleted", "operator")
 
 
 def test_a_scheduled_deletion_is_canceled(run: Run, client: Client) -> None:

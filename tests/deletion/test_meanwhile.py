@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -110,6 +110,24 @@ def test_the_command_is_told_that_another_one_was_faster(
     _meanwhile(monkeypatch, client.app, account_deletion, "count_contents", change)
     result = run("account", "delete", client.account_id, "--yes")
     assert (result.exit_code, result.stderr) == (1, "Error: This account is already deleted.\n")
+
+
+def test_the_job_ends_what_a_command_has_begun(
+    client: Client, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    real = account_deletion.delete_account
+
+    def delete(account_id: str) -> Iterator[None]:
+        steps = real(account_id)
+        yield next(steps)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(run_job, client.app).result(30) == 1
+        yield from steps
+
+    monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id])
+    monkeypatch.setattr(account_deletion, "delete_account", delete)
+    result = run("account", "delete", client.account_id, "--yes")
+    assert result.exit_code == 0, result.stderr
 
 
 def test_the_job_loses_to_a_command(
