@@ -29,7 +29,8 @@ _HOSTILE = (
 def account_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[Scene]:
     """Yield each scene's name, and the visitor who sees it."""
     visitor = Visitor(chrome, instance, **options)
-    sign_up(visitor, new_address(instance))
+    email = new_address(instance)
+    sign_up(visitor, email)
     slug = visitor.go("/accounts").locator("main li code").first.inner_text()
     instance.canopy("account", "update", slug, "--plan", "enterprise")
     add_members(visitor, chrome, slug, [*_HOSTILE, *(f"Forester {n}" for n in range(1, 15))])
@@ -44,6 +45,7 @@ def account_scenes(chrome: Browser, instance: Instance, **options: Any) -> Itera
     visitor.page.locator("[name=date_format]").select_option("dots")
     visitor.page.locator("[action='/profile/times'] button:not([type])").click()
     yield "profile with a zone", visitor
+    yield from _invitations(visitor, chrome, email)
     visitor.leave()
 
 
@@ -132,3 +134,21 @@ def _deletion(visitor: Visitor) -> Iterator[Scene]:
     visitor.go("/settings/deletion")
     visitor.press("Keep the account")
     yield "account, kept", visitor
+
+
+def _invitations(visitor: Visitor, chrome: Browser, email: str) -> Iterator[Scene]:
+    for account in ("Hornbeam Estate", "Unbroken" * 12):
+        other = Visitor(chrome, visitor.instance)
+        sign_up(other, new_address(visitor.instance), account)
+        page = other.go("/members")  # where the form is open for somebody who is alone
+        other.fill(email=email)
+        other.press("Send the invitation")
+        page.get_by_role("status").wait_for()
+        other.leave()
+    page = visitor.go("/accounts")
+    page.locator(".menu-button:visible, [popovertarget=account-menu]:visible").click()
+    yield "accounts, invited, with the menu", visitor
+    visitor.go("/invitations")
+    yield "invitations", visitor
+    page.get_by_role("button", name="Decline the invitation").first.click()
+    yield "invitation, to be declined", visitor

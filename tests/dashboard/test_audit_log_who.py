@@ -106,6 +106,8 @@ def test_where_there_are_many_a_name_is_typed(client: Client, owner: Browser) ->
 @pytest.mark.usefixtures("_many")
 def test_a_name_that_nobody_has(client: Client, owner: Browser) -> None:
     made = make_entry(client, actor=ROBIN)
+    for strange in ("%00", "%ed%a0%80", "x" * 5_000, "project.updated", "%25"):
+        assert "nobody in this log" in owner.get(f"{PATH}?who={strange}").text
     page = owner.get(f"{PATH}?who=<b>jo</b>")
     assert "“Who”: nobody in this log has the name “<b>jo</b>”." in page.text
     assert page.form(PATH).fields["who"] == "<b>jo</b>"
