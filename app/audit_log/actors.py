@@ -5,14 +5,14 @@ The index of actors is read from one to the next, however many entries each has.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, and_, bindparam, func, literal, select
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import AuditEntry
-from app.values.strict_json import loads
+from app.values.strict_json import dumps, loads
 
 _LAST = columns_of(AuditEntry).add_columns(func.max(AuditEntry.actor_id))
 
@@ -28,7 +28,18 @@ class LoggedActor(NamedTuple):
 
 def list_actors(account_id: str, most: int) -> list[LoggedActor]:
     """Who has entries in an account's log, as many as ``most``."""
+    return _read(_ACTORS.tuples(account_id=account_id, most=most))
+
+
+def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
+    """Those among as many as ``most`` who have this name, in any case, or have it as their id."""
+    wanted, written = name.casefold(), dumps(name).decode()[1:-1].casefold()
     rows = _ACTORS.tuples(account_id=account_id, most=most)
+    likely = [row for row in rows if written in row[1].casefold()]  # parsing all takes seconds
+    return [actor for actor in _read(likely) if wanted in (actor.label.casefold(), actor.id)]
+
+
+def _read(rows: list[tuple[Any, ...]]) -> list[LoggedActor]:
     actors = ((actor_id, loads(body.encode())["actor"]) for actor_id, body in rows)
     return [LoggedActor(each, actor["type"], actor["label"]) for each, actor in actors]
 

@@ -11,6 +11,7 @@ from sqlalchemy import bindparam
 from app.audit.entries import record
 from app.audit.origin import asks_for_headers
 from app.audit_log.actors import LoggedActor as LoggedActor
+from app.audit_log.actors import find_actors as find_actors
 from app.audit_log.actors import list_actors as list_actors
 from app.audit_log.checkpoints import list_checkpoints as list_checkpoints
 from app.audit_log.files import FORMATS as FORMATS

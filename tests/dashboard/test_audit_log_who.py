@@ -14,6 +14,7 @@ from tests.make.browser import Page
 
 PATH = "/audit-log"
 ROBIN = Actor("person", "user_01arz3ndektsv4rrffq69g5fbv", "robin@forest.example.org")
+QUOTED = Actor("api_key", "key_01arz3ndektsv4rrffq69g5fcv", 'Größe "7" \\ main')
 SYNC = Actor("api_key", "key_01arz3ndektsv4rrffq69g5fav", "Sync")
 OTHER_SYNC = Actor("api_key", "key_01arz3ndektsv4rrffq69g5fbv", "sync")
 
@@ -112,6 +113,14 @@ def test_a_name_that_nobody_has(client: Client, owner: Browser) -> None:
     assert "“Who”: nobody in this log has the name “<b>jo</b>”." in page.text
     assert page.form(PATH).fields["who"] == "<b>jo</b>"
     assert made in _shown(page)
+
+
+@pytest.mark.one_database
+@pytest.mark.usefixtures("_many")
+def test_a_name_that_json_writes_otherwise(client: Client, owner: Browser) -> None:
+    made = make_entry(client, actor=QUOTED)
+    owner.get(PATH)
+    assert _shown(_show(owner, who=QUOTED.label.upper())) == [made]
 
 
 @pytest.mark.one_database

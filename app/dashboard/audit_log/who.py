@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from app.audit_log.service import LoggedActor, list_actors
+from app.audit_log.service import LoggedActor, find_actors, list_actors
 
 MOST_OFFERED: Final = 200
 _MOST_COMPARED: Final = 20_000  # with a name that was typed
@@ -33,12 +33,7 @@ def offered_actors(account_id: str) -> list[ActorGroup] | None:
 
 def actors_called(account_id: str, typed: str) -> list[LoggedActor]:
     """Those whose newest entry has this name, in any case, or who have it as their id."""
-    name = typed.casefold()
-    return [
-        actor
-        for actor in list_actors(account_id, _MOST_COMPARED)
-        if name in (actor.label.casefold(), actor.id)
-    ]
+    return find_actors(account_id, typed, _MOST_COMPARED)
 
 
 def grouped(actors: Iterable[LoggedActor]) -> list[ActorGroup]:
