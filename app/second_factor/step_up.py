@@ -115,11 +115,15 @@ def _page(status: int, **values: object) -> Response:
 
 def _page_before() -> str:
     """The URL of the page that the form stands on; empty while signing in, which has none."""
-    path, urls = request.path, current_app.url_map.bind("")
+    path, rule = request.path, str(request.url_rule)
     if path.startswith("/login/"):
         return ""
-    while path and not urls.test(path, "GET"):
-        path = path.rpartition("/")[0]
+    # Rules are compared, as /members/invite is no page but looks like one, /members/<member_id>.
+    pages = {
+        str(each) for each in current_app.url_map.iter_rules() if "GET" in (each.methods or ())
+    }
+    while path and rule not in pages:
+        path, rule = path.rpartition("/")[0], rule.rpartition("/")[0]
     return _own_url() if path == request.path else path
 
 

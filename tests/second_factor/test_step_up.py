@@ -152,6 +152,7 @@ def test_all_forms_that_could_hand_over_the_account(owner: Owner) -> None:
             "overlap_hours": "0",
             "mark": mark_of(owner, application.id),
         },
+        "/members/invite": {"email": "admin-to-be@example.org", "role": "admin"},
         f"/members/{member.id}/role": {
             "role": "owner",
             "was_role": "admin",
