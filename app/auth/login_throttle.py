@@ -64,9 +64,11 @@ def count_attempt(
     return left
 
 
-def attempts_now(key: str) -> int:
-    """How many attempts were counted, in the open transaction."""
-    found = select(SignInFailure.failures).where(SignInFailure.key == key)
+def attempts_now(key: str, window: timedelta) -> int:
+    """How many attempts were counted in a window that has not ended, in the open transaction."""
+    found = select(SignInFailure.failures).where(
+        SignInFailure.key == key, SignInFailure.began_at > clock.now() - window
+    )
     return int(db.session.scalar(found) or 0)
 
 

@@ -87,7 +87,7 @@ def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> N
         address: the client's IP address.
     """
     record_refusal(person_id, email)
-    if attempts_now(keys[0]) >= WRONG_CODES_MAILED:
+    if attempts_now(keys[0], WRONG_CODES_WINDOW) >= WRONG_CODES_MAILED:
         mail_guesses(person_id, address)
 
 
