@@ -17,12 +17,13 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
 from app.models import Account, Membership, OAuthApplication, OAuthAuthorization, OAuthConsent
+from app.oauth.clients import Client
 from app.policy.permissions import SCOPES
 from app.values import clock
 from app.values.ids import is_id
 
-_CONSENTED_SCOPES = CompiledQuery(
-    columns_of(OAuthConsent, OAuthConsent.scopes).where(
+_CONSENT = CompiledQuery(
+    columns_of(OAuthConsent, OAuthConsent.scopes, OAuthConsent.updated_at).where(
         OAuthConsent.user_id == bindparam("user_id"),
         OAuthConsent.application_id == bindparam("application_id"),
     )
@@ -78,24 +79,31 @@ def lock_application(account_id: str, client_id: str) -> OAuthApplication | None
     return db.session.scalars(own.with_for_update(read=True, key_share=True)).one_or_none()
 
 
-def has_consent(
-    account_id: str, user_id: str, application_id: str, scopes: Collection[str]
-) -> bool:
-    """Whether a person has granted an application all of these scopes in an account."""
-    row = _CONSENTED_SCOPES.first(
-        account_id=account_id, user_id=user_id, application_id=application_id
-    )
-    return row is not None and set(scopes) <= set(row.scopes)
+def has_consent(account_id: str, user_id: str, client: Client, scopes: Collection[str]) -> bool:
+    """Whether a person has granted an application all of these scopes in an account, and no
+    redirect URI was added since: a consent sends no codes to where none went when it was given."""
+    row = _CONSENT.first(account_id=account_id, user_id=user_id, application_id=client.id)
+    if row is None or not set(scopes) <= set(row.scopes):
+        return False
+    added_at = clock.format_optional_time(client.redirect_uri_added_at)
+    return added_at is None or added_at < (clock.format_optional_time(row.updated_at) or "")
 
 
 def record_consent(
-    account_id: str, user_id: str, application_id: str, scopes: Collection[str], *, name: str
+    account_id: str,
+    user_id: str,
+    application_id: str,
+    scopes: Collection[str],
+    *,
+    name: str,
+    asked: bool,
 ) -> None:
     """Add scopes to a person's consent, or create the consent. The audit log has it, also if the
     consent has all of them already: the application gets access again.
 
     Args:
         name: of the application.
+        asked: whether the person has just been asked. If not, the consent stays as old as it is.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -115,8 +123,9 @@ def record_consent(
     ).one()
     former = [] if is_new else consent.scopes
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
-    if granted != consent.scopes:
-        consent.scopes, consent.updated_at = granted, moment
+    consent.scopes = granted
+    if asked:
+        consent.updated_at = moment
     action = "application.allowed"
     changes: Changes = {"scopes": {"from": former, "to": granted}}
     if granted == former:

@@ -58,12 +58,16 @@ _DESCRIPTIONS: Final = {
 
 
 def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) -> bool:
-    """Whether a person has granted all of these scopes before, in this account."""
-    return has_consent(account_id, user_id, request.client.id, request.scopes)
+    """Whether a person has granted all of these scopes before, in this account, and no redirect URI
+    was added since."""
+    return has_consent(account_id, user_id, request.client, request.scopes)
 
 
-def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
+def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked: bool) -> str:
     """Grant the request and record the consent. Returns the redirect URL, with a code.
+
+    Args:
+        asked: whether the person has just allowed it; if not, by an earlier consent.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -75,7 +79,7 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
     if not set(request.scopes) <= set(application.scopes):
         raise CannotRedirect("This application may not ask for all of this anymore.")
     client = request.client
-    record_consent(account_id, user_id, client.id, request.scopes, name=client.name)
+    record_consent(account_id, user_id, client.id, request.scopes, name=client.name, asked=asked)
     code = create_authorization(
         account_id=account_id,
         user_id=user_id,

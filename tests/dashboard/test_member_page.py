@@ -42,7 +42,8 @@ def with_access(client: Client) -> str:
                 permissions=[permission],
                 created_by=member.id,
             )
-        record_consent(client.account_id, member.id, application.id, ["projects:read"], name="x")
+        consent = (client.account_id, member.id, application.id, ["projects:read"])
+        record_consent(*consent, name="x", asked=True)
         db.session.commit()
     return member.id
 

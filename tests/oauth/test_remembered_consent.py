@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from sqlalchemy import text
 
+from app.applications.service import update_application
 from app.db.extensions import db
+from app.db.transactions import transaction
+from app.oauth import service
 from app.policy.permissions import SCOPES
 from tests.make import (
     Application,
@@ -98,6 +103,58 @@ def test_with_several_accounts_ambiguous_consent_is_asked(
             db.session.commit()
         page = browser.get(authorize_url(application), follow=False)
         assert (page.status == 302) is sent
+
+
+def _change(client: Client, application: Application, **values: Any) -> None:
+    with client.app.app_context(), transaction():
+        update_application(client.account_id, application.id, **values)
+
+
+def test_an_added_redirect_uri_needs_consent(client: Client, application: Application) -> None:
+    """A consent must not send codes to where they did not go when it was given."""
+    browser, added = browser_of(client), "https://elsewhere.example/back"
+    former = [application.redirect_uri]
+    browser.submit(browser.get(authorize_url(application)).path, press="allow")
+    _change(client, application, redirect_uris=[*former, added])
+    for uri in (added, former[0]):
+        assert browser.get(authorize_url(application, redirect_uri=uri)).status == 200
+        silent = authorize_url(application, redirect_uri=uri, prompt="none")
+        error = redirect_query(browser.get(silent, follow=False), uri)["error"]
+        assert error == "consent_required"
+    browser.submit(browser.get(authorize_url(application)).path, press="allow")
+    for uri in (added, former[0]):
+        silent = authorize_url(application, redirect_uri=uri)
+        assert "code" in redirect_query(browser.get(silent, follow=False), uri)
+
+
+def test_other_changes_of_an_application_need_no_consent(
+    client: Client, application: Application
+) -> None:
+    former = [application.redirect_uri]
+    _change(client, application, redirect_uris=[*former, "https://other.example/back"])
+    browser = browser_of(client)
+    browser.submit(browser.get(authorize_url(application)).path, press="allow")
+    _change(client, application, name="Map of Trees", redirect_uris=former)
+    assert "code" in redirect_query(browser.get(authorize_url(application), follow=False))
+
+
+def test_a_use_of_a_consent_does_not_renew_it(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirect URI that is added while a request is answered needs consent afterwards."""
+    browser, original = browser_of(client), service.has_consented
+    browser.submit(browser.get(authorize_url(application)).path, press="allow")
+
+    def then_added(*arguments: Any) -> bool:
+        found = original(*arguments)
+        monkeypatch.undo()
+        _change(client, application, redirect_uris=["https://elsewhere.example/back"])
+        return found
+
+    monkeypatch.setattr(service, "has_consented", then_added)
+    assert "code" in redirect_query(browser.get(authorize_url(application), follow=False))
+    added = authorize_url(application, redirect_uri="https://elsewhere.example/back")
+    assert browser.get(added).status == 200
 
 
 @pytest.mark.parametrize("prompt", ["consent", "login", "select_account", "login consent"])

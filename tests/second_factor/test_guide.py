@@ -19,6 +19,10 @@ STEPS = {
         False,
         "allowing an application to act for you",
     ),
+    "app/dashboard/application_page/views.py save": (
+        False,
+        "adding a redirect URI or a scope to one",
+    ),
     "app/dashboard/members/views.py invite": (False, "inviting an admin"),
     "app/dashboard/members/views.py invite_again": (False, "inviting an admin, also once more"),
     "app/dashboard/members/views.py set_role": (False, "making somebody an admin or owner"),

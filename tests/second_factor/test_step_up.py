@@ -148,6 +148,11 @@ def test_all_forms_that_could_hand_over_the_account(owner: Owner) -> None:
             "redirect_uris": "https://client.example/back",
             "scopes": "projects:read",
         },
+        f"/applications/{application.id}": {
+            "name": "Map",
+            "redirect_uris": "https://elsewhere.example/back",
+            "scopes": "projects:read",
+        },
         f"/applications/{application.id}/secret": {
             "overlap_hours": "0",
             "mark": mark_of(owner, application.id),

@@ -44,7 +44,10 @@ def application(principal: Principal, app_id: str) -> Response:
 @bp.post(_ONE)
 @of_account("admin")
 def save(principal: Principal, app_id: str) -> Response:
-    """Change an application. Before a scope is taken away, it is said whose access that ends."""
+    """Change an application. Before a scope is taken away, it is said whose access that ends.
+
+    Whoever adds a redirect URI can receive the codes of others, so they are asked again whether it
+    is them."""
     record = _find(principal, app_id)
     form = ChangeForm()
     if not form.validate_on_submit():
@@ -54,6 +57,8 @@ def save(principal: Principal, app_id: str) -> Response:
         check_application(**given)
         if (to_agree := _to_agree_on(principal, record, form)) is not None:
             return _page(principal, record, form, ended=to_agree)
+        if _adds(record, given) and (question := ask_again()) is not None:
+            return question
         with transaction():
             updated = update_application(principal.account_id, app_id, **given)
     except ValidationFailed as error:
@@ -121,6 +126,11 @@ def _find(principal: Principal, app_id: str) -> dict[str, Any]:
 
 def _not_found() -> NotFound:
     return NotFound("This application does not exist, or was deleted.")
+
+
+def _adds(record: dict[str, Any], given: dict[str, Any]) -> bool:
+    """Whether a redirect URI or a scope is added."""
+    return any(set(given[name]) - set(record[name]) for name in ("redirect_uris", "scopes"))
 
 
 def _to_agree_on(

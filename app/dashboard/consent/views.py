@@ -51,7 +51,7 @@ def _show_consent(
     """The consent page, or an immediate redirect if no question is needed or allowed."""
     account_id = _account_with_consent(auth_request, person, accounts)
     if account_id is not None and not auth_request.requires_prompt:
-        return _grant_access(auth_request, person, account_id)
+        return _grant_access(auth_request, person, account_id, asked=False)
     if auth_request.is_silent:
         return _redirect_to_client(service.deny(auth_request, "consent_required"))
     return _consent_page(auth_request, person, accounts)
@@ -69,8 +69,9 @@ def _handle_decision(
         return _redirect_to_client(service.deny(auth_request))
     if decision == "allow" and account_id in {row.id for row in accounts}:
         allow_form_action(auth_request.redirect_uri)
-        question = ask_again()
-        return _grant_access(auth_request, person, account_id) if question is None else question
+        if (question := ask_again()) is not None:
+            return question
+        return _grant_access(auth_request, person, account_id, asked=True)
     return _consent_page(auth_request, person, accounts, 422)
 
 
@@ -93,10 +94,10 @@ def _account_with_consent(
 
 
 def _grant_access(
-    auth_request: AuthorizationRequest, person: SignedIn, account_id: str
+    auth_request: AuthorizationRequest, person: SignedIn, account_id: str, *, asked: bool
 ) -> Response:
     with transaction():
-        url = service.grant(auth_request, person.user_id, account_id)
+        url = service.grant(auth_request, person.user_id, account_id, asked=asked)
     return _redirect_to_client(url)
 
 
