@@ -23,9 +23,13 @@ STEPS = {
         False,
         "adding a redirect URI or a scope to one",
     ),
+    "app/dashboard/webhooks/views.py create": (False, "making a webhook"),
+    "app/dashboard/webhooks/views.py save": (False, "changing its URL"),
+    "app/dashboard/webhooks/views.py rotate": (False, "giving it a new secret"),
     "app/dashboard/members/views.py invite": (False, "inviting an admin"),
     "app/dashboard/members/views.py invite_again": (False, "inviting an admin, also once more"),
     "app/dashboard/members/views.py set_role": (False, "making somebody an admin or owner"),
+    "app/dashboard/members/views.py remove": (False, "removing an owner"),
     "app/dashboard/members/views.py reset_second_factor": (
         False,
         "resetting the second factor of a member",

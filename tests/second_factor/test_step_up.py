@@ -12,13 +12,21 @@ from app.db.extensions import db
 from app.models import Credential, Membership, User
 from app.policy.second_factor import CONFIRMED_FOR, WRONG_CODES, WRONG_CODES_MAILED
 from tests.dashboard.support import signed_in_browser
-from tests.make import Browser, Client, make_account, make_application, make_member
+from tests.make import (
+    Browser,
+    Client,
+    make_account,
+    make_application,
+    make_member,
+    make_webhook,
+)
 from tests.make.browser import Page
 from tests.make.mails import mails_to
 from tests.oauth.support import browser_of
 from tests.second_factor.support import OWN, Factor, Later, begin, give, source, turn_on
 
 ASKED = "Confirm that it is you"
+WEBHOOK = {"url": "https://hooks.example.org/elsewhere", "which": "all"}
 KEY = {"name": "Night <job>", "permissions": "projects:read", "scope": "all", "life": "never"}
 
 
@@ -139,6 +147,7 @@ def test_who_has_no_second_factor_is_not_asked(client: Client, later: Later) -> 
 
 def test_all_forms_that_could_hand_over_the_account(owner: Owner) -> None:
     member, application = make_member(owner.client, "admin"), make_application(owner.client)
+    other, webhook_id = make_member(owner.client, "owner"), make_webhook(owner.client)["id"]
     forms = {
         "/welcome/key": {},
         "/service-tokens/new": KEY | {"life": "never"},
@@ -157,7 +166,12 @@ def test_all_forms_that_could_hand_over_the_account(owner: Owner) -> None:
             "overlap_hours": "0",
             "mark": mark_of(owner, application.id),
         },
+        "/webhooks/new": WEBHOOK,
+        f"/webhooks/{webhook_id}/edit": WEBHOOK,
+        f"/webhooks/{webhook_id}/rotate": {"overlap_hours": "24"},
         "/members/invite": {"email": "admin-to-be@example.org", "role": "admin"},
+        f"/members/{other.id}/role": {"role": "viewer"},
+        f"/members/{other.id}/remove": {},
         f"/members/{member.id}/role": {
             "role": "owner",
             "was_role": "admin",
@@ -197,6 +211,30 @@ def test_a_role_below_owner_is_given_without_asking(owner: Owner) -> None:
     owner.browser.get(f"/members/{member.id}")
     page = owner.browser.submit(f"/members/{member.id}/role", role="editor")
     assert page.path == "/members"
+
+
+def test_a_webhook_is_renamed_without_asking(owner: Owner) -> None:
+    made = make_webhook(owner.client)
+    owner.browser.get(f"/webhooks/{made['id']}/edit")
+    page = owner.browser.submit(f"/webhooks/{made['id']}/edit", description="Woods", which="all")
+    assert "Webhook saved." in page.text
+
+
+def test_a_webhook_is_made_after_the_code(owner: Owner) -> None:
+    owner.browser.get("/webhooks/new")
+    assert owner.browser.submit("/webhooks/new", **WEBHOOK).title == ASKED
+    assert owner.client.get("/v1/webhooks").json["data"] == []
+    assert "shown only once" in give(owner.browser, value=owner.factor.code()).text
+    assert owner.client.get("/v1/webhooks").json["data"][0]["url"] == WEBHOOK["url"]
+
+
+def test_another_owner_is_removed_after_the_code(owner: Owner) -> None:
+    other, admin = make_member(owner.client, "owner"), make_member(owner.client, "admin")
+    owner.browser.get(f"/members/{admin.id}")
+    assert owner.browser.submit(f"/members/{admin.id}/remove").path == "/members"
+    owner.browser.get(f"/members/{other.id}")
+    assert owner.browser.submit(f"/members/{other.id}/remove").title == ASKED
+    assert "is removed" in give(owner.browser, value=owner.factor.code()).text
 
 
 def test_somebody_becomes_owner_after_the_code(owner: Owner) -> None:

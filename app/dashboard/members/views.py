@@ -96,7 +96,8 @@ def set_role(principal: Principal, member_id: str) -> Response:
     before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
     if role not in ROLES:
         return _member(principal, member_id, 422, "Choose a role.")
-    if role in _ASKED_AGAIN and (question := ask_again()) is not None:
+    is_asked = role in _ASKED_AGAIN or before["role"] == _OWNER
+    if is_asked and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
@@ -145,6 +146,8 @@ def reset_second_factor(principal: Principal, member_id: str) -> Response:
 def remove(principal: Principal, member_id: str) -> Response:
     """Remove a member, or withdraw an invitation, unless they have joined or changed since."""
     before = read_member(principal.account_id, member_id)
+    if before["role"] == _OWNER and (question := ask_again()) is not None:
+        return question
     try:
         with transaction():
             remove_member(principal, member_id, _as_shown())

@@ -20,6 +20,7 @@ from app.dashboard.webhooks.forms import (
 from app.db.transactions import transaction
 from app.http.errors import ApiError, Forbidden, RateLimited
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
+from app.second_factor.service import ask_again
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
@@ -74,6 +75,8 @@ def create(principal: Principal) -> Response:
         values = read_draft(draft, is_new=True)
         if draft.errors:
             return _form(draft)
+        if (question := ask_again()) is not None:
+            return question
         with transaction():
             made = create_webhook(principal, **values)
     except (Forbidden, RateLimited) as error:
@@ -98,6 +101,8 @@ def save(principal: Principal, webhook_id: str) -> Response:
     values = read_draft(draft, is_new=False)
     if draft.errors:
         return _form(draft, record)
+    if values["url"] != record["url"] and (question := ask_again()) is not None:
+        return question
     with transaction():
         update_webhook(principal, webhook_id, values)
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook saved.")
@@ -144,6 +149,8 @@ def rotate(principal: Principal, webhook_id: str) -> Response:
     if (hours := overlap_hours()) is None:
         problem = "Nothing was done. Choose how long the former secret is valid."
         return redirect_to(f"/webhooks/{webhook_id}", problem)
+    if (question := ask_again()) is not None:
+        return question
     with transaction():
         made = rotate_secret(principal, webhook_id, overlap_hours=hours)
     return _secret(made.record, made.secret, is_rotated=True)
