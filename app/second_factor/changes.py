@@ -20,7 +20,7 @@ from app.values import clock
 
 
 def turn_on_authenticator(
-    user_id: str, secret: bytes, code: str, *, address: str
+    user_id: str, secret: bytes, code: str, *, first: bool, address: str
 ) -> list[str] | None:
     """Store a person's app, if the code is right for its secret.
 
@@ -28,9 +28,13 @@ def turn_on_authenticator(
     None: the code is wrong.
 
     Args:
+        first: whether they had no second factor that they could be asked for.
         address: the client's IP address, for the mail.
+
+    Raises:
+        Conflict: they have just turned one on, and have not been asked for it.
     """
-    person = _lock(user_id)
+    person = _lock_before(user_id, first=first)
     had_one = authenticators.has_authenticator(user_id)
     if not authenticators.add_authenticator(user_id, secret, code):
         return None
@@ -40,16 +44,19 @@ def turn_on_authenticator(
     return codes
 
 
-def turn_on_passkey(purpose: Purpose, name: str, response: str, *, address: str) -> list[str]:
+def turn_on_passkey(
+    purpose: Purpose, name: str, response: str, *, first: bool, address: str
+) -> list[str]:
     """Store a passkey of a person.
 
     Returns their recovery codes if this is their first factor, or an empty list.
 
     Raises:
         BadResponse: the browser's response is not right, or its challenge has expired.
-        Conflict: they have as many passkeys as they may.
+        Conflict: they have as many passkeys as they may; or they have just turned on a second
+            factor, and have not been asked for it.
     """
-    person = _lock(purpose.user_id)
+    person = _lock_before(purpose.user_id, first=first)
     passkeys.add_passkey(purpose, name, response)
     codes = _turn_on(person, address)
     if not codes:
@@ -128,6 +135,14 @@ def _after_removal(person: User, change: str, address: str, **more: Any) -> None
         return
     forget(person)
     report_change(person, "off", address=address)
+
+
+def _lock_before(user_id: str, *, first: bool) -> User:
+    """Lock a person who is about to get a factor, and look again whether it is their first."""
+    person = _lock(user_id)
+    if first and person.second_factor_since is not None:
+        raise Conflict("A second factor has just been turned on for you. Please try again.")
+    return person
 
 
 def _lock(user_id: str) -> User:

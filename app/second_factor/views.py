@@ -139,12 +139,19 @@ def confirm_authenticator(person: SignedIn) -> Response:
         return _setup_page(person, form, setup)
     if (asked := ask_again(password=True)) is not None:
         return asked
-    with transaction():
-        codes = changes.turn_on_authenticator(
-            person.user_id, setup.secret, form.code.data, address=request.remote_addr or ""
-        )
-        if codes is not None:
-            confirm_session(person.session_id)
+    try:
+        with transaction():
+            codes = changes.turn_on_authenticator(
+                person.user_id,
+                setup.secret,
+                form.code.data,
+                first=not person.has_second_factor,
+                address=request.remote_addr or "",
+            )
+            if codes is not None:
+                confirm_session(person.session_id)
+    except Conflict as error:
+        return redirect_to(_OWN, error.message)
     if codes is None:
         form.code.errors = [
             "Wrong code. Wait for the next one and try again. If it keeps failing, check your "
@@ -190,6 +197,7 @@ def add_passkey(person: SignedIn) -> Response:
                 _registering(person),
                 form.name.data,
                 form.response.data or "",
+                first=not person.has_second_factor,
                 address=request.remote_addr or "",
             )
             confirm_session(person.session_id)

@@ -96,17 +96,23 @@ def mail_link(token: str, person: Any) -> None:
     mails.mail_link(person, attempts.add_link(token))
 
 
-def link_identity(token: str, attempt: Any) -> bool:
+def link_identity(token: str, attempt: Any, owner: Any) -> bool:
     """Link the identity of an attempt to its person, who has proved to be that person.
 
-    Returns False if the attempt has just ended.
+    Returns False if the attempt has just ended, or if the person has just turned on a second
+    factor, which they were not asked for.
+
+    Args:
+        owner: the person as they were when they proved it; has ``has_second_factor``.
 
     Raises:
         sqlalchemy.exc.IntegrityError: somebody has the identity already.
     """
     if not attempts.end_attempt(token):
         return False
-    person = db.session.get_one(User, attempt.user_id)
+    person = db.session.get_one(User, attempt.user_id, with_for_update={"key_share": True})
+    if person.second_factor_since is not None and not owner.has_second_factor:
+        return False
     _add(attempt, person)
     if same_address(person.email, attempt.email):
         verify_address(person.id, as_part=True)

@@ -128,7 +128,7 @@ def link() -> Response:
     uses_password = owner.has_password and instance().password_sign_in
     is_answer = uses_password and "password" in request.form
     if is_answer and form.validate_on_submit() and _is_password_of(owner, form):
-        return _link(token, attempt)
+        return _link(token, attempt, owner)
     _allow_target(attempt.target)
     values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
     return form_page("single_sign_on/link.html", form, **values)
@@ -169,7 +169,7 @@ def mailed_link(token: str) -> Response:
         count_post()
         if owner.has_second_factor and (question := ask_again()) is not None:
             return question
-        return _link(own, attempt)
+        return _link(own, attempt, owner)
     _allow_target(attempt.target)
     return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)
 
@@ -257,11 +257,11 @@ def _first_page(target: str, *, is_invited: bool) -> str:
     return "/invitations" if is_invited else "/welcome"
 
 
-def _link(token: str, attempt: Any) -> Response:
+def _link(token: str, attempt: Any, owner: Any) -> Response:
     """Link, and sign in, together with what was proved in the open transaction."""
     try:
         with transaction():
-            if not service.link_identity(token, attempt):
+            if not service.link_identity(token, attempt, owner):
                 return _refused("stale")
             message = f"From now on you can sign in with {instance().single_sign_on}."
             return _finish(redirect_to(attempt.target, message), attempt.user_id)
