@@ -20,6 +20,7 @@ from app.members.service import remove_member
 from app.people import service
 from app.policy.people import TRIES
 from app.profile.forms import AccountForm, NameForm, PasswordForm, TimesForm
+from app.second_factor.service import ask_again, asks_for_factor
 from app.security.passwords import hash_password
 from app.single_sign_on.service import list_identities
 from app.site.browsers import browser_name
@@ -68,7 +69,14 @@ def change_times(person: SignedIn) -> Response:
 @with_passwords
 @signed_in
 def change_password(person: SignedIn) -> Response:
-    """Change the password; all other sessions end."""
+    """Change the password; all other sessions end.
+
+    This one is replaced by a new one, so people are asked for their second factor: a stolen session
+    would never end. They enter the passwords after that, as no page carries passwords along."""
+    if (question := ask_again()) is not None:
+        return question
+    if "new_password" not in request.form:
+        return redirect_to("/profile", "Now enter your current password and a new one.")
     form = PasswordForm()
     form.known = (person.name, person.email)
     if form.validate_on_submit():
@@ -213,6 +221,7 @@ def _profile(person: SignedIn, sent: PageForm | None = None) -> Response:
         "sessions": sessions,
         "now": clock.now(),
         "has_password": service.find_contact(person.user_id).has_password,
+        "asks_for_factor": asks_for_factor(person),
         "identities": list_identities(person.user_id) if instance().single_sign_on else [],
     }
     return form_page("profile/profile.html", sent or forms["name_form"], **values, **forms)

@@ -10,3 +10,4 @@ from app.second_factor.reset import reset_by_operator as reset_by_operator
 from app.second_factor.reset import reset_member as reset_member
 from app.second_factor.reset import reset_problem as reset_problem
 from app.second_factor.step_up import ask_again as ask_again
+from app.second_factor.step_up import asks_for_factor as asks_for_factor

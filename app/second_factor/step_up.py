@@ -30,7 +30,9 @@ from app.values import clock
 
 _PASSWORD: Final = "confirm_password"  # noqa: S105 - a field
 # Fields that the question does not carry along: its own, and a password, which no page shows again.
-_NOT_CARRIED: Final = frozenset({"csrf_token", "password", _PASSWORD, *FIELDS.values()})
+_NOT_CARRIED: Final = frozenset(
+    {"csrf_token", "password", "new_password", _PASSWORD, *FIELDS.values()}
+)
 
 
 def ask_again(*, password: bool = False) -> Response | None:
@@ -52,6 +54,11 @@ def ask_again(*, password: bool = False) -> Response | None:
         return _ask_for_password(person)
     _refuse_scripts()
     return page("second_factor/sign_in_again.html", life=CONFIRMED_FOR)
+
+
+def asks_for_factor(person: SignedIn) -> bool:
+    """Whether ``ask_again`` would ask a person for their second factor now."""
+    return person.has_second_factor and not _is_confirmed(person)
 
 
 def _is_confirmed(person: SignedIn) -> bool:

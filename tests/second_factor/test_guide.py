@@ -38,6 +38,7 @@ STEPS = {
         False,
         "requiring a second factor of the members, or changing or ending that",
     ),
+    "app/profile/views.py change_password": (False, "changing your password"),
     "app/single_sign_on/views.py link": (False, "linking a sign-in to yourself"),
     "app/single_sign_on/views.py mailed_link": (False, "linking a sign-in to yourself"),
     "app/deletion/views.py schedule": (True, r"deleting the account or your profile (\*)"),
