@@ -6,7 +6,7 @@ from wtforms import StringField, ValidationError
 from wtforms.validators import InputRequired
 
 from app.site.forms import PageForm
-from app.values.text import fold
+from app.values.text import fold, unnormalizable
 
 _AS_SHOWN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
@@ -27,5 +27,6 @@ class DeletionForm(PageForm):
 
     def validate_confirmation(self, field: StringField) -> None:
         """Raises ValidationError unless it was typed as it is shown, in upper or lower case."""
-        if fold((field.data or "").strip()) != fold(self._expected):
+        typed = (field.data or "").strip()
+        if unnormalizable(typed) or fold(typed) != fold(self._expected):
             raise ValidationError(f"That is not {self._expected}.")
