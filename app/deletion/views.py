@@ -45,8 +45,11 @@ def schedule(principal: Principal) -> Response:
         return _account_page(principal, form)
     if (question := ask_again(password=True)) is not None:
         return question
-    with transaction():
-        schedule_deletion(principal)
+    try:
+        with transaction():
+            schedule_deletion(principal)
+    except Conflict as error:  # as by the second of two clicks
+        return redirect_to("/settings/deletion", error.message)
     return redirect_to("/settings/deletion", "The account is scheduled for deletion.")
 
 

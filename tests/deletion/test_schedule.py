@@ -42,6 +42,17 @@ def test_it_is_scheduled_and_canceled(client: Client) -> None:
     assert {each["actor"]["id"] for each in found + canceled} == {client.owner_id}
 
 
+def test_a_second_click_leads_to_the_page(client: Client) -> None:
+    browser, slug = browser_with_password(client), slug_of(client)
+    fields = browser.get(PAGE).form(PAGE).fields | {"confirmation": slug}
+    browser.send(PAGE, **fields)
+    deletes_at = account_with(client.app, slug).deletes_at
+    page = browser.send(PAGE, **fields)
+    assert (page.status, page.response.headers["Location"]) == (303, PAGE)
+    assert "is already scheduled" in browser.get(PAGE).text
+    assert account_with(client.app, slug).deletes_at == deletes_at
+
+
 def test_keeping_it_leads_to_the_settings(client: Client) -> None:
     browser = browser_with_password(client)
     assert "You can cancel for 7 days." in browser.get("/settings").text
