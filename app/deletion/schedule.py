@@ -19,6 +19,7 @@ from app.policy.deletion import DELETED_AFTER
 from app.values import clock
 
 _TOLD: Final = (OWNER, "admin")
+_DELETED_SINCE: Final = "A former owner"  # whose address only the entry of their deletion keeps
 _SCHEDULED: Final = CompiledQuery(
     select(Account.deletes_at, User.email)
     .outerjoin(User, User.id == Account.deletion_scheduled_by)
@@ -84,7 +85,7 @@ def begin_deletion(account_id: str) -> Actor | None:
     if scheduled_by is None:
         return OPERATOR
     scheduler = db.session.get(User, scheduled_by)
-    return person(scheduled_by, "" if scheduler is None else scheduler.email)
+    return person(scheduled_by, _DELETED_SINCE if scheduler is None else scheduler.email)
 
 
 def _cancel(account: Account, by_email: str) -> None:

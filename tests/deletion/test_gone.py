@@ -16,7 +16,9 @@ from app.account_export.service import ExportedAccount, write_archive
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.db.transactions import transaction
 from app.deletion import jobs
+from app.deletion.service import delete_person
 from app.factory import create_app
 from app.http.errors import Conflict
 from app.jobs import shutdown
@@ -35,6 +37,7 @@ from tests.make.audit import audit_entries, new_entries
 from tests.make.imports import make_import
 from tests.make.mails import mails_to, text_of
 from tests.oauth.support import browser_of as browser_with_password
+from tests.operator.support import operator_browser
 
 # Where the id of a deleted account stays: what the operator can show that it was deleted.
 KEPT = {"audit_entries"}
@@ -74,6 +77,20 @@ def test_the_log_of_the_instance_says_who_did_it(app: Flask, due: Client) -> Non
     assert entry["actor"]["type"] == "person"
     assert entry["actor"]["id"] == due.owner_id
     assert audit_entries(due) == []
+
+
+def test_who_scheduled_it_may_be_deleted_before(
+    app: Flask, client: Client, stranger: Client
+) -> None:
+    second = make_member(client, "owner")
+    name = client.get("/v1/account").json["data"]["name"]
+    schedule(browser_with_password(client, second.id), slug_of(client))
+    with app.app_context(), transaction():
+        delete_person(second.id)
+    make_due(app, client.account_id)
+    run_job(app)
+    page = operator_browser(stranger).get("/operator/log?action=account.deleted")
+    assert f"A former owner deleted the account {name}" in page.text
 
 
 def test_owners_and_admins_are_told_once(app: Flask, client: Client) -> None:
