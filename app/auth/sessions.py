@@ -96,6 +96,11 @@ class SignedIn:
     is_operator: bool  # of the instance
 
     @property
+    def is_account_due(self) -> bool:
+        """Whether the time has come to delete their account, so that nobody can keep it."""
+        return self.account_deletes_at is not None and self.account_deletes_at <= clock.now()
+
+    @property
     def is_overdue(self) -> bool:
         """Whether their account is closed to them until they turn on a second factor."""
         return is_overdue(self.second_factor_due_at)

@@ -138,6 +138,19 @@ def test_what_has_begun_cannot_be_canceled(client: Client) -> None:
     assert account_with(client.app, slug).deletes_at is not None
 
 
+def test_what_has_begun_is_not_offered_to_be_kept(client: Client) -> None:
+    browser = browser_with_password(client)
+    schedule(browser, slug_of(client))
+    make_due(client.app, client.account_id)
+    page = browser.get(PAGE)
+    assert page.title == "This account is being deleted"
+    assert "Keep" not in page.text
+    assert not [form for form in page.forms if form.action == f"{PAGE}/cancel"]
+    page = browser.get("/projects")
+    assert "is being deleted." in page.text
+    assert "Keep" not in page.text
+
+
 def test_what_was_canceled_meanwhile_says_so(client: Client) -> None:
     first, second = browser_with_password(client), browser_of(client)
     slug = slug_of(client)
