@@ -7,7 +7,7 @@ from typing import Any, Final
 from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
-from app.auth.identities import is_registered
+from app.auth.identities import IS_REGISTERED, is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -25,7 +25,7 @@ FORGOT: Final = "forgot_password"  # queued for any address, registered or not
 _PATHS: Final = {RESET: "reset-password", VERIFY: "verify-email"}
 _LIVES: Final = {RESET: RESET_LIFE, VERIFY: VERIFICATION_LIFE}
 _BY_HASH = CompiledQuery(
-    select(User.id, User.email, User.name)
+    select(User.id, User.email, User.name, IS_REGISTERED.label("is_registered"))
     .join(MailedLink, MailedLink.user_id == User.id)
     .where(
         MailedLink.token_hash == bindparam("token_hash"),
@@ -64,8 +64,8 @@ def request_verification(user_id: str, email: str, name: str) -> None:
 
 
 def find_link(purpose: str, token: str) -> Any:
-    """The ``id``, ``email`` and ``name`` of the person this link was mailed to, or None if it is
-    invalid or has expired."""
+    """The ``id``, ``email`` and ``name`` of the person this link was mailed to, and whether they
+    have signed up (``is_registered``); None if it is invalid or has expired."""
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
     return _BY_HASH.first(token_hash=tokens.hash_token(token), purpose=purpose, moment=clock.now())

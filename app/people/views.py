@@ -141,6 +141,8 @@ def reset_password(token: str) -> Any:
     found = links.find_link(links.RESET, token)
     if found is None:
         return page("people/dead_link.html", 404, kind="reset")
+    if not (found.is_registered or sign_up.is_open()):  # the link is from before it was closed
+        return page("people/no_sign_up.html", 403)
     form = ResetForm()
     form.known = (found.name, found.email)
     if not form.validate_on_submit():

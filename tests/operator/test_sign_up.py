@@ -9,7 +9,7 @@ from app.instance.state import OPEN, shown_sign_up, sign_up
 from app.operator.service import close_sign_up
 from app.policy.audit import INSTANCE
 from tests.dashboard.support import post
-from tests.make import Browser, Client, link_in, mails_to, new_email, second_app
+from tests.make import Browser, Client, link_in, mails_to, make_invited, new_email, second_app
 from tests.make.audit import new_entries
 from tests.make.browser import PASSWORD
 from tests.members.support import invite
@@ -51,6 +51,21 @@ def test_a_link_that_was_mailed_before_leads_nowhere(client: Client, operator: B
     link = link_in(mails_to(client.app, email)[-1])
     close(operator)
     assert browser.get(link).status == 403
+
+
+def test_an_invited_person_gets_no_password_with_an_earlier_link(
+    client: Client, operator: Browser
+) -> None:
+    email, browser = str(make_invited(client)["email"]), Browser(client.app)
+    browser.get("/forgot-password")
+    browser.submit(email=email)
+    link = link_in(mails_to(client.app, email)[-1])
+    assert browser.get(link).title == "Set a new password"
+    close(operator)
+    page = browser.submit(password=PASSWORD)
+    assert (page.status, page.title) == (403, "Sign-up is closed")
+    assert browser.get(link).status == 403
+    assert browser.get("/profile").path.startswith("/login")
 
 
 def test_nobody_new_is_invited(client: Client, operator: Browser) -> None:
