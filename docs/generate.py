@@ -50,6 +50,7 @@ _SUBJECTS: Final = {
     "token": "the token in the URL",
     "person": "the signed-in person",
     "sign-in": "the pending sign-in",
+    "attempt": "the pending single sign-on",
 }
 
 _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)

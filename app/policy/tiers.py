@@ -37,7 +37,7 @@ ROUTES: Final[dict[str, str]] = {
 FORM_POSTS: Final = 5
 CLIENT_POSTS: Final = 60
 # What a form is about: the email address that was typed, the token in its path, the person who is
-# signed in, or the pending sign-in. Only POST counts.
+# signed in, the pending sign-in, or the attempt at single sign-on. Only POST counts.
 FORMS: Final[dict[str, str]] = {
     "/login": "email",
     "/login/second-factor": "sign-in",
@@ -52,9 +52,9 @@ FORMS: Final[dict[str, str]] = {
     "/profile/second-factor/authenticator/confirm": "person",
     "/profile/second-factor/passkeys": "person",
     "/profile/second-factor/recovery-codes": "person",
-    "/login/single-sign-on/new": "person",
-    "/login/single-sign-on/link": "person",
-    "/login/single-sign-on/mail": "person",
+    "/login/single-sign-on/new": "attempt",
+    "/login/single-sign-on/link": "attempt",
+    "/login/single-sign-on/mail": "attempt",
     "/login/single-sign-on/link/<token>": "token",
     "/accounts": "person",
     "/settings/deletion": "person",

@@ -31,7 +31,7 @@ from app.single_sign_on import attempts, service
 from app.single_sign_on.admission import lacks_second_factor
 from app.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
 from app.single_sign_on.interface import ProviderFailed, SignInRefused
-from app.site.cookies import read_cookie, set_cookie
+from app.site.cookies import ATTEMPT, read_cookie, set_cookie
 from app.site.forms import count_post, form_page
 from app.site.pages import (
     PageBlueprint,
@@ -44,7 +44,6 @@ from app.site.pages import (
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
 
-_COOKIE: Final = "canopy_sign_in"
 _CONSENT: Final = "/login/single-sign-on"
 _STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_elsewhere": 409}
 
@@ -73,7 +72,7 @@ def begin_linking(person: SignedIn) -> Response:
 @with_person
 def callback() -> Response:
     """Where the provider sends the browser back to."""
-    token = read_cookie(_COOKIE)
+    token = read_cookie(ATTEMPT)
     if not attempts.is_return(token, request.args.get("state", "")):
         return _refused("stale")
     with transaction():
@@ -96,7 +95,7 @@ def callback() -> Response:
 @with_person
 def new() -> Response:
     """Sign up with an identity, with a new account or by an invitation."""
-    token = read_cookie(_COOKIE)
+    token = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is not None:
         return _refused("stale")
@@ -116,7 +115,7 @@ def new() -> Response:
 @with_person
 def link() -> Response:
     """Link the identity to the person who has its address, or who asked for it."""
-    token = read_cookie(_COOKIE)
+    token = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
@@ -138,11 +137,11 @@ def link() -> Response:
 @with_person
 def mail_link() -> Response:
     """Email the link that proves that the address is theirs."""
-    count_post()
-    token = read_cookie(_COOKIE)
+    token = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
+    count_post()
     owner = find_contact(attempt.user_id)
     if lacks_second_factor(owner):
         return _refused("second_factor", owner.email)
@@ -156,7 +155,7 @@ def mail_link() -> Response:
 def mailed_link(token: str) -> Response:
     """Consent with the emailed link, in the browser that requested it. Only a POST consents, as
     some programs open the links in emails."""
-    own = read_cookie(_COOKIE)
+    own = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(own)
     sent = (attempt and attempt.link_hash) or ""
     is_link = tokens.is_well_formed(token, tokens.LINK)
@@ -217,7 +216,7 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
     with transaction():
         attempts.begin_attempt(token, target, user_id)
     response = redirect_to(address)
-    set_cookie(response, _COOKIE, token, int((ATTEMPT_LIFE + CONSENT_LIFE).total_seconds()))
+    set_cookie(response, ATTEMPT, token, int((ATTEMPT_LIFE + CONSENT_LIFE).total_seconds()))
     return response
 
 
@@ -275,7 +274,7 @@ def _finish(response: Response, user_id: str, account_id: str | None = None) -> 
     first = next((row.id for row in memberships_of(user_id)), None)
     has_confirmed = not has_second_step(user_id)
     sign_in(response, user_id, account_id or first, confirmed=has_confirmed)
-    set_cookie(response, _COOKIE, "", 0)
+    set_cookie(response, ATTEMPT, "", 0)
     return response
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from flask import Response, current_app, request
 
 from config import Settings
+
+ATTEMPT: Final = "canopy_sign_in"  # of a browser that signs in at the provider
 
 
 def read_cookie(name: str) -> str:

@@ -13,6 +13,8 @@ from app.http.errors import ApiError, PreconditionFailed, RateLimited
 from app.http.etags import IfMatch
 from app.limits.counting import count_form_post
 from app.policy.tiers import FORMS
+from app.security.tokens import hash_token
+from app.site.cookies import ATTEMPT, read_cookie
 from app.site.pages import page
 from app.site.second_step import pending_sign_in
 from app.site.signed_in import current_person
@@ -91,6 +93,8 @@ def _subject(kind: str) -> str:
         return str((request.view_args or {}).get("token"))
     if kind == "sign-in":
         return str(getattr(pending_sign_in(), "token_hash", ""))
+    if kind == "attempt":  # which the view has found, or else anybody could make up one
+        return hash_token(read_cookie(ATTEMPT))
     person = current_person()
     if kind == "person" and person is not None:
         return person.user_id

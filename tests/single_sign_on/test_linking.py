@@ -6,7 +6,8 @@ import re
 
 from flask import Flask
 
-from app.policy.people import WRONG_PASSWORDS
+from app.policy.people import MAILS_AN_HOUR, WRONG_PASSWORDS
+from app.policy.tiers import FORM_POSTS
 from app.single_sign_on.service import list_identities
 from tests.make import Browser, link_in, mails_to, second_app, sign_in, sign_up, text_of
 from tests.make.browser import PASSWORD
@@ -94,6 +95,26 @@ def test_somebody_without_a_password_proves_it_by_mail(sso: Flask, woods: RealPr
     assert identities(sso, person["email"]) == [person["sub"]]  # a GET links nothing
     assert browser.submit().path == "/welcome"
     assert identities(sso, person["email"]) == [person["sub"], other["sub"]]
+
+
+def test_others_at_the_same_address_keep_nobody_from_the_link(
+    sso: Flask, woods: RealProvider
+) -> None:
+    person, path, address = claims(), "/login/single-sign-on/mail", Browser.address()
+    begin(sso, woods, person)
+    stranger, browser = Browser(sso, address), Browser(sso, address)
+    token = stranger.get("/login").form().fields["csrf_token"]
+    for _ in range(FORM_POSTS):
+        assert stranger.send(path, csrf_token=token).status == 400  # they have nothing to link
+    arrive(browser, woods, claims(email=person["email"]))
+    for status in [200] * FORM_POSTS + [429]:
+        browser.get(LINK)
+        assert browser.submit(path).status == status
+    other = Browser(sso, address)
+    arrive(other, woods, claims(email=person["email"]))
+    assert other.submit(path).status == 200
+    sent = [mail for mail in mails_to(sso, person["email"]) if "Link" in str(mail["Subject"])]
+    assert len(sent) == MAILS_AN_HOUR  # whoever asks for them
 
 
 def test_the_mailed_link_works_in_the_browser_that_asked(sso: Flask, woods: RealProvider) -> None:

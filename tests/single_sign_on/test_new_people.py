@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.db.extensions import db
 from app.models import User
 from app.people import links
+from app.policy.tiers import FORM_POSTS
 from tests.make import (
     Browser,
     Client,
@@ -169,6 +170,15 @@ def test_consent_is_given_once(sso: Flask, woods: RealProvider) -> None:
     browser = begin(sso, woods, person)
     assert browser.get(NEW).title == "Start again"
     assert browser.get("/login/single-sign-on/link").title == "Start again"
+
+
+def test_colleagues_at_one_address_all_sign_up(sso: Flask, woods: RealProvider) -> None:
+    address = Browser.address()
+    for number in range(FORM_POSTS + 1):
+        browser = Browser(sso, address)
+        arrive(browser, woods, claims())
+        page = browser.submit(account_name=f"Woods of colleague {number}")
+        assert page.path == "/welcome", page.text
 
 
 def test_a_person_is_not_made_of_somebody_who_signed_up_meanwhile(
