@@ -14,6 +14,7 @@ RETRY_SECONDS: Final = 10  # after which to try again when it cannot be reached
 ALGORITHMS: Final = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512",
 )  # fmt: skip
+HEADER_BYTES: Final = 16 * 1024  # of the header of an ID token, which may hold certificates (x5c)
 CLOCK_SKEW: Final = 60  # seconds that the provider's clock may differ
 SCOPES: Final = "openid email profile"
 SUBJECT_LENGTH: Final = 255  # OpenID Connect Core 1.0, section 2

@@ -12,13 +12,15 @@ from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
 from joserfc.jwk import JWKRegistry, KeySet
 from joserfc.jws import JWSRegistry
 
-from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, SUBJECT_LENGTH
+from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, HEADER_BYTES, SUBJECT_LENGTH
 from app.single_sign_on.interface import ProviderFailed
 
 # What the libraries raise for a token that no provider makes.
 _MALFORMED: Final = (
     JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError, UnsupportedAlgorithm
 )  # fmt: skip
+_REGISTRY: Final = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
+_REGISTRY.max_header_length = HEADER_BYTES
 
 
 class Expected(NamedTuple):
@@ -48,8 +50,7 @@ def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, An
     if not isinstance(token, str):
         raise ProviderFailed("there is no ID token")
     try:
-        registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
-        decoded = jwt.decode(token, _readable(keys), registry=registry)
+        decoded = jwt.decode(token, _readable(keys), registry=_REGISTRY)
         claims = CodeIDToken(
             decoded.claims,
             decoded.header,

@@ -19,6 +19,7 @@ import httpx2
 from authlib.common.errors import AuthlibBaseError
 from authlib.integrations.httpx_client import OAuth2Client
 from flask import Flask
+from werkzeug.urls import iri_to_uri
 
 from app.policy.single_sign_on import DOCUMENTS_LIFE, REQUEST_SECONDS, SCOPES
 from app.single_sign_on.id_token import Expected, UnknownKey, check_id_token
@@ -36,7 +37,8 @@ _AUTH_METHODS: Final = "token_endpoint_auth_methods_supported"
 
 # What a response can make of a request, that of JSON in brackets without end included.
 _FAILURES: Final = (
-    httpx2.HTTPError, httpx2.InvalidURL, ValueError, TypeError, KeyError, RecursionError
+    httpx2.HTTPError, httpx2.InvalidURL, ValueError, TypeError, KeyError, OverflowError,
+    RecursionError,
 )  # fmt: skip
 
 _Result = TypeVar("_Result")
@@ -121,6 +123,8 @@ class OpenIDProvider:
         for name in (*_ENDPOINTS, _USERINFO):
             if not self._is_endpoint(found.get(name)) and (name in found or name != _USERINFO):
                 raise ProviderFailed(f"its {name} is no https address")
+        if not isinstance(found.get(_AUTH_METHODS) or [], list):
+            raise ProviderFailed(f"its {_AUTH_METHODS} is no list")
 
     def check(self) -> None:
         """Read what the provider publishes. Raises ProviderFailed."""
@@ -199,19 +203,15 @@ class OpenIDProvider:
 
     def _is_endpoint(self, address: Any) -> bool:
         """Whether it is as safe as the issuer: https, or on this machine as the issuer is."""
-        try:
-            parts = urlsplit(address) if isinstance(address, str) else None
-            own = urlsplit(self._issuer)
-            return (
-                parts is not None
-                and bool(parts.hostname)
-                and (
-                    parts.scheme == "https"
-                    or (parts.scheme, parts.hostname) == (own.scheme, own.hostname)
-                )
-            )
-        except ValueError:
+        if not isinstance(address, str):
             return False
+        try:
+            httpx2.URL(address)  # requests
+            parts, own = (urlsplit(iri_to_uri(url)) for url in (address, self._issuer))  # redirects
+        except (httpx2.InvalidURL, ValueError):
+            return False
+        is_own = (parts.scheme, parts.hostname) == (own.scheme, own.hostname)
+        return bool(parts.hostname) and (parts.scheme == "https" or is_own)
 
     @contextmanager
     def _slot(self) -> Iterator[None]:

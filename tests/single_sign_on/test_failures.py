@@ -107,6 +107,41 @@ def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
                     assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
 
 
+ODD_METADATA = [
+    *(
+        ("authorization_endpoint", odd)
+        for odd in ("https://a:99999999/", "https://a..b/", "https://a/\n", "https://[::1", 5)
+    ),
+    ("token_endpoint", "https://a:99999999/"),
+    ("token_endpoint_auth_methods_supported", 5),
+    ("token_endpoint_auth_methods_supported", True),
+]
+
+
+@pytest.mark.parametrize(("name", "odd"), ODD_METADATA)
+def test_odd_metadata_is_read_again(
+    site: Flask, provider: FakeProvider, name: str, odd: object
+) -> None:
+    provider.metadata[name] = odd
+    assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+    provider.is_right()
+    assert leave(Browser(site))
+
+
+@pytest.mark.parametrize("endless", ["Infinity", "-Infinity", "1e999"])
+def test_a_token_without_end(site: Flask, provider: FakeProvider, endless: str) -> None:
+    provider.answers["/token"] = gives(f'{{"expires_in": {endless}}}'.encode())
+    browser = Browser(site)
+    assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+
+
+def test_a_token_whose_header_has_certificates(site: Flask, provider: FakeProvider) -> None:
+    for certificates, expected in ((3, (200, "Finish signing up")), (20, FAILED)):
+        provider.header["x5c"] = ["MII" + "x" * 2000] * certificates
+        browser = Browser(site)
+        assert seen(browser.get(provider.sign_in(leave(browser)))) == expected
+
+
 ODD_KEYS = (
     {"kty": "AKP", "alg": "ML-DSA-44", "kid": "tomorrow", "pub": "AA"},
     {"kty": "EC", "crv": "P-999", "kid": "another curve", "x": "AA", "y": "AA"},
