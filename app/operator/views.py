@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from flask import Response, current_app, request
+from sqlalchemy.exc import NoResultFound
 
 from app.audit_log.responses import file_response
 from app.audit_log.service import FORMATS, LOOKED_THROUGH, list_latest, record_export
@@ -17,7 +18,7 @@ from app.dashboard.audit_log.service import (
 from app.dashboard.audit_log.service import read_filters as read_log_filters
 from app.dashboard.usage.service import meters
 from app.db.transactions import transaction
-from app.http.errors import BadRequest, Conflict, ServiceUnavailable
+from app.http.errors import BadRequest, Conflict, NotFound, ServiceUnavailable
 from app.instance.state import forget_state, read_state
 from app.limits.plan_file import plans
 from app.operator import accounts, people, service
@@ -214,6 +215,10 @@ def _account(account_id: str, sent: PlanForm | None) -> Response:
     """The page of an account, with the form that was sent, if it was rejected."""
     found = accounts.read_account(account_id)
     plan = found.record["plan"]
+    try:
+        measured = meters(account_id, plan)
+    except NoResultFound:  # it has just been deleted
+        raise NotFound("This account does not exist.") from None
     form = sent or PlanForm(formdata=None, plan=plan)
     return form_page(
         "operator/account.html",
@@ -222,5 +227,5 @@ def _account(account_id: str, sent: PlanForm | None) -> Response:
         owners=found.owners,
         is_billed=found.is_billed,
         plans=list(plans()),
-        meters=meters(account_id, plan),
+        meters=measured,
     )

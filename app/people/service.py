@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import current_app
 from sqlalchemy import bindparam, select, update
+from sqlalchemy.exc import NoResultFound
 
 from app.account.service import open_account
 from app.audit.entries import changed
@@ -45,9 +46,14 @@ _CONTACT = CompiledQuery(
 
 
 def find_contact(user_id: str) -> Any:
-    """The ``id``, ``email``, ``name``, ``has_password`` and ``has_second_factor`` of a person who
-    exists."""
-    return _CONTACT.first(user_id=user_id)
+    """The ``id``, ``email``, ``name``, ``has_password`` and ``has_second_factor`` of a person.
+
+    Raises NoResultFound if they have just been deleted.
+    """
+    found = _CONTACT.first(user_id=user_id)
+    if found is None:
+        raise NoResultFound
+    return found
 
 
 def reset_password(token: str, found: Any, password: str, address: str) -> bool:

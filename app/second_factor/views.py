@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from flask import Response, request
+from sqlalchemy.exc import NoResultFound
 
 from app.auth.memberships import memberships_of
 from app.auth.pending_sign_ins import claim_pending
@@ -56,7 +57,11 @@ def second_step() -> Response:
             keys = count_sign_in_check(pending.user_id, factor, known_browser())
     except RateLimited as error:
         return _second_step(pending, error.status, rejection=error)
-    return _finish(pending, factor, keys)
+    try:
+        return _finish(pending, factor, keys)
+    except NoResultFound:  # the person has just been deleted
+        db.session.rollback()
+        return _begin_again()
 
 
 def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:

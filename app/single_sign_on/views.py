@@ -7,7 +7,7 @@ import logging
 from typing import Any, Final
 
 from flask import Response, request
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, NoResultFound
 
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn
@@ -33,14 +33,7 @@ from app.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
 from app.single_sign_on.interface import ProviderFailed, SignInRefused
 from app.site.cookies import ATTEMPT, read_cookie, set_cookie
 from app.site.forms import count_post, form_page
-from app.site.pages import (
-    PageBlueprint,
-    allow_form_action,
-    instance,
-    local_path,
-    page,
-    redirect_to,
-)
+from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
 
@@ -187,6 +180,12 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
     if not was_linked:
         return redirect_to("/profile", "That sign-in was already unlinked.")
     return redirect_to("/profile", "Unlinked. You are signed out everywhere else.")
+
+
+@bp.errorhandler(NoResultFound)
+def begin_again(_: NoResultFound) -> Response:
+    """The person of an attempt has just been deleted."""
+    return _refused("stale")
 
 
 def _is_password_of(owner: Any, form: LinkForm) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from flask import current_app
 from sqlalchemy import BigInteger, ColumnElement, Table, bindparam, case, func, select, update
+from sqlalchemy.exc import NoResultFound
 
 from app.auth.tenant import columns_of
 from app.db.column_types import byte_length
@@ -174,8 +175,15 @@ def check_thresholds(account_id: str) -> None:
 
 
 def counters(account_id: str) -> Any:
-    """The columns of an account's counters."""
-    return _COUNTERS.first(account_id=account_id)
+    """The columns of an account's counters.
+
+    Raises:
+        NoResultFound: it has just been deleted.
+    """
+    found = _COUNTERS.first(account_id=account_id)
+    if found is None:
+        raise NoResultFound
+    return found
 
 
 def project_total(row: Any) -> int:

@@ -18,15 +18,23 @@ from app.deletion import jobs, views
 from app.deletion.service import delete_account, delete_person
 from app.imports import steps
 from app.members import ending
+from app.operator import accounts
+from app.second_factor import views as second_step
+from app.single_sign_on import attempts, identities
 from app.site import signed_in
 from tests.cli.conftest import Run
 from tests.cli.conftest import core as core
 from tests.cli.conftest import run as run
 from tests.deletion.support import PERSON_PAGE, make_due, run_job, schedule, slug_of
 from tests.imports.making import ready, work
-from tests.make import Client, make_member, square
+from tests.make import Browser, Client, make_member, second_app, square
+from tests.make.browser import PASSWORD
 from tests.make.features import feature
 from tests.oauth.support import browser_of
+from tests.operator.support import operator_browser
+from tests.second_factor.support import Later, begin, give, turn_on
+from tests.single_sign_on.fake_provider import fake_provider
+from tests.single_sign_on.support import leave
 
 
 def _meanwhile(
@@ -171,10 +179,71 @@ def test_a_person_is_deleted_while_another_deletion_reads_them(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     member = make_member(client, "editor")
-    with client.app.app_context():
-        if db.engine.dialect.name == "sqlite":
-            pytest.skip("there, one deletion waits for the other before it reads")
+    _skip_where_the_other_waits(client.app)
     change = partial(_delete_person, member.id)
     _meanwhile(monkeypatch, client.app, ending, "_accounts_of", change)
     with client.app.app_context():
         _delete_person(member.id)
+
+
+@pytest.mark.parametrize("is_right", [True, False])
+def test_a_person_is_deleted_within_the_second_step(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, is_right: bool
+) -> None:
+    member, later = make_member(client, "editor"), Later(monkeypatch)
+    factor = turn_on(browser_of(client, member.id))
+    later.move()
+    browser = begin(app, member.email)
+    # The attempt is counted before that, and compared after it.
+    _meanwhile(monkeypatch, app, second_step, "_purpose_of", partial(_delete_person, member.id))
+    page = give(browser, value=factor.code() if is_right else factor.wrong())
+    assert page.path == "/login"
+    assert "This sign-in has expired or ended." in page.text
+
+
+@pytest.mark.parametrize("way", ["link", "mail"])
+def test_a_person_is_deleted_while_a_sign_in_is_linked_to_them(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    member = make_member(client, "editor")
+    browser_of(client, member.id)  # gives them a password
+    with fake_provider() as provider, second_app(app, **provider.settings) as site:
+        browser = Browser(site)
+        fields = browser.get(provider.sign_in(leave(browser), email=member.email)).form().fields
+        change = partial(_delete_person, member.id)
+        _meanwhile(monkeypatch, app, attempts, "find_waiting", change)
+        page = browser.send(f"/login/single-sign-on/{way}", **fields | {"password": PASSWORD})
+        assert (page.status, page.title) == (400, "Start again")
+
+
+def test_a_person_is_deleted_while_they_sign_in_at_the_provider(
+    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _skip_where_the_other_waits(app)
+    member = make_member(client, "editor")
+    browser_of(client, member.id)  # gives them a password
+    with fake_provider() as provider, second_app(app, **provider.settings) as site:
+        browser, who = Browser(site), {"email": member.email, "sub": member.id}
+        browser.get(provider.sign_in(leave(browser), **who))
+        browser.submit(password=PASSWORD)
+        browser = Browser(site)
+        back = provider.sign_in(leave(browser), **who)
+        _meanwhile(monkeypatch, app, identities, "person_of", partial(_delete_person, member.id))
+        page = browser.get(back)
+        assert (page.status, page.title) == (400, "Start again")
+
+
+def test_an_account_is_deleted_while_an_operator_looks_at_it(
+    client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operator, change = operator_browser(stranger), partial(_delete_account, client.account_id)
+    _meanwhile(monkeypatch, client.app, accounts, "read_account", change)
+    page = operator.get(f"/operator/accounts/{client.account_id}")
+    assert page.status == 404
+    assert "This account does not exist." in page.text
+
+
+def _skip_where_the_other_waits(app: Flask) -> None:
+    with app.app_context():
+        if db.engine.dialect.name == "sqlite":
+            pytest.skip("there, one transaction waits for the other before it reads")
