@@ -48,6 +48,9 @@ SUBJECTS: Final = {
     "deprecation_ends": "Your account on {instance} uses something that will be left out",
     "test": "Test email from {instance}",
 }
+_WITHOUT_PASSWORDS: Final = SUBJECTS | {
+    "second_factor_guessed": "Wrong codes were entered for your second factor on {instance}"
+}
 _NAMES: Final = ("name", "account_name", "inviter_name", "key_name", "passkey_name", "by_name")
 _JOINERS: Final = "\u200c\u200d"  # format characters needed by words and emoji
 _BROKEN_UP: Final = (("://", ": //"), ("\\\\", "\\ \\"), ("=?", "= ?"))
@@ -100,7 +103,8 @@ def compose(
     """
     safe = {name: _sanitize(name, value) for name, value in values.items()}
     message = EmailMessage(policy=_POLICY)
-    subject = SUBJECTS[kind].format_map(safe | {"instance": settings.instance_name})
+    subjects = SUBJECTS if settings.password_sign_in else _WITHOUT_PASSWORDS
+    subject = subjects[kind].format_map(safe | {"instance": settings.instance_name})
     _set_header(message, "Subject", subject)
     sender = settings.mail_from
     message["From"] = Address(sender.name, addr_spec=sender.address)
@@ -115,6 +119,8 @@ def compose(
         "support_email": settings.support_email,
         "privacy_url": settings.privacy_url,
         "imprint_url": settings.imprint_url,
+        "password_sign_in": settings.password_sign_in,
+        "single_sign_on": settings.oidc_name,
         "recipient": envelope.recipient,
         "link_life": describe_duration(LINK_LIVES.get(kind, timedelta())),
     }

@@ -16,6 +16,7 @@ from jinja2 import UndefinedError
 from app.mail.errors import Undeliverable
 from app.mail.messages import SUBJECTS, Envelope, compose
 from app.mail.smtp import _SEVEN_BIT
+from app.second_factor.mails import TITLES
 from config import Settings, load_settings
 from config_mail import sender
 from tests.mail.message_values import LINK, VALUES, WORDS
@@ -78,6 +79,24 @@ def test_the_contents_of_each_kind(settings: Settings, kind: str) -> None:
         assert f'href="{LINK.replace("&", "&amp;")}"' in html
     assert "http://127.0.0.1:8000" in text
     assert max(map(len, text.splitlines())) < 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("second_factor_guessed", {}),
+        *(("second_factor_changed", {"change": change}) for change in TITLES),
+    ],
+)
+def test_nobody_is_told_of_passwords_where_there_are_none(
+    settings: Settings, kind: str, values: dict[str, str]
+) -> None:
+    values = values | {"factor_link": "https://canopy.example/profile/second-factor"}
+    message = composed(replace(settings, password_sign_in=False), kind, **values)
+    for text in (text_of(message), html_of(message)):
+        assert LINK.partition("?")[0] not in text
+        assert "/profile" in text or values.get("change") == "reset"
+    assert "password" not in f"{message['Subject']} {text_of(message)}"
 
 
 def test_every_kind_is_tested() -> None:
