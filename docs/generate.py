@@ -95,6 +95,7 @@ _BOUNDS: Final = {
     "EXPENSIVE_RETRY_SECONDS": "`Retry-After` of those that did not get their turn",
     "METADATA_BYTES": "bytes of `metadata` as JSON",
     "METADATA_KEYS": "top-level keys of `metadata`",
+    "METADATA_LEVELS": "levels of objects and arrays in each other in `metadata`",
     "PER_PAGE_DEFAULT": "records per page without `per_page`",
     "PER_PAGE_MAX": "largest `per_page`",
     "PAGE_MAX": "largest `page`",

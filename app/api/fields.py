@@ -15,7 +15,7 @@ from app.policy import bounds
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.ids import PATTERNS, PREFIXES
-from app.values.strict_json import dumps
+from app.values.strict_json import dumps, is_within_levels
 from app.values.text import unstorable
 
 
@@ -106,10 +106,10 @@ class JsonObject(fields.Field[Any]):
             raise ma.ValidationError("Must be a JSON object.")
         if len(value) > bounds.METADATA_KEYS:
             raise ma.ValidationError(f"Must have at most {bounds.METADATA_KEYS} keys.")
-        try:
-            text = dumps(value)
-        except TypeError:  # orjson writes 254 levels, and reads more
-            raise ma.ValidationError("Must be nested at most 250 levels deep.") from None
+        if not is_within_levels(value, bounds.METADATA_LEVELS):
+            message = f"Must be nested at most {bounds.METADATA_LEVELS} levels deep."
+            raise ma.ValidationError(message)
+        text = dumps(value)
         if len(text) > bounds.METADATA_BYTES:
             raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
         if b"\\u0000" in text and _has_nul(value):

@@ -66,6 +66,7 @@ EXPENSIVE_RETRY_SECONDS: Final = 1
 
 METADATA_BYTES: Final = 16 * 1024
 METADATA_KEYS: Final = 50
+METADATA_LEVELS: Final = 200  # the JSON library writes 254, and other records contain these
 
 PER_PAGE_DEFAULT: Final = 20
 PER_PAGE_MAX: Final = 100

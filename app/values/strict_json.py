@@ -69,6 +69,16 @@ def canonical(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
+def is_within_levels(value: Any, most: int) -> bool:
+    """Whether no more objects and arrays than ``most`` are in each other."""
+    level = [value] if type(value) in _CONTAINERS else []
+    for _ in range(most):
+        if not level:
+            break
+        level = _inner(level)
+    return not level
+
+
 def _go_on() -> None:
     pass
 
@@ -120,11 +130,14 @@ def _objects(value: Any) -> Iterator[dict[str, Any]]:
     """The objects in a value, the outer ones first."""
     level = [value]
     while level:
-        objects = [each for each in level if type(each) is dict]
-        yield from objects
-        arrays = [each for each in level if type(each) is list]
-        inner = chain.from_iterable([*(each.values() for each in objects), *arrays])
-        level = [each for each in inner if type(each) in _CONTAINERS]
+        yield from (each for each in level if type(each) is dict)
+        level = _inner(level)
+
+
+def _inner(level: list[Any]) -> list[Any]:
+    """The objects and arrays in those of a level."""
+    values = (each.values() if type(each) is dict else each for each in level)
+    return [each for each in chain.from_iterable(values) if type(each) in _CONTAINERS]
 
 
 def _refuse_large_integers(text: bytes) -> None:

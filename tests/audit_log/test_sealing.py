@@ -14,6 +14,7 @@ from app.audit_log.service import list_keys
 from app.db.extensions import db
 from app.models import SigningKey
 from app.policy.audit import SEALED_ENTRIES
+from app.policy.bounds import METADATA_LEVELS
 from tests.audit_log.logs import (
     checkpoints,
     exported,
@@ -23,7 +24,8 @@ from tests.audit_log.logs import (
     sql,
     write,
 )
-from tests.make import Client, make_account
+from tests.make import Client, make_account, make_asset, make_project
+from tests.make.webhooks import make_webhook
 
 
 def waiting(client: Client) -> list[str]:
@@ -207,3 +209,24 @@ def test_a_key_that_this_instance_has_not_made_is_not_used(
         with client.app.app_context():
             db.session.delete(db.session.get_one(SigningKey, "sk_zz"))
             db.session.commit()
+
+
+def test_metadata_of_the_most_levels_are_recorded_sealed_and_sent(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_webhook(client, events=["*", "audit.entry"])
+    deep: Any = {}
+    for _ in range(METADATA_LEVELS - 2):
+        deep = [deep]
+    project = make_project(client, metadata={"a": deep})
+    asset = make_asset(client, project["id"], metadata={"a": deep})
+    for path in (
+        f"/v1/projects/{project['id']}",
+        f"/v1/projects/{project['id']}/assets/{asset['id']}",
+    ):
+        assert client.put(path, {"metadata": {"b": deep}}).status_code == 200
+        assert client.put(path, {"metadata": {"b": [deep]}}).status_code == 422
+        assert client.get(path).json["data"]["metadata"] == {"b": deep}
+    seal(client, monkeypatch)
+    assert waiting(client) == []
+    assert kinds(exported(client)) == []

@@ -84,6 +84,7 @@ CASES = [
     _with("metadata with NUL", "metadata", metadata={"k": "a\x00b"}),
     _with("metadata with NUL in a name", "metadata", metadata={"\x00": 1}),
     _with("metadata with NUL deep inside", "metadata", metadata={"k": [{"x": ["\x00"]}]}),
+    _with("metadata a level too deep", "metadata", metadata=_deep(bounds.METADATA_LEVELS + 1)),
     _with("metadata 300 deep", "metadata", metadata=_deep(300)),
     _with("metadata 900 deep", "metadata", metadata=_deep(900)),
     _with("an unknown field", "serial", serial="A-1"),
