@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, and_, bindparam, func, literal, select
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import AuditEntry
-from app.values.strict_json import dumps, loads
+from app.values.strict_json import JsonInvalid, dumps, loads
 
 _LAST = columns_of(AuditEntry).add_columns(func.max(AuditEntry.actor_id))
 
@@ -22,26 +22,33 @@ class LoggedActor(NamedTuple):
     address or the name that their newest entry has."""
 
     id: str
-    type: str
+    type: str  # empty if the entry cannot be read
     label: str
 
 
 def list_actors(account_id: str, most: int) -> list[LoggedActor]:
     """Who has entries in an account's log, as many as ``most``."""
-    return _read(_ACTORS.tuples(account_id=account_id, most=most))
+    return [_actor(*row) for row in _ACTORS.tuples(account_id=account_id, most=most)]
 
 
 def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
     """Those among as many as ``most`` who have this name, in any case, or have it as their id."""
     wanted, written = name.casefold(), dumps(name).decode()[1:-1].casefold()
     rows = _ACTORS.tuples(account_id=account_id, most=most)
-    likely = [row for row in rows if written in row[1].casefold()]  # parsing all takes seconds
-    return [actor for actor in _read(likely) if wanted in (actor.label.casefold(), actor.id)]
+    likely = (row for row in rows if written in str(row[1]).casefold())  # parsing all takes seconds
+    found = (_actor(*row) for row in likely)
+    return [actor for actor in found if wanted in (actor.label.casefold(), actor.id)]
 
 
-def _read(rows: list[tuple[Any, ...]]) -> list[LoggedActor]:
-    actors = ((actor_id, loads(body.encode())["actor"]) for actor_id, body in rows)
-    return [LoggedActor(each, actor["type"], actor["label"]) for each, actor in actors]
+def _actor(actor_id: str, body: Any) -> LoggedActor:
+    try:
+        actor = loads(body.encode())["actor"]
+        kind, label = actor["type"], actor["label"]
+    except (AttributeError, JsonInvalid, LookupError, TypeError):  # somebody has changed it
+        kind = label = None
+    if isinstance(kind, str) and isinstance(label, str):
+        return LoggedActor(actor_id, kind, label)
+    return LoggedActor(actor_id, "", actor_id)
 
 
 def _actors() -> CompiledQuery:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, bindparam, case, func, select, union_all
 
+from app.audit_log.bodies import looks_whole, read_body
 from app.audit_log.filters import (
     INDEXED,
     LOG,
@@ -22,7 +24,7 @@ from app.listing.latest import latest_rows
 from app.listing.log_counts import count
 from app.listing.statements import newest_first, page_rows
 from app.models import AuditEntry
-from app.values.strict_json import Fragment, loads
+from app.values.strict_json import Fragment
 
 _ROW = (AuditEntry.id, AuditEntry.body)
 _KEY = AuditEntry.id.expression
@@ -37,21 +39,28 @@ _ALL = CompiledQuery(select(_TOTAL.label("total")))
 
 
 class LatestEntries(NamedTuple):
-    """The records of a page; the rest as in ``app.listing.latest.LatestRows``."""
+    """The ids of a page, each with its entry, or None if that cannot be read; the rest as in
+    ``app.listing.latest.LatestRows``."""
 
-    records: list[dict[str, Any]]
+    rows: list[tuple[str, dict[str, Any] | None]]
     before: str | None
     is_cut: bool
 
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The entries that can be read."""
+        return [entry for _, entry in self.rows if entry is not None]
+
 
 def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], int]:
-    """The entries of one page, and how many there are on all pages."""
+    """The entries of one page, and how many there are on all pages. What somebody changed into no
+    entry is left out."""
     values = parameters(account_id, query)
     filters = EntryStatementFilters.of(values)
     if not any(filters):
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
-        return [Fragment(body) for _, body in rows], int(_ALL.scalar(**values))
+        return _records(rows), int(_ALL.scalar(**values))
     total = count(LOG, values)
     found = page_rows(
         query.page,
@@ -60,7 +69,7 @@ def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], in
         lambda span: _page(engine().dialect.name, filters, backwards=span.backwards),
         values,
     )
-    return [Fragment(body) for _, body in found], total
+    return _records(found), total
 
 
 def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -> LatestEntries:
@@ -72,8 +81,12 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     values = parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]
     found = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
-    records = [loads(body.encode()) for _, body in found.rows]
-    return LatestEntries(records, found.before, found.is_cut)
+    rows = [(entry_id, read_body(body)) for entry_id, body in found.rows]
+    return LatestEntries(rows, found.before, found.is_cut)
+
+
+def _records(rows: Iterable[tuple[Any, ...]]) -> list[Fragment]:
+    return [Fragment(body) for _, body in rows if looks_whole(body)]
 
 
 def _latest(filters: EntryStatementFilters) -> CompiledQuery:

@@ -13,6 +13,8 @@ from app.audit.origin import asks_for_headers
 from app.audit_log.actors import LoggedActor as LoggedActor
 from app.audit_log.actors import find_actors as find_actors
 from app.audit_log.actors import list_actors as list_actors
+from app.audit_log.bodies import CHANGED as CHANGED
+from app.audit_log.bodies import read_body
 from app.audit_log.checkpoints import list_checkpoints as list_checkpoints
 from app.audit_log.files import FORMATS as FORMATS
 from app.audit_log.files import filters_of, write_file
@@ -38,11 +40,14 @@ _ONE = CompiledQuery(
 
 
 def read_entry(account_id: str, entry_id: str) -> Any:
-    """The text of an entry, byte for byte as it was written. Raises NotFound."""
+    """The text of an entry, byte for byte as it was written. Raises NotFound, also if somebody
+    changed it into no entry."""
     known = is_id("audit_entry", entry_id)
     row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
     if row is None:
         raise NotFound("This entry does not exist, or is no longer kept.")
+    if read_body(row.body) is None:
+        raise NotFound(CHANGED)
     return Fragment(row.body)
 
 

@@ -12,7 +12,7 @@ from app.audit_log.service import FORMATS, LOOKED_THROUGH, list_latest, record_e
 from app.dashboard.audit_log.service import (
     OF_INSTANCE,
     LogFilters,
-    line_of,
+    lines_of,
     refuse,
 )
 from app.dashboard.audit_log.service import read_filters as read_log_filters
@@ -168,7 +168,7 @@ def log() -> Response:
     return page(
         "operator/log.html",
         filters=filters,
-        lines=[line_of(entry) for entry in found.records],
+        lines=lines_of(found.rows),
         found=found,
         looked_through=LOOKED_THROUGH,
         pages=accounts.pages_of(found.records),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from app.audit_proof.findings import printable
 from app.dashboard.audit_log.sentences import Sentence, sentence
 from app.dashboard.audit_log.values import Value, parts_of, value_of
 from app.site.browsers import browser_name
+from app.values.ids import is_id
 
 _GEOMETRY: Final = "geometry"
 _AREA: Final = "area_hectares"
@@ -35,6 +37,12 @@ class Boundary(NamedTuple):
     is_new: bool
 
 
+class Unreadable(NamedTuple):
+    """The id of what somebody has changed into no entry."""
+
+    entry_id: str
+
+
 class Line(NamedTuple):
     """An entry. ``is_new`` says that its fields are those of something new; ``way`` is by what it
     came, in words."""
@@ -56,6 +64,18 @@ class Line(NamedTuple):
         if len(names) - bool(self.boundary) < len(self.changes):
             names.append("Metadata")
         return ", ".join([names[0], *(_lowered(name) for name in names[1:])]) if names else ""
+
+
+def lines_of(rows: Iterable[tuple[str, Mapping[str, Any] | None]]) -> list[Line | Unreadable]:
+    """The lines of a page.
+
+    Args:
+        rows: as in ``app.audit_log.listing.LatestEntries``.
+    """
+    return [
+        Unreadable(printable(entry_id)) if entry is None else line_of(entry)
+        for entry_id, entry in rows
+    ]
 
 
 def line_of(entry: Mapping[str, Any]) -> Line:
@@ -95,16 +115,20 @@ def boundary_of(changes: Mapping[str, Any]) -> Boundary | None:
     if not isinstance(change, Mapping):
         return None
     former, present = change.get("from"), change.get("to")
-    before, after = _pair(changes.get(_AREA))
     ids = (each.get("boundary_id") for each in (former, present) if isinstance(each, Mapping))
+    before, after = _pair(changes.get(_AREA))
     return Boundary(
-        before,
-        after,
-        change.get("added_hectares"),
-        change.get("removed_hectares"),
-        tuple(each for each in ids if each),
+        _number(before),
+        _number(after),
+        _number(change.get("added_hectares")),
+        _number(change.get("removed_hectares")),
+        tuple(each for each in ids if isinstance(each, str) and is_id("boundary", each)),
         is_new=former is None and present is not None,
     )
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) else None
 
 
 def _pair(change: Any) -> tuple[Any, Any]:

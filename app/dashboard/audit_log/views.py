@@ -18,7 +18,7 @@ from app.audit_log.service import (
 from app.auth.principal import Principal
 from app.dashboard.audit_log.existing import pages_of
 from app.dashboard.audit_log.filters import read_filters
-from app.dashboard.audit_log.lines import Line, boundary_of, line_of
+from app.dashboard.audit_log.lines import Line, Unreadable, boundary_of, lines_of
 from app.dashboard.audit_log.picture import picture
 from app.dashboard.audit_log.proof import MOST_COUNTED, proof_of
 from app.dashboard.problems import refuse
@@ -44,7 +44,7 @@ def audit_log(principal: Principal) -> Response:
     filters = read_filters(principal.account_id, request.args)
     query = filters.query(per_page=_PER_PAGE)
     found = list_latest(principal.account_id, query, filters.before or None)
-    lines = [line_of(entry) for entry in found.records]
+    lines = lines_of(found.rows)
     return page(
         "audit_log_page/audit_log.html",
         filters=filters,
@@ -109,12 +109,12 @@ def boundary(principal: Principal, audit_id: str) -> Response:
     return response.make_conditional(request)  # type: ignore[return-value]
 
 
-def _drawn(account_id: str, lines: list[Line]) -> frozenset[str]:
+def _drawn(account_id: str, lines: list[Line | Unreadable]) -> frozenset[str]:
     """The entries with a picture: those whose boundaries are all still kept."""
     named = {
         line.entry["id"]: (line.entry["target"]["id"], line.boundary.ids)
         for line in lines
-        if line.boundary and line.boundary.ids
+        if isinstance(line, Line) and line.boundary and line.boundary.ids
     }
     if not named:
         return frozenset()
