@@ -23,7 +23,7 @@ from app.db.search_index import page_of
 from app.listing.latest import latest_rows
 from app.listing.log_counts import count
 from app.listing.statements import newest_first, page_rows
-from app.models import AuditEntry
+from app.models import AuditCheckpoint, AuditEntry
 from app.values.strict_json import Fragment
 
 _ROW = (AuditEntry.id, AuditEntry.body)
@@ -33,9 +33,10 @@ _SEALED = _LOG.where(AuditEntry.number.is_not(None))
 _NEWEST = _SEALED.add_columns(func.max(AuditEntry.number)).scalar_subquery()
 _OLDEST = _SEALED.add_columns(func.min(AuditEntry.number)).scalar_subquery()
 _WAITING = _LOG.where(AuditEntry.number.is_(None)).add_columns(func.count()).scalar_subquery()
-# Sealed entries have consecutive numbers, and the oldest are deleted first: nothing is counted.
-_TOTAL = func.coalesce(_NEWEST - _OLDEST + 1, 0) + _WAITING
-_ALL = CompiledQuery(select(_TOTAL.label("total")))
+_CHECKPOINTS = columns_of(AuditCheckpoint, AuditCheckpoint.last)
+_LAST = _CHECKPOINTS.order_by(AuditCheckpoint.number.desc()).limit(1).scalar_subquery()
+_NUMBERS = {"oldest": _OLDEST, "newest": _NEWEST, "last": _LAST, "waiting": _WAITING}
+_ALL = CompiledQuery(select(*(number.label(name) for name, number in _NUMBERS.items())))
 
 
 class LatestEntries(NamedTuple):
@@ -57,10 +58,10 @@ def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], in
     entry is left out."""
     values = parameters(account_id, query)
     filters = EntryStatementFilters.of(values)
-    if not any(filters):
+    if not any(filters) and (total := _total(values)) is not None:
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
-        return _records(rows), int(_ALL.scalar(**values))
+        return _records(rows), total
     total = count(LOG, values)
     found = page_rows(
         query.page,
@@ -83,6 +84,15 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     found = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
     rows = [(entry_id, read_body(body)) for entry_id, body in found.rows]
     return LatestEntries(rows, found.before, found.is_cut)
+
+
+def _total(values: dict[str, Any]) -> int | None:
+    """The number of all entries, without counting the sealed ones: their numbers are consecutive,
+    and the oldest are deleted first. None if somebody has changed numbers."""
+    oldest, newest, last, waiting = _ALL.tuples(**values)[0]
+    if newest is None:
+        return int(waiting)
+    return int(newest - oldest + 1 + waiting) if newest == last and oldest > 0 else None
 
 
 def _records(rows: Iterable[tuple[Any, ...]]) -> list[Fragment]:

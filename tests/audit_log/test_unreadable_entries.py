@@ -83,6 +83,20 @@ def test_files_have_the_other_entries(client: Client, made: list[str], query: st
         assert client.get(f"{PATH}?format=ndjson{query}").status_code == 200
 
 
+@pytest.mark.parametrize("number", [10**12, 2**63 - 1, -5])
+def test_each_entry_is_on_one_page_when_a_number_was_changed(
+    client: Client, made: list[str], number: int
+) -> None:
+    expected = client.get(f"{PATH}?per_page=100").json
+    sql(client, f"UPDATE audit_entries SET number = {number} {OWN} id = :id", id=made[6])
+    found = list[str]()
+    for page in range(1, 10):
+        answer = client.get(f"{PATH}?per_page=3&page={page}").json
+        assert answer["meta"]["total"] == expected["meta"]["total"]
+        found += [entry["id"] for entry in answer["data"]]
+    assert sorted(found) == sorted(entry["id"] for entry in expected["data"])
+
+
 def test_whose_newest_entry_cannot_be_read(client: Client, made: list[str]) -> None:
     sql(client, f"UPDATE audit_entries SET body = 'x' {OWN} actor_id = :id", id=ANN.id)
     with client.app.app_context():
