@@ -16,13 +16,13 @@ from typing import Any, Final, ParamSpec, TypeVar
 from flask import Flask
 from sqlalchemy import bindparam, or_
 
-from app.audit_log.bodies import CHANGED
+from app.audit_log.bodies import CHANGED, looks_whole
 from app.audit_log.checkpoints import next_checkpoint
 from app.audit_log.filters import EntryQuery, EntryStatementFilters, filtered, parameters
 from app.audit_log.keys import list_keys
 from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
-from app.audit_proof.findings import printable
+from app.audit_proof.findings import UNREADABLE, printable
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_as_stored
 from app.formats.writers.delimited import csv_line
@@ -50,7 +50,7 @@ HEADINGS: Final = (
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 _BATCH = CompiledQuery(
-    columns_of(AuditEntry, AuditEntry.number, AuditEntry.body)
+    columns_of(AuditEntry, AuditEntry.number, AuditEntry.id, AuditEntry.body)
     .where(AuditEntry.number >= bindparam("first"), AuditEntry.number <= bindparam("last"))
     .order_by(AuditEntry.number)
     .limit(_AT_ONCE)
@@ -98,7 +98,7 @@ def write_file(
     if query is None:
         return blocks(line + b"\n" for line in proof_lines(app, account_id))
     head = dumps(_head(account_id, [], filters_of(query)))
-    lines = (_text(body).encode() + b"\n" for _, body in _rows(app, account_id, query))
+    lines = (_line(*row) + b"\n" for row in _rows(app, account_id, query))
     return blocks(chain([head + b"\n"], lines))
 
 
@@ -125,15 +125,23 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
             continue
         checkpoint, batch = _with_entries(read, account_id, checkpoint)
         yield dumps({"checkpoint": checkpoint._asdict()})
-        for body in batch:
+        for entry_id, body in batch:
             entries += 1
-            yield _text(body).encode()
+            yield _line(entry_id, body)
         last = checkpoint.last
     yield dumps({"not_sealed": {"after": last}})
-    for body in _tail(read, account_id, last):
+    for entry_id, body in _tail(read, account_id, last):
         entries += 1
-        yield _text(body).encode()
+        yield _line(entry_id, body)
     yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
+
+
+def _line(entry_id: Any, body: Any) -> bytes:
+    """The line of an entry. What somebody has changed into no entry could be taken for other lines,
+    so it gets one that says so, and that no checkpoint covers."""
+    if looks_whole(body):
+        return body.encode()  # type: ignore[no-any-return]
+    return dumps({"id": _text(entry_id), UNREADABLE: printable(body)})
 
 
 def _text(stored: Any) -> str:
@@ -143,7 +151,7 @@ def _text(stored: Any) -> str:
 
 def _with_entries(
     read: Reader, account_id: str, checkpoint: Checkpoint
-) -> tuple[Checkpoint, list[str]]:
+) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
     """A checkpoint with its entries. If these are missing, it is read again: they may just have
     been deleted by age."""
     found = list(_numbered(read, account_id, checkpoint))
@@ -152,17 +160,17 @@ def _with_entries(
     return checkpoint, found if checkpoint.entry_hashes else []
 
 
-def _numbered(read: Reader, account_id: str, checkpoint: Checkpoint) -> Iterator[str]:
+def _numbered(read: Reader, account_id: str, checkpoint: Checkpoint) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "first": checkpoint.first, "last": checkpoint.last}
     while rows := read(_BATCH.tuples, **values):
-        yield from (body for _, body in rows)
+        yield from (row[1:] for row in rows)
         values["first"] = rows[-1][0] + 1
 
 
-def _tail(read: Reader, account_id: str, last: int) -> Iterator[str]:
+def _tail(read: Reader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "last": last, "after": ""}
     while rows := read(_TAIL.tuples, **values):
-        yield from (body for _, body in rows)
+        yield from rows
         values["after"] = rows[-1][0]
 
 

@@ -34,6 +34,7 @@ KINDS: Final[dict[str, str]] = {
     "not_sealed": "Entries are not sealed yet, so they cannot be verified",
 }
 _WORD: Final = re.compile(r"[!-~]{1,64}")
+UNREADABLE: Final = "unreadable"  # in a file: the field of an entry that is none any more
 INFORMATION: Final = frozenset({"deleted_by_age", "not_sealed"})
 
 

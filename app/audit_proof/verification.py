@@ -18,11 +18,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
 from app.audit_proof.comparing import Batch, Found, differences
-from app.audit_proof.findings import Finding
+from app.audit_proof.findings import UNREADABLE, Finding
 
 LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
 _RECORDED_SOON: Final = (
     "the entry about a deletion is sealed minutes after it, so export again if it has just happened"
+)
+_OLDER_ARE_LEFT: Final = (
+    "entries before them are still there; if entries were deleted during the export, export again"
 )
 _SEALED_SOON: Final = (
     "entries are sealed within minutes, so if that is long ago, the worker has not run, or "
@@ -200,14 +203,15 @@ class Verifier:
 
     def _deleted(self, found: Checkpoint) -> Iterator[Finding]:
         if found.first != self.deleted_to + 1:
-            detail = "entries before them are still there"
-            yield self._about("deletion_unrecorded", found, detail)
+            yield self._about("deletion_unrecorded", found, _OLDER_ARE_LEFT)
         self.deleted_to = max(self.deleted_to, found.last)
 
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
         self.entries += 1
         found = Found(proof.entry_hash(line), _word(record.get("id")), self._line)
-        if self._is_tail:
+        if self._is_tail and UNREADABLE in record:
+            yield Finding("entry_unreadable", line=self._line, entry_id=found.id)
+        elif self._is_tail:
             self._unsealed_since = self._unsealed_since or _word(record.get("at"))
             self._unsealed += 1
         elif self._batch is None or not self._batch[1].add(found):

@@ -21,7 +21,18 @@ from app.db.transactions import transaction
 from app.models import AuditEntry
 from app.values.ids import new_id
 from app.values.strict_json import canonical, loads
-from tests.audit_log.logs import ANN, PATH, exported, kinds, seal, sealed_log, write
+from tests.audit_log.logs import (
+    ANN,
+    PATH,
+    checkpoints,
+    exported,
+    findings,
+    kinds,
+    prune,
+    seal,
+    sealed_log,
+    write,
+)
 from tests.make import Client, make_account, make_entry, make_key
 
 MANY = 20_000
@@ -110,6 +121,20 @@ def test_what_is_sealed_while_a_file_is_written_is_in_it(
         lines.append(line)
     assert kinds(lines) == []
     assert all(any(entry_id.encode() in line for line in lines) for entry_id in made)
+
+
+def test_what_is_deleted_while_a_file_is_written_asks_for_another_file(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed_log(client, monkeypatch)
+    lines = proof_lines(client.app, client.account_id)
+    begun = [next(lines) for _ in range(2 + checkpoints(client)[0].last)]
+    prune(client, monkeypatch, [1, 2])
+    seal(client, monkeypatch)
+    (found,) = findings([*begun, *lines])
+    assert (found.kind, found.checkpoint) == ("deletion_unrecorded", 2)
+    assert "export again" in found.detail
+    assert findings(exported(client)) == []
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from app.audit_log.bodies import CHANGED, looks_whole, read_body
 from app.audit_log.service import list_actors
 from app.db.extensions import db
 from app.models import AuditEntry
-from tests.audit_log.logs import ANN, PATH, sealed_log, sql
+from tests.audit_log.logs import ANN, PATH, exported, findings, sealed_log, sql, write
 from tests.audit_log.test_changed_rows import BAD, OWN, forget, is_sqlite
 from tests.dashboard.support import browser_of
 from tests.make import Client
@@ -95,6 +95,29 @@ def test_each_entry_is_on_one_page_when_a_number_was_changed(
         assert answer["meta"]["total"] == expected["meta"]["total"]
         found += [entry["id"] for entry in answer["data"]]
     assert sorted(found) == sorted(entry["id"] for entry in expected["data"])
+
+
+FORGED = (
+    *('{"checkpoint":{}}', '{"end":{"checkpoints":4,"entries":18}}', '{"not_sealed":{"after":17}}'),
+    *('{"audit_log":{}}', "x", '{"a":1}\n{"checkpoint":{}}'),
+)
+
+
+def test_no_body_is_taken_for_another_line_of_a_file(client: Client, made: list[str]) -> None:
+    for body in FORGED:
+        change(client, made, body)
+        (found,) = findings(exported(client))
+        assert (found.kind, found.entry_id) == ("entry_changed", made[6])
+
+
+def test_no_body_that_is_not_sealed_is_taken_for_another_line(
+    client: Client, made: list[str]
+) -> None:
+    waits = write(client)
+    for body in FORGED:
+        sql(client, f"UPDATE audit_entries SET body = :body {OWN} id = :id", body=body, id=waits)
+        (found,) = findings(exported(client))
+        assert (found.kind, found.entry_id) == ("entry_unreadable", waits)
 
 
 def test_whose_newest_entry_cannot_be_read(client: Client, made: list[str]) -> None:
