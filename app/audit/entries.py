@@ -14,6 +14,7 @@ from app.auth.principal import Principal
 from app.db.inserts import CompiledInsert
 from app.models import AuditEntry
 from app.policy.audit import ACTIONS, ACTORS
+from app.security.masking import without_secrets
 from app.values import clock
 from app.values.ids import new_id_at
 from app.values.strict_json import canonical, dumps
@@ -131,4 +132,6 @@ def _row(
 
 
 def _labelled(whom: Actor | Target) -> dict[str, str | None]:
-    return {"type": whom.type, "id": whom.id, "label": whom.label[:_LABEL_LENGTH]}
+    # Somebody may type a token where an email address is asked for.
+    label = without_secrets(whom.label)[:_LABEL_LENGTH]
+    return {"type": whom.type, "id": whom.id, "label": label}
