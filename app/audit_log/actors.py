@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, and_, bindparam, func, literal, select
 
+from app.audit_proof.findings import printable
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, reading_as_stored
 from app.models import AuditEntry
 from app.values.strict_json import JsonInvalid, dumps, loads
 
@@ -28,16 +29,22 @@ class LoggedActor(NamedTuple):
 
 def list_actors(account_id: str, most: int) -> list[LoggedActor]:
     """Who has entries in an account's log, as many as ``most``."""
-    return [_actor(*row) for row in _ACTORS.tuples(account_id=account_id, most=most)]
+    return [_actor(*row) for row in _read(account_id, most)]
 
 
 def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
     """Those among as many as ``most`` who have this name, in any case, or have it as their id."""
     wanted, written = name.casefold(), dumps(name).decode()[1:-1].casefold()
-    rows = _ACTORS.tuples(account_id=account_id, most=most)
-    likely = (row for row in rows if written in str(row[1]).casefold())  # parsing all takes seconds
-    found = (_actor(*row) for row in likely)
+    likely = (row for row in _read(account_id, most) if written in str(row[1]).casefold())
+    found = (_actor(*row) for row in likely)  # parsing all takes seconds
     return [actor for actor in found if wanted in (actor.label.casefold(), actor.id)]
+
+
+def _read(account_id: str, most: int) -> list[tuple[str, Any]]:
+    """The id of each, and the body of their newest entry."""
+    with reading_as_stored():
+        rows = _ACTORS.tuples(account_id=account_id, most=most)
+    return [(printable(actor_id), body) for actor_id, body in rows]
 
 
 def _actor(actor_id: str, body: Any) -> LoggedActor:

@@ -18,7 +18,7 @@ from app.audit_log.filters import (
     parameters,
 )
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, engine, reading_as_stored
 from app.db.search_index import page_of
 from app.listing.latest import latest_rows
 from app.listing.log_counts import count
@@ -57,11 +57,17 @@ def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], in
     """The entries of one page, and how many there are on all pages. What somebody changed into no
     entry is left out."""
     values = parameters(account_id, query)
+    with reading_as_stored():
+        rows, total = _rows(query, values)
+        return [Fragment(body) for _, body in rows if looks_whole(body)], total
+
+
+def _rows(query: EntryQuery, values: dict[str, Any]) -> tuple[Iterable[tuple[Any, ...]], int]:
     filters = EntryStatementFilters.of(values)
     if not any(filters) and (total := _total(values)) is not None:
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
-        return _records(rows), total
+        return rows, total
     total = count(LOG, values)
     found = page_rows(
         query.page,
@@ -70,7 +76,7 @@ def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], in
         lambda span: _page(engine().dialect.name, filters, backwards=span.backwards),
         values,
     )
-    return _records(found), total
+    return found, total
 
 
 def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -> LatestEntries:
@@ -81,7 +87,8 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     """
     values = parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]
-    found = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
+    with reading_as_stored():
+        found = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
     rows = [(entry_id, read_body(body)) for entry_id, body in found.rows]
     return LatestEntries(rows, found.before, found.is_cut)
 
@@ -93,10 +100,6 @@ def _total(values: dict[str, Any]) -> int | None:
     if newest is None:
         return int(waiting)
     return int(newest - oldest + 1 + waiting) if newest == last and oldest > 0 else None
-
-
-def _records(rows: Iterable[tuple[Any, ...]]) -> list[Fragment]:
-    return [Fragment(body) for _, body in rows if looks_whole(body)]
 
 
 def _latest(filters: EntryStatementFilters) -> CompiledQuery:

@@ -27,7 +27,7 @@ from app.audit_log.sealing import ENTRY as ENTRY
 from app.audit_log.sealing import is_genuine as is_genuine
 from app.audit_log.target import log_of
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, reading_as_stored
 from app.http.errors import NotFound
 from app.listing.latest import LOOKED_THROUGH as LOOKED_THROUGH
 from app.models import AuditEntry
@@ -43,7 +43,8 @@ def read_entry(account_id: str, entry_id: str) -> Any:
     """The text of an entry, byte for byte as it was written. Raises NotFound, also if somebody
     changed it into no entry."""
     known = is_id("audit_entry", entry_id)
-    row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
+    with reading_as_stored():
+        row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
     if row is None:
         raise NotFound("This entry does not exist, or is no longer kept.")
     if read_body(row.body) is None:

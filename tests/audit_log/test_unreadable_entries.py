@@ -129,12 +129,16 @@ def test_whose_newest_entry_cannot_be_read(client: Client, made: list[str]) -> N
 
 
 @pytest.mark.parametrize("value", [BAD, "x'00'"])
-def test_files_with_what_is_no_text(client: Client, made: list[str], value: str) -> None:
+@pytest.mark.parametrize("column", ["body", "actor_id", "id"])
+def test_what_is_no_text(client: Client, made: list[str], column: str, value: str) -> None:
     if not is_sqlite(client):
         pytest.skip("PostgreSQL checks types")
-    sql(client, f"UPDATE audit_entries SET body = {value} {OWN} id = :id", id=made[6])
-    for query in ("format=csv", "format=ndjson&target_id=p1"):
+    sql(client, f"UPDATE audit_entries SET {column} = {value} {OWN} id = :id", id=made[6])
+    for query in ("format=csv", "format=ndjson&target_id=p1", "", "per_page=100&target_id=p1"):
         assert made[11].encode() in client.get(f"{PATH}?{query}").data
+    assert client.get(f"{PATH}/{made[6]}").status_code == (200 if column == "actor_id" else 404)
+    for query in ("", "?target_id=p1"):
+        assert made[11] in browser_of(client).get(f"/audit-log{query}").text
 
 
 def test_what_the_service_writes_can_be_read(client: Client, made: list[str]) -> None:

@@ -48,3 +48,12 @@ def test_entries_that_are_no_text(make_instance: MakeInstance, change: str) -> N
     made = write(customer)
     sql(customer, f"UPDATE audit_entries SET {change} WHERE id = :id", id=made)
     assert "that this instance has not written: 1" in _said(customer)[1]
+
+
+def test_nothing_is_printed_that_a_terminal_would_obey(customer: Client) -> None:
+    made = write(customer)
+    name = "\x1b[2J\nforged"
+    sql(customer, "UPDATE audit_entries SET id = :name WHERE id = :id", name=name, id=made)
+    found = _said(customer)[1]
+    assert repr(name) in found
+    assert name not in found
