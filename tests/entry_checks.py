@@ -2,6 +2,7 @@
 
 * A request writes one entry at most into each log; that it writes one where it must is what
   ``app.audit.guard`` sees to. Exceptions are listed.
+* The pages of the log can read it.
 * No entry has a secret: none of the tokens and passwords that were made or sent while the tests
   ran, and nothing that looks like one.
 """
@@ -14,6 +15,7 @@ from typing import Any, Final
 from flask import Flask, g, has_request_context, request, request_finished
 from sqlalchemy import Connection, Engine, event
 
+from app.audit_log.bodies import looks_whole, read_body
 from app.models import AuditEntry
 from app.security.passwords import Passwords
 
@@ -62,6 +64,8 @@ def _check_entry(_: Connection, _cursor: Any, statement: str, row: Any, *__: Any
     if not is_entry or not isinstance(row, dict):  # a backup inserts many at once
         return
     body = row["body"]
+    if not looks_whole(body) or read_body(body) is None:
+        _findings.append(f"an entry cannot be read: {body}")
     if found := _SECRET.search(body):
         _findings.append(f"an entry has a secret, {found[0]}: {body}")
     for password in _passwords:

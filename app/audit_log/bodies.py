@@ -15,21 +15,6 @@ CHANGED: Final = "This entry was changed and cannot be read. Verify the log."
 # Each entry begins and ends like this, as its fields are sorted.
 _BEGINNING: Final = '{"account_id":"'
 _END: Final = "}}"
-_TEXT: Final = (str,)
-_TEXT_OR_NONE: Final = (str, NoneType)
-_NAMED: Final = {"id": _TEXT_OR_NONE, "label": _TEXT, "type": _TEXT}
-_FIELDS: Final[dict[str, Any]] = {
-    **dict.fromkeys(("account_id", "action", "at", "id", "outcome"), _TEXT),
-    "actor": _NAMED,
-    "target": _NAMED,
-    "changes": (dict, NoneType),
-    "via": {
-        "application": (dict, NoneType),
-        **dict.fromkeys(("credential", "import_id", "ip"), _TEXT_OR_NONE),
-        **dict.fromkeys(("request_id", "user_agent"), _TEXT_OR_NONE),
-    },
-}
-_APPLICATION: Final = {"id": _TEXT, "label": _TEXT}
 _TIME: Final = re.compile(r"[0-9-]{10}T[0-9:.]{12}Z")
 _ID: Final = re.compile(r"[!-~]*")  # that PostgreSQL can look for
 _LEVELS: Final = 250  # that can be written again
@@ -57,23 +42,23 @@ def read_body(body: Any) -> dict[str, Any] | None:
 
 
 def _is_entry(entry: Any) -> bool:
-    if not _has(entry, _FIELDS):
+    """Whether a value has what each entry has."""
+    try:
+        actor, target, via = entry["actor"], entry["target"], entry["via"]
+        ids = (actor["id"], target["id"], via["import_id"])
+        application = via["application"] or {"id": "", "label": ""}
+        texts = [entry[name] for name in ("account_id", "action", "at", "id", "outcome")]
+        texts += [each[name] for each in (actor, target) for name in ("type", "label")]
+        texts += [application["id"], application["label"]]
+        others = [*ids, *(via[name] for name in ("credential", "ip", "request_id", "user_agent"))]
+        changes = entry["changes"]
+    except (LookupError, TypeError):
         return False
-    application = entry["via"]["application"]
-    ids = (entry["actor"]["id"], entry["target"]["id"], entry["via"]["import_id"])
     return (
-        (application is None or _has(application, _APPLICATION))
+        set(map(type, texts)) == {str}
+        and {str, NoneType}.issuperset(map(type, others))
+        and type(changes) in (dict, NoneType)
         and all(_ID.fullmatch(each or "") for each in (entry["id"], *ids))
         and _TIME.fullmatch(entry["at"]) is not None
         and parse_time(entry["at"]) is not None
-    )
-
-
-def _has(value: Any, fields: dict[str, Any]) -> bool:
-    """Whether a value is an object with these fields, of these types."""
-    return isinstance(value, dict) and all(
-        _has(value.get(name), kinds)
-        if isinstance(kinds, dict)
-        else name in value and isinstance(value[name], kinds)
-        for name, kinds in fields.items()
     )
