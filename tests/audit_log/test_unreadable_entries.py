@@ -15,6 +15,9 @@ from app.db.extensions import db
 from app.models import AuditEntry
 from tests.audit_log.logs import ANN, PATH, exported, findings, sealed_log, sql, write
 from tests.audit_log.test_changed_rows import BAD, OWN, forget, is_sqlite
+from tests.audit_log.test_documented_verifier import Verify
+from tests.audit_log.test_documented_verifier import _key as key_of
+from tests.audit_log.test_documented_verifier import verify as verify
 from tests.dashboard.support import browser_of
 from tests.make import Client
 
@@ -103,11 +106,16 @@ FORGED = (
 )
 
 
-def test_no_body_is_taken_for_another_line_of_a_file(client: Client, made: list[str]) -> None:
+def test_no_body_is_taken_for_another_line_of_a_file(
+    client: Client, made: list[str], verify: Verify
+) -> None:
     for body in FORGED:
         change(client, made, body)
-        (found,) = findings(exported(client))
+        lines = exported(client)
+        (found,) = findings(lines)
         assert (found.kind, found.entry_id) == ("entry_changed", made[6])
+        with pytest.raises(AssertionError, match=f"{made[6]} was changed"):
+            verify(lines, key_of(client))
 
 
 def test_no_body_that_is_not_sealed_is_taken_for_another_line(
