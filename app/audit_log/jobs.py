@@ -10,13 +10,14 @@ from typing import Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from app.audit_log.keys import create_key, newest_key
-from app.audit_log.retention import delete_batch, expired_batches, is_expiry_signed
+from app.audit_log.retention import accounts_with_expired, delete_oldest
 from app.audit_log.sealing import (
     AccountSealer,
     Overtaken,
     accounts_with_waiting,
     take_lock,
 )
+from app.audit_proof.findings import printable
 from app.db.transactions import transaction
 from app.jobs import shutdown
 from app.jobs.pauses import pause_after
@@ -55,20 +56,15 @@ def _seal(*, at_once: bool) -> int:
 
 
 def prune_audit_log() -> int:
-    """Delete entries older than ``AUDIT_DAYS``. Returns how many."""
+    """Delete entries older than ``AUDIT_DAYS``, taking turns between accounts. Returns how many."""
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
-    kept = set[str]()  # accounts
-    while batches := expired_batches(kept):
-        for batch in batches:
-            began = time.monotonic()
-            if batch.account_id in kept or not is_expiry_signed(batch):
-                kept.add(batch.account_id)  # later ones too: what is deleted has no gaps
-                continue
-            with transaction():
-                deleted += delete_batch(batch)
-            pause_after(began)
-            if shutdown.requested.is_set() or time.monotonic() > end:
-                return deleted
+    waiting = deque(accounts_with_expired())
+    while waiting and time.monotonic() < end and not shutdown.requested.is_set():
+        account_id = waiting.popleft()
+        number = _prune_next(account_id)
+        if number is not None:
+            deleted += number
+            waiting.append(account_id)
     return deleted
 
 
@@ -85,11 +81,23 @@ def _seal_next(sealer: AccountSealer) -> int:
         sealer.is_done = True
         return 0
     except Exception:  # whatever somebody did to its rows, the other accounts are sealed
-        log.exception("the audit log of %s cannot be sealed", sealer.account_id)
+        log.exception("the audit log of %s cannot be sealed", printable(sealer.account_id))
         sealer.is_done = True
         return 0
     pause_after(began)
     return sealed
+
+
+def _prune_next(account_id: str) -> int | None:
+    began = time.monotonic()
+    try:
+        with transaction():
+            deleted = delete_oldest(account_id)
+    except Exception:  # as above
+        log.exception("the audit log of %s cannot be pruned", printable(account_id))
+        return None
+    pause_after(began)
+    return deleted
 
 
 def _signing_key() -> tuple[str, Ed25519PrivateKey]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
 from sqlalchemy import select
 
 from app.audit_proof.checkpoint import write_public_key
@@ -20,11 +23,8 @@ from app.values.ids import new_id
 
 _SHOWN = (SigningKey.id, SigningKey.public_key, SigningKey.created_at)
 _ALL = CompiledQuery(select(*map(api_column, _SHOWN)).order_by(SigningKey.id))
-_PRIVATE = CompiledQuery(
-    select(SigningKey.id, SigningKey.public_key, SigningKey.sealed_private_key).order_by(
-        SigningKey.id.desc()
-    )
-)
+_PAIRS: Final = select(SigningKey.id, SigningKey.public_key, SigningKey.sealed_private_key)
+_PRIVATE = CompiledQuery(_PAIRS.order_by(SigningKey.id.desc()))
 
 
 def list_keys() -> list[dict[str, Any]]:
@@ -40,6 +40,15 @@ def newest_key() -> tuple[str, Ed25519PrivateKey] | None:
         if (private := private_key(row)) is not None:
             return row.id, private
     return None
+
+
+def own_key(key_id: str) -> Ed25519PublicKey | None:
+    """The public half of a key that this instance created. None: there is none with this id, or it
+    was encrypted with another SECRET_KEY. Anybody with SQL can store a public key, but no private
+    one."""
+    row = db.session.execute(_PAIRS.where(SigningKey.id == key_id)).first()
+    private = None if row is None else private_key(row)
+    return None if private is None else private.public_key()
 
 
 def unusable_keys() -> list[str]:

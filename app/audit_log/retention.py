@@ -1,89 +1,99 @@
 """Deleting whole batches of entries after ``AUDIT_DAYS``. Their checkpoints stay, and an entry
-records the deletion."""
+records the deletion.
+
+Somebody with SQL may change rows to have entries deleted. So only what this instance has signed
+counts: when a batch was sealed, and which entries it has.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
-from datetime import timedelta
-from typing import Any, Final
+from datetime import datetime, timedelta
+from typing import Final
 
 from flask import current_app
 from sqlalchemy import bindparam, delete, select, update
 
 from app.audit.entries import record
 from app.audit.origin import SYSTEM
-from app.audit_log.checkpoints import next_checkpoint
-from app.audit_log.keys import list_keys
+from app.audit_log.checkpoints import COLUMNS
+from app.audit_log.keys import own_key
+from app.audit_log.sealing import take_lock
 from app.audit_log.target import log_of
 from app.audit_proof import checkpoint as proof
+from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.findings import printable
+from app.auth.tenant import rows_of
+from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import connect, reading_as_stored
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock
 from config import Settings
 
 log = logging.getLogger(__name__)
 
-_READ_AT_ONCE: Final = 100
 _HAS_ENTRIES: Final = AuditCheckpoint.entry_hashes.is_not(None)
 _EXPIRED: Final = (
-    select(
-        AuditCheckpoint.account_id,
-        AuditCheckpoint.number,
-        AuditCheckpoint.first,
-        AuditCheckpoint.last,
-    )
+    select(AuditCheckpoint.account_id)
     .where(AuditCheckpoint.sealed_at < bindparam("before"), _HAS_ENTRIES)
-    .order_by(AuditCheckpoint.account_id, AuditCheckpoint.number)
+    .distinct()
 )
 _SILENT: Final = {"synchronize_session": False}
 
 
-def expired_batches(but: Collection[str] = ()) -> Sequence[Any]:
-    """The next batches that were sealed more than ``AUDIT_DAYS`` ago, the oldest of each account
-    first.
+def accounts_with_expired() -> list[str]:
+    """The accounts, and the instance, with batches that seem to have expired."""
+    with connect() as connection, reading_as_stored(connection):
+        found = connection.scalars(_EXPIRED, {"before": _expired_before()})
+        return sorted(each for each in found if isinstance(each, str))
 
-    Args:
-        but: accounts that are left out.
-    """
+
+def delete_oldest(account_id: str) -> int | None:
+    """Delete the entries of an account's oldest batch in the current transaction. Returns how many;
+    None if that batch has not expired: later ones are kept too, as what is deleted has no gaps."""
+    if not take_lock(f"prune {account_id}"):
+        return None  # another process deletes it
+    batch = _oldest(account_id)
+    if batch is None:
+        return None
+    if not _is_signed(batch):
+        log.error(
+            "the audit log of %s keeps its old entries: checkpoint %s is not what this instance "
+            "signed; see bin/canopy audit verify --account %s",
+            *(printable(account_id), printable(batch.number), printable(account_id)),
+        )
+        return None
+    if clock.parse_time(batch.sealed_at) >= _expired_before():
+        return None
+    return _delete(batch)
+
+
+def _expired_before() -> datetime:
     settings: Settings = current_app.config["SETTINGS"]
-    before = clock.now() - timedelta(days=settings.audit_days)
-    with connect() as connection:
-        found = _EXPIRED.where(AuditCheckpoint.account_id.not_in(but)).limit(_READ_AT_ONCE)
-        return connection.execute(found, {"before": before}).all()
+    return clock.now() - timedelta(days=settings.audit_days)
 
 
-def is_expiry_signed(batch: Any) -> bool:
-    """Whether the time at which a batch was sealed is the one that was signed. Otherwise somebody
-    has changed it, maybe to have the entries deleted, and they are kept: it is logged."""
-    keys = {key["id"]: key["public_key"] for key in list_keys()}
-    checkpoint = next_checkpoint(batch.account_id, batch.number - 1)
-    try:
-        key = proof.read_public_key(keys[checkpoint.key_id if checkpoint else ""])
-        if checkpoint and proof.is_signed(key, checkpoint):
-            return True
-    except (LookupError, TypeError, ValueError):
-        pass
-    log.error(
-        "the audit log of %s keeps its old entries: checkpoint %s is not what was signed; "
-        "see bin/canopy audit verify --account %s",
-        *(batch.account_id, batch.number, batch.account_id),
-    )
-    return False
+def _oldest(account_id: str) -> Checkpoint | None:
+    """The oldest checkpoint whose entries are not deleted, with a lock."""
+    columns = [api_column(getattr(AuditCheckpoint, name)) for name in COLUMNS]
+    own = rows_of(account_id, AuditCheckpoint).with_only_columns(*columns).where(_HAS_ENTRIES)
+    oldest = own.order_by(AuditCheckpoint.number).limit(1).with_for_update()
+    row = db.session.execute(oldest).first()
+    return None if row is None else Checkpoint(*row)
 
 
-def delete_batch(batch: Any) -> int:
-    """Delete the entries of a batch in the current transaction. Returns how many."""
-    own = (
-        AuditCheckpoint.account_id == batch.account_id,
-        AuditCheckpoint.number == batch.number,
-        _HAS_ENTRIES,
-    )
+def _is_signed(batch: Checkpoint) -> bool:
+    if not batch.is_valid():
+        return False
+    key = own_key(batch.key_id)
+    return key is not None and proof.is_signed(key, batch)
+
+
+def _delete(batch: Checkpoint) -> int:
+    own = (AuditCheckpoint.account_id == batch.account_id, AuditCheckpoint.number == batch.number)
     emptying = update(AuditCheckpoint).where(*own).values(entry_hashes=None)
-    emptying = emptying.returning(AuditCheckpoint.number)
-    if not db.session.execute(emptying, execution_options=_SILENT).all():
-        return 0  # another process has deleted it
+    db.session.execute(emptying, execution_options=_SILENT)
     sealed = (
         AuditEntry.account_id == batch.account_id,
         AuditEntry.number >= batch.first,

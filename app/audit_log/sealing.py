@@ -216,5 +216,5 @@ def _log_strange(account_id: str, ids: list[str]) -> None:
     log.error(
         "%d entries of the audit log of %s are not sealed, as this instance did not write them: "
         "%s; see bin/canopy audit verify --account %s",
-        *(len(ids), account_id, shown, account_id),
+        *(len(ids), printable(account_id), shown, printable(account_id)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,14 +50,14 @@ def sealed_log(client: Client, monkeypatch: pytest.MonkeyPatch, batches: int = 3
 
 
 def prune(client: Client, monkeypatch: pytest.MonkeyPatch, numbers: Iterable[int]) -> None:
-    """Delete the batches with these numbers by age."""
-    wanted = list(numbers)
-    rows = [row for row in checkpoints(client) if row.number in wanted]
-    left = [rows, []]
+    """Delete the batches with these numbers by age: the oldest that are left."""
+    settings = replace(client.app.config["SETTINGS"], audit_days=-1)
     with monkeypatch.context() as patch, client.app.app_context():
-        patch.setattr(jobs, "expired_batches", lambda _: left.pop(0))
-        assert jobs.prune_audit_log() > 0
-        assert retention.expired_batches() == []
+        patch.setitem(client.app.config, "SETTINGS", settings)
+        for number in numbers:
+            with transaction():
+                assert retention.delete_oldest(client.account_id)
+            assert checkpoints(client)[number - 1].entry_hashes is None
 
 
 def checkpoints(client: Client) -> list[Any]:

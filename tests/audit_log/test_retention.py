@@ -12,8 +12,16 @@ from app.audit_log.service import EntryQuery, list_entries
 from app.db.extensions import db
 from app.values import clock
 from config import SettingsError, load_settings
-from tests.audit_log.logs import PATH, checkpoints, prune, sealed_log, sql, write
+from tests.audit_log.logs import PATH, checkpoints, prune, seal, sealed_log, sql, write
 from tests.make import Client, make_account
+from tests.make.together import together
+
+
+def run_for(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the job for one account: that of other tests may have expired as well."""
+    with monkeypatch.context() as patch, client.app.app_context():
+        patch.setattr(jobs, "accounts_with_expired", lambda: [client.account_id])
+        jobs.prune_audit_log()
 
 
 def test_whole_batches_are_deleted_and_their_checkpoints_stay(
@@ -53,21 +61,23 @@ def test_only_what_is_older_than_the_setting_expires(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sealed_log(client, monkeypatch)
-    monkeypatch.setattr(retention, "_READ_AT_ONCE", 1_000_000)  # others' come before
 
-    def expired() -> list[int]:
+    def expired() -> bool:
         with client.app.app_context():
-            rows = retention.expired_batches()
-        return [row.number for row in rows if row.account_id == client.account_id]
+            return client.account_id in retention.accounts_with_expired()
 
-    assert expired() == []
+    assert not expired()
     days = client.app.config["SETTINGS"].audit_days
     moment = clock.now() + timedelta(days=days, seconds=-5)
     with monkeypatch.context() as patch:
         patch.setattr(clock, "now", lambda: moment)
-        assert expired() == []
+        assert not expired()
+        run_for(client, monkeypatch)
+        assert all(row.entry_hashes for row in checkpoints(client))
         moment += timedelta(minutes=1)
-        assert expired() == [1, 2, 3, 4]
+        assert expired()
+        run_for(client, monkeypatch)
+    assert not any(row.entry_hashes for row in checkpoints(client))
 
 
 def test_nothing_is_deleted_without_its_entry(
@@ -86,15 +96,40 @@ def test_nothing_is_deleted_without_its_entry(
     assert client.get(f"{PATH}/{made[0]}").status_code == 200
 
 
-def test_a_batch_is_deleted_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_jobs_at_once_delete_each_batch_once(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sealed_log(client, monkeypatch)
-    rows = checkpoints(client)[:1]
-    left = [rows, rows, []]
-    monkeypatch.setattr(jobs, "expired_batches", lambda _: left.pop(0))
+    days = client.app.config["SETTINGS"].audit_days + 1
+    moment = clock.now() + timedelta(days=days)
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    monkeypatch.setattr(jobs, "accounts_with_expired", lambda: [client.account_id])
+
+    def run() -> None:
+        with client.app.app_context():
+            jobs.prune_audit_log()
+
+    together(run, run)
     with client.app.app_context():
-        jobs.prune_audit_log()
         _, total = list_entries(client.account_id, EntryQuery(action="audit_log.pruned"))
-    assert total == 1
+    assert total == 4
+
+
+def test_a_batch_after_one_that_has_not_expired_is_kept(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock was set back between the two."""
+    later = clock.now() + timedelta(days=10)
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: later)
+        sealed_log(client, monkeypatch, batches=1)
+    write(client)
+    seal(client, monkeypatch)
+    moment = clock.now() + timedelta(days=client.app.config["SETTINGS"].audit_days + 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: moment)
+        run_for(client, monkeypatch)
+    assert all(row.entry_hashes for row in checkpoints(client))
 
 
 def test_the_log_of_a_deleted_account_is_deleted_by_age_too(
