@@ -43,7 +43,7 @@ def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[
     while rows:
         last = _last_checkpoint(read, account_id, last)
         for row in rows:
-            yield from _of_row(row, last.last if last else 0, verifier.deleted_to)
+            yield from _of_row(row, last.last if last else 0, verifier.deletions.to)
         rows = read(_NEXT.all, account_id=account_id, after=rows[-1].id)
 
 

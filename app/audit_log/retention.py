@@ -70,8 +70,12 @@ def delete_oldest(account_id: str) -> int | None:
 
 
 def _expired_before() -> datetime:
+    return clock.now() - timedelta(days=_days())
+
+
+def _days() -> int:
     settings: Settings = current_app.config["SETTINGS"]
-    return clock.now() - timedelta(days=settings.audit_days)
+    return settings.audit_days
 
 
 def _oldest(account_id: str) -> Checkpoint | None:
@@ -106,6 +110,9 @@ def _delete(batch: Checkpoint) -> int:
         log_of(batch.account_id),
         account_id=batch.account_id,
         actor=SYSTEM,
-        changes={"first_number": {"from": batch.first, "to": batch.last + 1}},
+        changes={
+            "first_number": {"from": batch.first, "to": batch.last + 1},
+            "audit_days": {"from": None, "to": _days()},  # verification compares it with the time
+        },
     )
     return len(deleted)

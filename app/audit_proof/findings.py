@@ -24,6 +24,7 @@ KINDS: Final[dict[str, str]] = {
     "log_truncated": "The end of the log is missing",
     "log_rewritten": "A checkpoint differs from the one that you kept",
     "deletion_unrecorded": "Entries are missing, and no sealed entry records their deletion",
+    "deletion_early": "Entries were deleted before they were old enough",
     "file_converted": "The line ends of the file were converted to CRLF, which changes each entry",
     "file_incomplete": "The file is incomplete",
     "file_unreadable": "The file is not a complete audit log",

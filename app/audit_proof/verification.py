@@ -1,4 +1,5 @@
-"""Verifying an exported audit log: line by line, with no more than one batch in memory.
+"""Verifying an exported audit log: line by line, with no more in memory than one batch, and when
+each batch that was deleted had been sealed.
 
 Pure: it needs neither the service nor its database, and knows no secret.
 """
@@ -18,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
 from app.audit_proof.comparing import Batch, Found, differences
+from app.audit_proof.deletions import Deletions
 from app.audit_proof.findings import UNREADABLE, Finding
 
 LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
@@ -57,7 +59,7 @@ class Verifier:
         self._batch: tuple[Checkpoint, Batch] | None = None
         self._is_tail = False  # whether what follows is not sealed
         self._unsealed, self._unsealed_since = 0, ""
-        self.deleted_to = self._told_to = 0  # numbers of entries
+        self.deletions = Deletions()
         self._is_over = self._is_refused = False
 
     def check(self, line: bytes) -> Iterator[Finding]:
@@ -92,10 +94,10 @@ class Verifier:
         yield from self._close_batch()
         if not self._is_over:
             yield Finding("file_incomplete", "export it again", self._line)
-        if self.deleted_to:
-            numbers = f"numbers 1 to {self.deleted_to:,}"
+        if self.deletions.to:
+            numbers = f"numbers 1 to {self.deletions.to:,}"
             yield Finding("deleted_by_age", numbers)
-            if self._told_to < self.deleted_to:
+            if self.deletions.recorded_to < self.deletions.to:
                 yield Finding("deletion_unrecorded", f"{numbers}; {_RECORDED_SOON}")
         if self._unsealed:
             detail = f"{self._unsealed:,}, the oldest from {self._unsealed_since}; {_SEALED_SOON}"
@@ -179,7 +181,8 @@ class Verifier:
         if found.account_id != self.account_id:
             yield self._about("checkpoint_changed", found, "it is of another account")
         if found.entry_hashes is None:
-            yield from self._deleted(found)
+            if not self.deletions.add(found):
+                yield self._about("deletion_unrecorded", found, _OLDER_ARE_LEFT)
         elif (
             len(found.entry_hashes) != 64 * (found.last - found.first + 1)
             or proof.checkpoint_hash(found) != found.hash
@@ -201,11 +204,6 @@ class Verifier:
         text = self.keys.get(key_id)
         return None if text is None else proof.read_public_key(text)
 
-    def _deleted(self, found: Checkpoint) -> Iterator[Finding]:
-        if found.first != self.deleted_to + 1:
-            yield self._about("deletion_unrecorded", found, _OLDER_ARE_LEFT)
-        self.deleted_to = max(self.deleted_to, found.last)
-
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
         self.entries += 1
         found = Found(proof.entry_hash(line), _word(record.get("id")), self._line)
@@ -217,7 +215,9 @@ class Verifier:
         elif self._batch is None or not self._batch[1].add(found):
             yield Finding("entry_inserted", line=self._line, entry_id=found.id)
         elif _PRUNED in line and found.hash in self._batch[1].sealed:
-            self._told_to = max(self._told_to, _deleted_to(record))
+            last = self.deletions.record(record)
+            if last is not None:
+                yield Finding("deletion_early", f"up to number {last:,}", self._line, found.id)
 
     def _close_batch(self) -> Iterator[Finding]:
         """Compare the batch that is complete now."""
@@ -288,11 +288,3 @@ def _word(value: Any) -> str:
     """A short word of a file, safe to print: the file may contain control characters of a
     terminal."""
     return value if isinstance(value, str) and _WORD.fullmatch(value) else "?"
-
-
-def _deleted_to(record: dict[str, Any]) -> int:
-    """The last number that an entry says was deleted."""
-    try:
-        return int(record["changes"]["first_number"]["to"]) - 1
-    except (LookupError, TypeError, ValueError, OverflowError):
-        return 0

@@ -29,7 +29,7 @@ def verify() -> Verify:
     return found
 
 
-def _key(client: Client) -> str:
+def key_of(client: Client) -> str:
     used = checkpoints(client)[-1].key_id
     keys = client.get(f"{PATH}/keys").json["data"]
     (key,) = (key["public_key"] for key in keys if key["id"] == used)
@@ -41,12 +41,12 @@ def test_it_accepts_what_nobody_changed(
 ) -> None:
     sealed_log(client, monkeypatch)
     newest = client.get(f"{PATH}/checkpoints?per_page=1").json["data"][0]
-    assert verify(exported(client), _key(client)) == (newest["number"], newest["hash"])
+    assert verify(exported(client), key_of(client)) == (newest["number"], newest["hash"])
     prune(client, monkeypatch, [1])
     with pytest.raises(AssertionError, match="records the deletion"):
-        verify(exported(client), _key(client))
+        verify(exported(client), key_of(client))
     seal(client, monkeypatch)
-    assert verify(exported(client), _key(client))[0] == newest["number"] + 1
+    assert verify(exported(client), key_of(client))[0] == newest["number"] + 1
 
 
 def _without_batch(lines: list[bytes], number: int) -> list[bytes]:
@@ -69,7 +69,7 @@ def test_it_finds_each_change(
     client: Client, monkeypatch: pytest.MonkeyPatch, verify: Verify
 ) -> None:
     made = sealed_log(client, monkeypatch)
-    lines, key = exported(client), _key(client)
+    lines, key = exported(client), key_of(client)
     place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
     changed = lines[place].replace(b"Hood", b"Mood")
     end = next(at for at, line in enumerate(lines) if line.startswith(b'{"not_sealed"'))

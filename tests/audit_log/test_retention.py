@@ -54,6 +54,7 @@ def test_an_entry_tells_of_the_deletion(client: Client, monkeypatch: pytest.Monk
     prune(client, monkeypatch, [1])
     (entry,) = client.get(f"{PATH}?action=audit_log.pruned").json["data"]
     assert entry["actor"]["type"] == "system"
+    assert entry["changes"].pop("audit_days") == {"from": None, "to": -1}
     assert entry["changes"] == {"first_number": {"from": 1, "to": last + 1}}
 
 

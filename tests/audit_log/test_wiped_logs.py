@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import threading
 import time
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,14 +15,17 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from flask import Flask
 from sqlalchemy import text
 
-from app.audit_log import jobs
+from app.audit.entries import record
+from app.audit_log import jobs, retention
 from app.audit_log.checkpoints import next_checkpoint
 from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
 from app.db.extensions import db
 from app.values import clock
-from tests.audit_log.logs import PATH, checkpoints, sealed_log, sql
+from tests.audit_log.logs import PATH, checkpoints, exported, kinds, prune, seal, sealed_log, sql
 from tests.audit_log.test_changed_rows import BAD, OWN, forget, is_sqlite
+from tests.audit_log.test_documented_verifier import Verify, key_of
+from tests.audit_log.test_documented_verifier import verify as verify
 from tests.make import Client, make_account
 
 PAST = clock.now() - timedelta(days=2_000)
@@ -178,6 +182,40 @@ def test_one_log_that_cannot_be_pruned_stops_no_other(
     sql(changed, f"DELETE FROM audit_checkpoints WHERE account_id IN (:account, {BAD})")
     forget_entries(changed)
     assert is_pruned
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_when_entries_were_deleted_is_verified(
+    client: Client, monkeypatch: pytest.MonkeyPatch, verify: Verify, early: bool
+) -> None:
+    sealed_log(client, monkeypatch)
+    days = timedelta(client.app.config["SETTINGS"].audit_days)
+    later = clock.now() + days + timedelta(minutes=-1 if early else 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: later)
+        patch.setattr(retention, "_expired_before", lambda: later)
+        patch.setattr(jobs, "accounts_with_expired", lambda: [client.account_id])
+        run(client)
+    seal(client, monkeypatch)
+    lines = exported(client)
+    assert kinds(lines) == (["deletion_early"] * 4 if early else [])
+    with pytest.raises(AssertionError, match="early") if early else nullcontext():
+        verify(lines, key_of(client))
+
+
+def test_entries_of_earlier_versions_say_no_days(
+    client: Client, monkeypatch: pytest.MonkeyPatch, verify: Verify
+) -> None:
+    def without_days(*args: Any, changes: dict[str, Any], **options: Any) -> str:
+        del changes["audit_days"]
+        return record(*args, changes=changes, **options)
+
+    sealed_log(client, monkeypatch)
+    monkeypatch.setattr(retention, "record", without_days)
+    prune(client, monkeypatch, [1, 2])
+    seal(client, monkeypatch)
+    assert kinds(exported(client)) == []
+    assert verify(exported(client), key_of(client))
 
 
 def forget_entries(client: Client) -> None:
