@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
+from datetime import timedelta
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -22,10 +23,12 @@ from app.db.transactions import transaction
 from app.jobs import shutdown
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
+from app.values import clock
 
 log = logging.getLogger(__name__)
 
 _RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
+_MOST_APART: Final = timedelta(days=1)  # the clocks of the database and of this machine
 
 
 def seal_audit_log() -> int:
@@ -56,7 +59,15 @@ def _seal(*, at_once: bool) -> int:
 
 
 def prune_audit_log() -> int:
-    """Delete entries older than ``AUDIT_DAYS``, taking turns between accounts. Returns how many."""
+    """Delete entries older than ``AUDIT_DAYS``, taking turns between accounts. Returns how many:
+    none while it is doubtful what the time is."""
+    if abs(ahead := clock.ahead_of_host()) > _MOST_APART:
+        log.warning(
+            "old entries of audit logs are kept: the database's clock is more than a day %s this "
+            "machine's; set the wrong one right",
+            "ahead of" if ahead > timedelta() else "behind",
+        )
+        return 0
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
     waiting = deque(accounts_with_expired())
     while waiting and time.monotonic() < end and not shutdown.requested.is_set():

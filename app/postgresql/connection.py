@@ -39,6 +39,9 @@ NETWORK_LIMITS: Final[dict[str, int]] = {
     "keepalives_interval": 2,
     "keepalives_count": 2,
 }
+# Names its schema: the search_path of the role may lead to another function, and the clock decides
+# what is deleted by age.
+_CLOCK: Final = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::pg_catalog.float8"
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
 _FRESH_SECONDS: Final = 1.0  # for which a new connection is assumed to be open
 _READ_ONLY: Final = "25006"  # read_only_sql_transaction
@@ -219,7 +222,7 @@ def _follow_clock(connection: LimitedConnection, *_: object) -> None:
         return
     asked = time.monotonic()
     with suppress(psycopg.Error):  # what the connection is wanted for will find out, too
-        cursor = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        cursor = connection.execute(_CLOCK)
         ((seconds,),) = cursor.fetchall()
         clock.follow(seconds, took=time.monotonic() - asked)
 

@@ -28,7 +28,7 @@ from tests.audit_log.test_documented_verifier import Verify, key_of
 from tests.audit_log.test_documented_verifier import verify as verify
 from tests.make import Client, make_account
 
-PAST = clock.now() - timedelta(days=2_000)
+PAST, FUTURE = (clock.now() + timedelta(days=days) for days in (-2_000, 2_000))
 
 
 def points(client: Client) -> list[Checkpoint]:
@@ -216,6 +216,22 @@ def test_entries_of_earlier_versions_say_no_days(
     seal(client, monkeypatch)
     assert kinds(exported(client)) == []
     assert verify(exported(client), key_of(client))
+
+
+@pytest.mark.parametrize("days", [800, -2])
+def test_nothing_is_deleted_while_two_clocks_differ(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, days: int
+) -> None:
+    sealed_log(client, monkeypatch, batches=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(clock._DatabaseClock, "offset", None)
+        clock.follow(time.time() + days * 86_400)
+        patch.setattr(clock, "read_ago", lambda: 0)  # so that it is not read again
+        patch.setattr(jobs, "accounts_with_expired", lambda: [client.account_id])
+        patch.setattr(retention, "_expired_before", lambda: FUTURE)
+        run(client)
+    assert all(row.entry_hashes for row in checkpoints(client))
+    assert caplog.text.count("more than a day") == 1
 
 
 def forget_entries(client: Client) -> None:

@@ -6,10 +6,12 @@ import time
 from datetime import UTC, datetime, timedelta
 from unittest.mock import Mock
 
+import psycopg
 import pytest
 from flask import Flask
 
 from app.db import connections
+from app.postgresql.connection import _follow_clock
 from app.values import clock
 from tests.make import Client
 
@@ -75,3 +77,22 @@ def test_an_answer_that_took_long_does_not_set_it() -> None:
     clock.follow(time.time() + HOUR)
     clock.follow(time.time(), took=2)
     assert abs(ahead() - HOUR) < 0.1
+
+
+def test_no_other_function_stands_in_for_the_databases_clock(app: Flask) -> None:
+    """Whoever owns the role of the service can set its search_path."""
+    settings = app.config["SETTINGS"]
+    if settings.uses_sqlite:
+        pytest.skip("SQLite has no clock of its own")
+    with psycopg.connect(settings.database_url.replace("+psycopg", "")) as connection:
+        connection.execute("CREATE SCHEMA other")
+        connection.execute(
+            "CREATE FUNCTION other.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
+            "$$ SELECT pg_catalog.clock_timestamp() + interval '800 days' $$"
+        )
+        connection.execute("CREATE DOMAIN other.float8 AS double precision CHECK (VALUE < 0)")
+        connection.execute("SET LOCAL search_path = other, pg_catalog, public")
+        _follow_clock(connection)  # type: ignore[arg-type]
+        connection.rollback()
+    assert clock.read_ago() < 1
+    assert abs(ahead()) < 0.5
