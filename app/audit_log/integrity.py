@@ -13,8 +13,9 @@ from app.audit.authenticity import is_authentic
 from app.audit_log.checkpoints import next_checkpoint
 from app.audit_log.files import Reader, proof_lines
 from app.audit_log.keys import unusable_keys
-from app.audit_log.sealing import ENTRY, wrong_columns
+from app.audit_log.sealing import ENTRY, ids_to, wrong_columns
 from app.audit_proof.checkpoint import Checkpoint
+from app.audit_proof.deletions import Deletions
 from app.audit_proof.findings import Finding, printable
 from app.audit_proof.verification import Verifier, verify_lines
 from app.auth.tenant import columns_of
@@ -43,7 +44,7 @@ def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[
     while rows:
         last = _last_checkpoint(read, account_id, last)
         for row in rows:
-            yield from _of_row(row, last.last if last else 0, verifier.deletions.to)
+            yield from _of_row(row, last.last if last else 0, verifier.deletions)
         rows = read(_NEXT.all, account_id=account_id, after=rows[-1].id)
 
 
@@ -56,12 +57,11 @@ def _last_checkpoint(read: Reader, account_id: str, known: Checkpoint | None) ->
     return known
 
 
-def _of_row(row: Any, last: int, deleted_to: int) -> Iterator[Finding]:
+def _of_row(row: Any, last: int, deletions: Deletions) -> Iterator[Finding]:
     """What is wrong with a row.
 
     Args:
         last: the highest number that is sealed.
-        deleted_to: the highest number that was deleted.
     """
     number = row.number if type(row.number) is int else None
     where: dict[str, Any] = {"entry_id": printable(row.id), "number": number}
@@ -73,5 +73,7 @@ def _of_row(row: Any, last: int, deleted_to: int) -> Iterator[Finding]:
     if row.number is None:
         if not is_authentic(row.body.encode(), row.mac):
             yield Finding("not_authentic", **where)
-    elif number is None or not deleted_to < number <= last:
+        elif row.id <= ids_to(deletions.newest):
+            yield Finding("entry_inserted", "it was deleted by age before", **where)
+    elif number is None or not deletions.to < number <= last:
         yield Finding("number_unknown", printable(row.number), **where)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+from datetime import timedelta
 from functools import cache
 from typing import Any, Final
 
@@ -28,12 +29,13 @@ from app.db.transactions import insert_row
 from app.models import Account, AuditCheckpoint, AuditEntry
 from app.policy.audit import INSTANCE, SEALED_AFTER, SEALED_ENTRIES
 from app.values import clock
-from app.values.ids import first_id
+from app.values.ids import first_id, last_id
 from app.values.strict_json import JsonInvalid, loads
 
 log = logging.getLogger(__name__)
 
 _SHOWN: Final = 3  # ids in a line of the log
+_KEPT_AT_LEAST: Final = timedelta(days=1)  # entries: the lowest AUDIT_DAYS
 _IS_WAITING: Final = AuditEntry.number.is_(None)
 _ACCOUNTS: Final = select(AuditEntry.account_id).where(_IS_WAITING).distinct()
 ENTRY: Final = (
@@ -47,6 +49,12 @@ _NEXT = CompiledQuery(
     .limit(bindparam("size"))
 )
 _LAST: Final = (AuditCheckpoint.number.desc(),)
+_NEWEST_DELETED: Final = CompiledQuery(
+    columns_of(AuditCheckpoint, AuditCheckpoint.sealed_at)
+    .where(AuditCheckpoint.entry_hashes.is_(None))
+    .order_by(*_LAST)
+    .limit(1)
+)
 _LOCK: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 8))")
 
 
@@ -69,7 +77,7 @@ class AccountSealer:
 
     def read(self) -> list[Any]:
         """The next batch that is due; empty if there is none. Entries that this instance has not
-        written are left out and logged."""
+        written, or has deleted by age already, are left out and logged."""
         size = min(SEALED_ENTRIES, entries_at_once(self.account_id))
         with reading_as_stored():
             rows = _NEXT.all(account_id=self.account_id, after=self._after, size=size)
@@ -77,12 +85,22 @@ class AccountSealer:
         if not rows:
             return []
         self._after = rows[-1].id
-        batch = [row for row in rows if is_genuine(row)]
+        batch = self._not_deleted([row for row in rows if is_genuine(row)])
         if len(batch) < len(rows):
             genuine = {row.id for row in batch}
             _log_strange(self.account_id, [row.id for row in rows if row.id not in genuine])
         is_due = self._at_once or not self.is_done or (batch and batch[0].id < _due_before())
         return batch if is_due else []
+
+    def _not_deleted(self, batch: list[Any]) -> list[Any]:
+        """Without entries that were deleted by age and that somebody has put in again: they are not
+        younger than the newest batch that was deleted. One that has never been sealed is, as it
+        does not wait for ``AUDIT_DAYS``."""
+        if not batch or batch[0].id > first_id("audit_entry", clock.now() - _KEPT_AT_LEAST):
+            return batch
+        with reading_as_stored():
+            newest = _NEWEST_DELETED.first(account_id=self.account_id)
+        return batch if newest is None else [row for row in batch if row.id > ids_to(newest[0])]
 
     def write(self, batch: list[Any], key: tuple[str, Ed25519PrivateKey]) -> int:
         """Seal a batch in the current transaction, or delete it if the account is gone: a request
@@ -184,6 +202,14 @@ def take_lock(name: str) -> bool:
     return bool(db.session.execute(_LOCK, {"name": name}).scalar_one())
 
 
+def ids_to(sealed_at: str) -> str:
+    """The highest id of an entry that was sealed at this time. Empty if it is no time."""
+    try:
+        return last_id("audit_entry", clock.parse_time(sealed_at))
+    except (TypeError, ValueError):  # somebody has changed it
+        return ""
+
+
 def _due_before() -> str:
     return first_id("audit_entry", clock.now() - SEALED_AFTER)
 
@@ -214,7 +240,7 @@ def _numbering(dialect: str) -> Any:
 def _log_strange(account_id: str, ids: list[str]) -> None:
     shown = ", ".join(map(printable, ids[:_SHOWN])) + ("…" if len(ids) > _SHOWN else "")
     log.error(
-        "%d entries of the audit log of %s are not sealed, as this instance did not write them: "
-        "%s; see bin/canopy audit verify --account %s",
+        "%d entries of the audit log of %s are not sealed, as this instance did not write them, or "
+        "deleted them by age before: %s; see bin/canopy audit verify --account %s",
         *(len(ids), printable(account_id), shown, printable(account_id)),
     )

@@ -15,17 +15,19 @@ class Deletions:
     Attributes:
         to: the highest number that was deleted.
         recorded_to: the highest number whose deletion a sealed entry records.
+        newest: when the newest batch that was deleted had been sealed; empty if there is none.
     """
 
     def __init__(self) -> None:
         self.to = self.recorded_to = 0
+        self.newest = ""
         self._sealed_at = dict[int, str]()  # of each batch, by its last number
 
     def add(self, batch: Checkpoint) -> bool:
         """Add a batch that was deleted. False if entries before it are still there."""
         follows = batch.first == self.to + 1
         self.to = max(self.to, batch.last)
-        self._sealed_at[batch.last] = batch.sealed_at
+        self._sealed_at[batch.last] = self.newest = batch.sealed_at
         return follows
 
     def record(self, entry: dict[str, Any]) -> int | None:

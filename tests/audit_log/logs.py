@@ -12,6 +12,8 @@ from sqlalchemy import text
 from app.audit.entries import Target, record
 from app.audit.origin import Actor
 from app.audit_log import jobs, retention
+from app.audit_log.checkpoints import next_checkpoint
+from app.audit_proof.checkpoint import Checkpoint
 from app.audit_proof.findings import Finding
 from app.audit_proof.verification import Verifier, verify_lines
 from app.db.extensions import db
@@ -65,6 +67,16 @@ def checkpoints(client: Client) -> list[Any]:
     rows = "SELECT * FROM audit_checkpoints WHERE account_id = :account ORDER BY number"
     with client.app.app_context():
         return list(db.session.execute(text(rows), {"account": client.account_id}))
+
+
+def points(client: Client) -> list[Checkpoint]:
+    """The account's checkpoints, as they are exported."""
+    found, number = list[Checkpoint](), 0
+    with client.app.app_context():
+        while point := next_checkpoint(client.account_id, number):
+            found.append(point)
+            number = point.number
+    return found
 
 
 def sql(client: Client, statement: str, **values: Any) -> None:

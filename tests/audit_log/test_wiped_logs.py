@@ -17,28 +17,26 @@ from sqlalchemy import text
 
 from app.audit.entries import record
 from app.audit_log import jobs, retention
-from app.audit_log.checkpoints import next_checkpoint
 from app.audit_proof import checkpoint as proof
-from app.audit_proof.checkpoint import Checkpoint
 from app.db.extensions import db
 from app.values import clock
-from tests.audit_log.logs import PATH, checkpoints, exported, kinds, prune, seal, sealed_log, sql
+from tests.audit_log.logs import (
+    PATH,
+    checkpoints,
+    exported,
+    kinds,
+    points,
+    prune,
+    seal,
+    sealed_log,
+    sql,
+)
 from tests.audit_log.test_changed_rows import BAD, OWN, forget, is_sqlite
 from tests.audit_log.test_documented_verifier import Verify, key_of
 from tests.audit_log.test_documented_verifier import verify as verify
 from tests.make import Client, make_account
 
 PAST, FUTURE = (clock.now() + timedelta(days=days) for days in (-2_000, 2_000))
-
-
-def points(client: Client) -> list[Checkpoint]:
-    """What was signed."""
-    found, number = list[Checkpoint](), 0
-    with client.app.app_context():
-        while point := next_checkpoint(client.account_id, number):
-            found.append(point)
-            number = point.number
-    return found
 
 
 def moment(client: Client, at: datetime | str) -> Any:
