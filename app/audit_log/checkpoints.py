@@ -8,10 +8,10 @@ from sqlalchemy import bindparam, func
 
 from app.audit_proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, reading_as_stored
 from app.db.search_index import page_of
 from app.models import AuditCheckpoint
-from app.values.clock import format_optional_time
+from app.values.clock import parse_time
 
 COLUMNS: Final = Checkpoint._fields
 _LISTED: Final = tuple(name for name in COLUMNS if name != "entry_hashes")
@@ -35,11 +35,13 @@ _NEXT = CompiledQuery(_OLDEST.where(AuditCheckpoint.number > bindparam("after"))
 
 
 def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[dict[str, Any]], int]:
-    """The checkpoints of one page, the newest first, and how many there are on all pages."""
+    """The checkpoints of one page, the newest first, and how many there are on all pages. Those
+    that somebody has made unreadable are left out; verification names them."""
     values = {"account_id": account_id, "size": per_page, "skipped": (page - 1) * per_page}
-    rows = _PAGE.all(**values)
+    with reading_as_stored():
+        found = [Checkpoint(**row._asdict()) for row in _PAGE.all(**values)]
     total = int(_TOTAL.scalar(account_id=account_id))
-    return [record_of(Checkpoint(**row._asdict())) for row in rows], total
+    return [record_of(each) for each in found if _is_readable(each)], total
 
 
 def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
@@ -55,14 +57,16 @@ def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
     return None if row is None else Checkpoint(**row._asdict())
 
 
-def from_row(row: Any) -> Checkpoint:
-    """A checkpoint from a row of ``COLUMNS`` whose time may be a moment."""
-    found = Checkpoint(*row)
-    return found._replace(sealed_at=str(format_optional_time(row.sealed_at)))
-
-
 def record_of(checkpoint: Checkpoint) -> dict[str, Any]:
     """A checkpoint as it is published: with the number of its entries instead of their hashes."""
     record = checkpoint._asdict()
     del record["entry_hashes"]
     return record | {"entries": checkpoint.last - checkpoint.first + 1}
+
+
+def _is_readable(checkpoint: Checkpoint) -> bool:
+    try:
+        parse_time(checkpoint.sealed_at)
+    except (TypeError, ValueError):  # PostgreSQL has times that Python has not
+        return False
+    return checkpoint.is_valid() and checkpoint.first <= checkpoint.last

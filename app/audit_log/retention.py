@@ -83,7 +83,8 @@ def _oldest(account_id: str) -> Checkpoint | None:
     columns = [api_column(getattr(AuditCheckpoint, name)) for name in COLUMNS]
     own = rows_of(account_id, AuditCheckpoint).with_only_columns(*columns).where(_HAS_ENTRIES)
     oldest = own.order_by(AuditCheckpoint.number).limit(1).with_for_update()
-    row = db.session.execute(oldest).first()
+    with reading_as_stored(db.session.connection()):
+        row = db.session.execute(oldest).first()
     return None if row is None else Checkpoint(*row)
 
 

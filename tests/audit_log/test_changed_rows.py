@@ -11,7 +11,7 @@ from flask import Flask
 from app.audit_log import jobs
 from app.audit_log.integrity import verify_account
 from app.audit_proof.verification import Verifier
-from tests.audit_log.logs import checkpoints, seal, sealed_log, sql, write
+from tests.audit_log.logs import PATH, checkpoints, seal, sealed_log, sql, write
 from tests.audit_log.test_sealing import waiting
 from tests.make import Client, make_account
 
@@ -109,6 +109,23 @@ def test_a_checkpoint_of_other_types(client: Client, made: list[str], change: st
         pytest.skip("PostgreSQL checks types")
     sql(client, f"UPDATE audit_checkpoints SET {change} {OWN} number = 2")
     assert "checkpoint_unreadable" in [kind for kind, _, _ in found(client)]
+
+
+@pytest.mark.parametrize("time", ["infinity", "-infinity", "12000-03-15", BAD])
+def test_a_checkpoint_of_no_time_stops_nothing(
+    client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch, time: str
+) -> None:
+    if (time == BAD) != is_sqlite(client):
+        pytest.skip("PostgreSQL has times that Python has not, SQLite any text")
+    change = BAD if time == BAD else f"'{time}'"
+    sql(client, f"UPDATE audit_checkpoints SET sealed_at = {change} {OWN} number = 4")
+    kinds = [kind for kind, _, _ in found(client)]
+    assert {"checkpoint_unreadable", "signature_wrong"} & set(kinds)
+    written = write(client)
+    seal(client, monkeypatch)
+    assert written not in waiting(client)
+    listed = client.get(f"{PATH}/checkpoints").json["data"]
+    assert [each["number"] for each in listed if each["number"] < 5] == [3, 2, 1]
 
 
 def test_one_log_that_cannot_be_sealed_stops_no_other(

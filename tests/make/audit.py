@@ -83,7 +83,7 @@ def make_checkpoint(client: Client, number: int, **columns: Any) -> None:
                 number=number,
                 sealed_at=clock.now(),
                 key_id="sk_01arz3ndektsv4rrffq69g5fav",
-                signature="",
+                signature="bm8gc2lnbmF0dXJl",
                 **values | columns,
             )
         )
