@@ -20,7 +20,9 @@ PERSON_DELETED: Final = "person_deleted"
 
 def mail_scheduled(account: Account, by_email: str, people: Iterable[Any]) -> None:
     """Tell people who scheduled the deletion of their account, and how to cancel it."""
-    _mail(SCHEDULED, account, people, by_email=by_email, link=_link("/settings/deletion"))
+    # Who gets it may be working in another of their accounts.
+    link = f"{current_app.config['SETTINGS'].public_url}/accounts/{account.slug}/deletion"
+    _mail(SCHEDULED, account, people, by_email=by_email, link=link)
 
 
 def mail_canceled(account: Account, by_email: str, people: Iterable[Any]) -> None:
@@ -53,7 +55,3 @@ def _mail(kind: str, account: Account, people: Iterable[Any], **more: Any) -> No
 def _cause(kind: str) -> str:
     """The cause of a mail: not the id of who is deleted, which would outlive them in its row."""
     return f"{kind}:{new_id('mail')}"
-
-
-def _link(path: str) -> str:
-    return f"{current_app.config['SETTINGS'].public_url}{path}"

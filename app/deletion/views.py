@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 from app.account.service import read_account
 from app.auth.memberships import memberships_of
 from app.auth.principal import Principal
-from app.auth.sessions import SignedIn
+from app.auth.sessions import SignedIn, switch_account
 from app.billing.service import has_subscription
 from app.db.transactions import transaction
 from app.deletion.contents import count_contents
@@ -17,13 +17,14 @@ from app.deletion.forms import DeletionForm
 from app.deletion.people import delete_person
 from app.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
 from app.deletion.words import counted
-from app.http.errors import Conflict
+from app.http.errors import Conflict, NotFound
 from app.members.service import access_of, solely_owned_accounts
 from app.policy.deletion import DELETED_AFTER
 from app.second_factor.service import ask_again
 from app.site.forms import form_page
-from app.site.pages import PageBlueprint, redirect_to
+from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account, sign_out, signed_in
+from app.values import clock
 
 bp = PageBlueprint("deletion", __name__, section="/settings")
 person_bp = PageBlueprint("deletion_of_person", __name__)
@@ -63,6 +64,25 @@ def cancel(principal: Principal) -> Response:
     except Conflict as error:
         return redirect_to("/settings/deletion", error.message)
     return redirect_to("/settings", "The account will not be deleted.")
+
+
+@person_bp.route("/accounts/<slug>/deletion", methods=["GET", "POST"])
+@signed_in
+def of_any_account(person: SignedIn, slug: str) -> Response:
+    """From a mail: the deletion of an account that you may have to switch to first. Only a POST
+    switches, as any site may link to this page."""
+    found = next((row for row in memberships_of(person.user_id) if row.slug == slug), None)
+    if found is None:
+        raise NotFound("You do not belong to this account. It may also have been deleted.")
+    if request.method == "POST":
+        with transaction():
+            switch_account(person.session_id, found.id)
+    elif found.id != person.account_id:
+        scheduled = scheduled_deletion(found.id)
+        is_due = scheduled is not None and scheduled.deletes_at <= clock.now()
+        values = {"account": found, "scheduled": scheduled, "is_due": is_due}
+        return page("deletion/switch.html", **values)
+    return redirect_to("/settings/deletion")
 
 
 @person_bp.get("/profile/deletion")

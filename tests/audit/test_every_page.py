@@ -91,7 +91,7 @@ _OF_PEOPLE: Final = (
     *("/login/single-sign-on/new", "/login/single-sign-on/link", "/login/single-sign-on/mail"),
     *("/login/single-sign-on/link/<token>", "/profile/sign-ins/<identity_id>/unlink"),
     *("/invitations", "/invitations/decline", "/profile/deletion"),
-    *("/settings/deletion", "/settings/deletion/cancel"),
+    *("/settings/deletion", "/settings/deletion/cancel", "/accounts/<slug>/deletion"),
 )
 _OF_OPERATORS: Final = "/operator"  # likewise, in other logs: tests/operator/test_audit.py
 _FACTOR: Final = "/second-factor"  # likewise: tests/second_factor/test_audit.py

@@ -56,6 +56,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /accounts
         POST /accounts/leave
         POST /accounts/switch
+        GET /accounts/<slug>/deletion
+        POST /accounts/<slug>/deletion
         GET /applications
         POST /applications/end
         GET /invitations

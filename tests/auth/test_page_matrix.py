@@ -36,6 +36,7 @@ MORE_FILLERS: Final = {
     "credential_id": lambda client, _: make_key(client).credential_id,
     "audit_id": lambda client, _: make_boundary_entry(client),
     "account_id": lambda client, _: client.account_id,
+    "slug": lambda client, _: client.get("/v1/account").json["data"]["slug"],
 }
 # Of nobody, or of the person who asks.
 OF_PEOPLE: Final = dict.fromkeys(("token", "session_id", "passkey_id", "identity_id"), "x")
@@ -46,6 +47,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
 # These are not found without a token, or an account, that there is; an API key is no token.
 NOT_FOUND: Final = (
     "<token>", "/service-tokens/<credential_id>/revoke", "/accounts/switch", "/accounts/leave",
+    "/accounts/<slug>/deletion",
     "/login/single-sign-on", "/profile/sign-ins/link",  # without a provider
 )  # fmt: skip
 OPEN: Final = (200, 302, 303, 400, 409, 412, 422, 429)

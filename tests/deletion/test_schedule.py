@@ -116,7 +116,7 @@ def test_admins_cannot_and_are_told(client: Client) -> None:
     assert "Its owners can cancel that." in browser.get("/projects").text
     told = text_of(mails_to(client.app, admin.email)[-1])
     assert "scheduled the deletion of the account" in told
-    assert "/settings/deletion" in told
+    assert f"/accounts/{slug_of(client)}/deletion" in told
 
 
 def test_another_owner_cancels_it(client: Client) -> None:
