@@ -162,7 +162,7 @@ def test_access_that_an_earlier_consent_gives_is_recorded(client: Client) -> Non
     assert entry["changes"] == {"scopes": {"from": None, "to": ["assets:read"]}}
     page = browser.get("/audit-log?action=application.allowed_again").text
     assert f"let the application {NAME} act for them again" in page
-    assert "Let the application act for them again" in page
+    assert "Let an application act for them again" in page
 
 
 def test_scopes_that_are_allowed_besides_are_recorded(client: Client) -> None:

@@ -15,7 +15,6 @@ from app.db.extensions import db
 from app.models import SigningKey
 from app.policy.audit import SEALED_ENTRIES
 from app.policy.bounds import METADATA_LEVELS
-from app.values import clock
 from tests.audit_log.logs import (
     checkpoints,
     exported,

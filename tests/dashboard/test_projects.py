@@ -215,7 +215,7 @@ def test_a_failure_is_a_page_even_if_nothing_can_be_read(
         raise ServiceUnavailable
 
     monkeypatch.setattr("app.dashboard.projects.views.list_projects", fail)
-    monkeypatch.setattr("app.site.pages.memberships_of", fail)
+    monkeypatch.setattr("app.site.pages.accounts_of", fail)
     page = owner.get("/projects")
     assert page.status == 503
     assert "Temporarily unavailable" in page.text
