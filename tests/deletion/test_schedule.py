@@ -146,6 +146,7 @@ def test_what_has_begun_is_not_offered_to_be_kept(client: Client) -> None:
     assert page.title == "This account is being deleted"
     assert "Keep" not in page.text
     assert not [form for form in page.forms if form.action == f"{PAGE}/cancel"]
+    assert "Cancel the deletion" not in browser.get("/settings").text
     page = browser.get("/projects")
     assert "is being deleted." in page.text
     assert "Keep" not in page.text

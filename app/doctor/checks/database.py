@@ -104,7 +104,7 @@ def clock(connection: Connection) -> Iterator[Result]:
     if connection.dialect.name == "sqlite":
         yield ok("SQLite uses the clock of this machine")
         return
-    theirs = float(_one(connection, "SELECT extract(epoch FROM clock_timestamp())"))
+    theirs = float(_one(connection, "SELECT extract(epoch FROM pg_catalog.clock_timestamp())"))
     yield compare_clock("the database", theirs)
 
 
