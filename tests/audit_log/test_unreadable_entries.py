@@ -15,8 +15,7 @@ from app.db.extensions import db
 from app.models import AuditEntry
 from tests.audit_log.logs import ANN, PATH, exported, findings, sealed_log, sql, write
 from tests.audit_log.test_changed_rows import BAD, OWN, forget, is_sqlite
-from tests.audit_log.test_documented_verifier import Verify
-from tests.audit_log.test_documented_verifier import _key as key_of
+from tests.audit_log.test_documented_verifier import Verify, key_of
 from tests.audit_log.test_documented_verifier import verify as verify
 from tests.dashboard.support import browser_of
 from tests.make import Client
