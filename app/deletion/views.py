@@ -69,8 +69,10 @@ def cancel(principal: Principal) -> Response:
 @person_bp.route("/accounts/<slug>/deletion", methods=["GET", "POST"])
 @signed_in
 def of_any_account(person: SignedIn, slug: str) -> Response:
-    """From a mail: the deletion of an account that you may have to switch to first. Only a POST
-    switches, as any site may link to this page."""
+    """Lead from the mail to the deletion of an account, which you may have to switch to first.
+
+    Only a POST switches, as any site may link to this page.
+    """
     found = next((row for row in memberships_of(person.user_id) if row.slug == slug), None)
     if found is None:
         raise NotFound("You do not belong to this account. It may also have been deleted.")
