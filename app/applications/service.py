@@ -114,7 +114,7 @@ def update_application(
     """Change what is given; lists replace the present ones.
 
     Where a scope is taken away, consents that include it are revoked with their tokens: people are
-    asked again. Where a redirect URI is added, they are asked once more, too.
+    asked again. For a redirect URI that is added, they are asked when it is first used.
 
     Returns:
         the record and the number of consents revoked, or None if the account has no such
@@ -131,13 +131,10 @@ def update_application(
     former, before = _entered(application), application.scopes
     scopes = application.scopes if scopes is None else scopes
     check_application(name, redirect_uris, scopes)
-    moment = clock.now()
-    if not set(redirect_uris) <= set(application.redirect_uris):
-        application.redirect_uri_added_at = moment
     application.name = name.strip()
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
-    application.updated_at = moment
+    application.updated_at = clock.now()
     record_entry("application.updated", application, changed(former, _entered(application)))
     revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked

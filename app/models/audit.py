@@ -12,6 +12,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 _WAITING = "number IS NULL"
 _SEALED = "number IS NOT NULL"
+_HAS_ENTRIES = "entry_hashes IS NOT NULL"
 
 
 class AuditEntry(Base):
@@ -66,6 +67,15 @@ class AuditCheckpoint(Base):
     """
 
     __tablename__ = "audit_checkpoints"
+    __table_args__ = (
+        Index(
+            "ix_audit_checkpoints_with_entries",
+            "account_id",
+            "number",
+            postgresql_where=sql(_HAS_ENTRIES),
+            sqlite_where=sql(_HAS_ENTRIES),
+        ),
+    )
 
     account_id: Mapped[str] = mapped_column(Key, primary_key=True)
     number: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)

@@ -31,6 +31,8 @@ class OAuthConsent(Base):
         Key, ForeignKey("oauth_applications.id", ondelete="CASCADE"), primary_key=True
     )
     scopes: Mapped[list[str]] = mapped_column(JSON)
+    # Of the application: those for which the person was asked.
+    redirect_uris: Mapped[list[str] | None] = mapped_column(JSON)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

@@ -20,8 +20,6 @@ class OAuthApplication(Base):
     account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(200))
     redirect_uris: Mapped[list[str]] = mapped_column(JSON)
-    # When the last of these was added after the registration.
-    redirect_uri_added_at: Mapped[datetime | None] = mapped_column(Timestamp)
     scopes: Mapped[list[str]] = mapped_column(JSON)  # that it may request
     secret_hash: Mapped[str | None] = mapped_column(Hash)  # None: a public client
     # After a rotation, the one before is accepted until then.

@@ -33,7 +33,6 @@ _BY_ID = CompiledQuery(
         OAuthApplication.account_id,
         OAuthApplication.name,
         OAuthApplication.redirect_uris,
-        OAuthApplication.redirect_uri_added_at,
         OAuthApplication.scopes,
         OAuthApplication.secret_hash,
         OAuthApplication.former_secret_hash,
@@ -53,7 +52,6 @@ class Client(ClientMixin):  # type: ignore[misc]
     account_id: str
     name: str
     redirect_uris: list[str]
-    redirect_uri_added_at: datetime | None
     scopes: list[str]
     secret_hash: str | None
     former_secret_hash: str | None

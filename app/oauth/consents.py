@@ -17,13 +17,13 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
 from app.models import Account, Membership, OAuthApplication, OAuthAuthorization, OAuthConsent
-from app.oauth.clients import Client
+from app.oauth.redirect_uris import is_registered
 from app.policy.permissions import SCOPES
 from app.values import clock
 from app.values.ids import is_id
 
 _CONSENT = CompiledQuery(
-    columns_of(OAuthConsent, OAuthConsent.scopes, OAuthConsent.updated_at).where(
+    columns_of(OAuthConsent, OAuthConsent.scopes, OAuthConsent.redirect_uris).where(
         OAuthConsent.user_id == bindparam("user_id"),
         OAuthConsent.application_id == bindparam("application_id"),
     )
@@ -79,14 +79,15 @@ def lock_application(account_id: str, client_id: str) -> OAuthApplication | None
     return db.session.scalars(own.with_for_update(read=True, key_share=True)).one_or_none()
 
 
-def has_consent(account_id: str, user_id: str, client: Client, scopes: Collection[str]) -> bool:
-    """Whether a person has granted an application all of these scopes in an account, and no
-    redirect URI was added since: a consent sends no codes to where none went when it was given."""
-    row = _CONSENT.first(account_id=account_id, user_id=user_id, application_id=client.id)
+def has_consent(
+    account_id: str, user_id: str, application_id: str, scopes: Collection[str], redirect_uri: str
+) -> bool:
+    """Whether a person has granted an application all of these scopes in an account, and was asked
+    for this redirect URI: whoever adds one to an application gets no codes of a former consent."""
+    row = _CONSENT.first(account_id=account_id, user_id=user_id, application_id=application_id)
     if row is None or not set(scopes) <= set(row.scopes):
         return False
-    added_at = clock.format_optional_time(client.redirect_uri_added_at)
-    return added_at is None or added_at < (clock.format_optional_time(row.updated_at) or "")
+    return is_registered(redirect_uri, row.redirect_uris or ())
 
 
 def record_consent(
@@ -96,14 +97,14 @@ def record_consent(
     scopes: Collection[str],
     *,
     name: str,
-    asked: bool,
+    asked: Collection[str] = (),
 ) -> None:
     """Add scopes to a person's consent, or create the consent. The audit log has it, also if the
     consent has all of them already: the application gets access again.
 
     Args:
         name: of the application.
-        asked: whether the person has just been asked. If not, the consent stays as old as it is.
+        asked: the redirect URIs of the application for which the person has just been asked.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -112,7 +113,11 @@ def record_consent(
     moment = clock.now()
     key = {"account_id": account_id, "user_id": user_id, "application_id": application_id}
     row = insert_into(OAuthConsent).values(
-        **key, scopes=list(scopes), created_at=moment, updated_at=moment
+        **key,
+        scopes=list(scopes),
+        redirect_uris=list(asked),
+        created_at=moment,
+        updated_at=moment,
     )
     unknown = row.on_conflict_do_nothing().returning(OAuthConsent.application_id)
     is_new = db.session.scalar(unknown) is not None
@@ -123,9 +128,9 @@ def record_consent(
     ).one()
     former = [] if is_new else consent.scopes
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
-    consent.scopes = granted
-    if asked:
-        consent.updated_at = moment
+    if granted != consent.scopes:
+        consent.scopes, consent.updated_at = granted, moment
+    consent.redirect_uris = list(dict.fromkeys([*(consent.redirect_uris or ()), *asked]))
     action = "application.allowed"
     changes: Changes = {"scopes": {"from": former, "to": granted}}
     if granted == former:

@@ -16,7 +16,12 @@ from app.oauth.consents import (
     revoke_consents_to,
 )
 from app.oauth.metadata import server_metadata
-from app.oauth.redirect_uris import display_host, is_on_this_device, redirect_uri_problem
+from app.oauth.redirect_uris import (
+    display_host,
+    is_on_this_device,
+    is_registered,
+    redirect_uri_problem,
+)
 from app.oauth.requests import (
     AuthorizationRequest,
     CannotRedirect,
@@ -58,9 +63,10 @@ _DESCRIPTIONS: Final = {
 
 
 def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) -> bool:
-    """Whether a person has granted all of these scopes before, in this account, and no redirect URI
-    was added since."""
-    return has_consent(account_id, user_id, request.client, request.scopes)
+    """Whether a person has granted all of these scopes before, in this account, to this redirect
+    URI."""
+    client_id, uri = request.client.id, request.redirect_uri
+    return has_consent(account_id, user_id, client_id, request.scopes, uri)
 
 
 def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked: bool) -> str:
@@ -79,7 +85,12 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked
     if not set(request.scopes) <= set(application.scopes):
         raise CannotRedirect("This application may not ask for all of this anymore.")
     client = request.client
-    record_consent(account_id, user_id, client.id, request.scopes, name=client.name, asked=asked)
+    uris = [uri for uri in application.redirect_uris if is_registered(request.redirect_uri, [uri])]
+    record_consent(
+        *(account_id, user_id, client.id, request.scopes),
+        name=client.name,
+        asked=uris if asked else (),
+    )
     code = create_authorization(
         account_id=account_id,
         user_id=user_id,

@@ -43,7 +43,7 @@ def with_access(client: Client) -> str:
                 created_by=member.id,
             )
         consent = (client.account_id, member.id, application.id, ["projects:read"])
-        record_consent(*consent, name="x", asked=True)
+        record_consent(*consent, name="x")
         db.session.commit()
     return member.id
 

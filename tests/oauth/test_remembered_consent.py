@@ -116,15 +116,19 @@ def test_an_added_redirect_uri_needs_consent(client: Client, application: Applic
     former = [application.redirect_uri]
     browser.submit(browser.get(authorize_url(application)).path, press="allow")
     _change(client, application, redirect_uris=[*former, added])
+    again = authorize_url(application, prompt="consent")
+    browser.submit(browser.get(again).path, press="allow")  # it says nothing of the added one
+    elsewhere = authorize_url(application, redirect_uri=added)
+    assert browser.get(elsewhere).status == 200
+    silent = redirect_query(browser.get(f"{elsewhere}&prompt=none", follow=False), added)
+    assert silent["error"] == "consent_required"
+    assert "code" in redirect_query(browser.get(authorize_url(application), follow=False))
+    browser.submit(browser.get(elsewhere).path, press="allow")
     for uri in (added, former[0]):
-        assert browser.get(authorize_url(application, redirect_uri=uri)).status == 200
-        silent = authorize_url(application, redirect_uri=uri, prompt="none")
-        error = redirect_query(browser.get(silent, follow=False), uri)["error"]
-        assert error == "consent_required"
-    browser.submit(browser.get(authorize_url(application)).path, press="allow")
-    for uri in (added, former[0]):
-        silent = authorize_url(application, redirect_uri=uri)
-        assert "code" in redirect_query(browser.get(silent, follow=False), uri)
+        silent = redirect_query(
+            browser.get(authorize_url(application, redirect_uri=uri), follow=False), uri
+        )
+        assert "code" in silent
 
 
 def test_other_changes_of_an_application_need_no_consent(
