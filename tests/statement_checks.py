@@ -25,7 +25,7 @@ from app.db import queries
 from app.db.extensions import db
 from app.events.catalogue import TYPES, schema_of
 from app.models import Event
-from app.values.strict_json import loads
+from app.values.strict_json import loads_own as loads
 from tests.leaks import is_of_operators, leaks
 
 _findings: list[str] = []

@@ -13,7 +13,7 @@ from app.audit_proof.findings import printable
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_as_stored
 from app.models import AuditEntry
-from app.values.strict_json import JsonInvalid, dumps, loads
+from app.values.strict_json import JsonInvalid, dumps, loads_own
 
 _LAST = columns_of(AuditEntry).add_columns(func.max(AuditEntry.actor_id))
 
@@ -49,7 +49,7 @@ def _read(account_id: str, most: int) -> list[tuple[str, Any]]:
 
 def _actor(actor_id: str, body: Any) -> LoggedActor:
     try:
-        actor = loads(body.encode())["actor"]
+        actor = loads_own(body.encode())["actor"]
         kind, label = actor["type"], actor["label"]
     except (AttributeError, JsonInvalid, LookupError, TypeError):  # somebody has changed it
         kind = label = None

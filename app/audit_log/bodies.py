@@ -8,7 +8,7 @@ from types import NoneType
 from typing import Any, Final
 
 from app.values.clock import parse_time
-from app.values.strict_json import is_within_levels, loads
+from app.values.strict_json import is_within_levels, loads_own
 
 CHANGED: Final = "This entry was changed and cannot be read. Verify the log."
 
@@ -33,7 +33,7 @@ def read_body(body: Any) -> dict[str, Any] | None:
     if not isinstance(body, str):
         return None
     try:
-        entry = loads(body.encode())
+        entry = loads_own(body.encode())
         is_flat = body.count("{") + body.count("[") <= _LEVELS
         is_right = _is_entry(entry) and (is_flat or is_within_levels(entry, _LEVELS))
         return entry if is_right else None

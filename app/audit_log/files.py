@@ -30,7 +30,7 @@ from app.formats.writers.source import blocks
 from app.models import AuditEntry
 from app.values import clock
 from app.values.records import Record
-from app.values.strict_json import dumps, loads
+from app.values.strict_json import dumps, loads_own
 from app.values.version import VERSION
 
 P = ParamSpec("P")
@@ -211,7 +211,7 @@ def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
 
 def _csv_row(entry_id: Any, body: Any) -> bytes:
     try:
-        return csv_line(_cells(loads(body.encode())))
+        return csv_line(_cells(loads_own(body.encode())))
     except (AttributeError, LookupError, TypeError, ValueError):  # somebody has changed it
         return csv_line([printable(entry_id), *[None] * (len(HEADINGS) - 2), CHANGED])
 

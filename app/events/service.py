@@ -12,7 +12,7 @@ from app.events.scanning import scan_events as scan_events  # for other packages
 from app.http.errors import NotFound
 from app.models import Event
 from app.values.ids import is_id
-from app.values.strict_json import Fragment, loads
+from app.values.strict_json import Fragment, loads_own
 
 _ONE = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
 _OF_SUBJECT = CompiledQuery(
@@ -26,7 +26,7 @@ _OF_SUBJECT = CompiledQuery(
 def latest_events(account_id: str, subject_id: str, most: int) -> list[Any]:
     """The latest events about one record, such as a project, the newest first."""
     rows = _OF_SUBJECT.all(account_id=account_id, subject_id=subject_id, most=most)
-    return [loads(row.body.encode()) for row in rows]
+    return [loads_own(row.body.encode()) for row in rows]
 
 
 def read_event(account_id: str, event_id: str) -> Any:

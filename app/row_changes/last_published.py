@@ -11,7 +11,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import Event
 from app.row_changes.table_adapter import TableAdapter
-from app.values.strict_json import loads
+from app.values.strict_json import loads_own
 
 _ACCOUNT_OF_SUBJECT = CompiledQuery(
     select(Event.account_id)
@@ -39,7 +39,7 @@ def last(account_id: str, subject_id: str) -> LastPublished | None:
     event = db.session.scalars(own.order_by(Event.id.desc()).limit(1)).first()
     if event is None:
         return None
-    return LastPublished(event.type.endswith(".deleted"), loads(event.body.encode())["data"])
+    return LastPublished(event.type.endswith(".deleted"), loads_own(event.body.encode())["data"])
 
 
 def was_created(rows: TableAdapter, account_id: str, subject_id: str) -> bool:

@@ -38,7 +38,7 @@ from app.row_changes.table_adapter import TableAdapter
 from app.usage.service import lock_counters, recount
 from app.values import clock
 from app.values.ids import is_id
-from app.values.strict_json import dumps, loads
+from app.values.strict_json import dumps, loads_own
 
 APPLIED: Final = "applied"
 IGNORED: Final = "ignored"
@@ -78,7 +78,7 @@ def _complete_row(rows: TableAdapter, change: Change) -> bool:
     corrected, boundary_changed = rows.recompute_derived(row, boundaries)
     if row.created_at.tzinfo is None or row.created_at != created_at:
         row.created_at, corrected = created_at, True
-    record: dict[str, Any] = loads(dumps(rows.record(row)))
+    record: dict[str, Any] = loads_own(dumps(rows.record(row)))
     is_moved = former is not None and publish_move(rows, change, former, record)
     is_new = known.is_deleted if known is not None else is_moved
     if change.type == "INSERT":  # the service may have changed it since, before this report

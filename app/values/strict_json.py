@@ -44,6 +44,12 @@ def loads(raw: bytes) -> Any:
             object, or an integer that 64 bits do not hold.
     """
     _bound(raw)
+    return loads_own(raw)
+
+
+def loads_own(raw: bytes) -> Any:
+    """Parse a text that the service has written, however many values it has: what is recorded of a
+    change is several times as long as the body that made it. Otherwise as ``loads``."""
     pause = let_others_run if len(raw) > _LARGE else _go_on
     pause()
     try:

@@ -14,8 +14,9 @@ from app.audit_log.service import list_keys
 from app.db.extensions import db
 from app.models import SigningKey
 from app.policy.audit import SEALED_ENTRIES
-from app.policy.bounds import METADATA_LEVELS
+from app.policy.bounds import BODY_STRINGS, METADATA_LEVELS
 from tests.audit_log.logs import (
+    PATH,
     checkpoints,
     exported,
     kinds,
@@ -24,6 +25,7 @@ from tests.audit_log.logs import (
     sql,
     write,
 )
+from tests.dashboard.support import browser_of
 from tests.make import Client, make_account, make_asset, make_project
 from tests.make.webhooks import make_webhook
 
@@ -230,3 +232,20 @@ def test_metadata_of_the_most_levels_are_recorded_sealed_and_sent(
     seal(client, monkeypatch)
     assert waiting(client) == []
     assert kinds(exported(client)) == []
+
+
+def test_an_entry_with_more_strings_than_a_body_may_have_is_sealed_and_read(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(client)
+    path = f"/v1/projects/{project['id']}"
+    for number in range(3):
+        many = {"metadata": {"a": [""] * (BODY_STRINGS // 4 + number)}}
+        assert client.put(path, many | {"description": '"' * (9_990 + number)}).status_code == 200
+    seal(client, monkeypatch)
+    assert waiting(client) == []
+    assert kinds(exported(client)) == []
+    assert len(client.get(f"{PATH}?action=project.updated").json["data"]) == 3
+    browser = browser_of(client)
+    assert "cannot be read" not in browser.get("/audit-log").text
+    assert browser.get(f"/projects/{project['id']}").status == 200

@@ -28,7 +28,7 @@ from app.http.errors import BadRequest, NotFound
 from app.http.etags import entity_tag
 from app.site.pages import PageBlueprint, page
 from app.site.signed_in import of_account
-from app.values.strict_json import dumps, loads
+from app.values.strict_json import dumps, loads_own
 
 bp = PageBlueprint("audit_log_page", __name__, section="/audit-log")
 
@@ -92,7 +92,7 @@ def checkpoints(principal: Principal) -> Response:
 @of_account("admin")
 def boundary(principal: Principal, audit_id: str) -> Response:
     """The picture of how the boundary changed that an entry tells of."""
-    entry = loads(dumps(read_entry(principal.account_id, audit_id)))
+    entry = loads_own(dumps(read_entry(principal.account_id, audit_id)))
     change = boundary_of(entry["changes"] or {})
     if change is None:
         raise NotFound("There is no such picture.")
