@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from itertools import takewhile
+from random import shuffle
 from typing import Final
 
 from flask import current_app
@@ -18,7 +20,7 @@ from app.audit.entries import record
 from app.audit.origin import SYSTEM
 from app.audit_log.checkpoints import COLUMNS
 from app.audit_log.keys import own_key
-from app.audit_log.sealing import take_lock
+from app.audit_log.sealing import is_any_waiting, take_lock
 from app.audit_log.target import log_of
 from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
@@ -39,34 +41,41 @@ _EXPIRED: Final = (
     .where(AuditCheckpoint.sealed_at < bindparam("before"), _HAS_ENTRIES)
     .distinct()
 )
+_AT_ONCE: Final = 10  # batches
 _SILENT: Final = {"synchronize_session": False}
 
 
 def accounts_with_expired() -> list[str]:
-    """The accounts, and the instance, with batches that seem to have expired."""
+    """The accounts, and the instance, with batches that seem to have expired, in any order: a run
+    may not come to the last."""
     with connect() as connection, reading_as_stored(connection):
-        found = connection.scalars(_EXPIRED, {"before": _expired_before()})
-        return sorted(each for each in found if isinstance(each, str))
+        rows = connection.scalars(_EXPIRED, {"before": _expired_before()})
+        found = [each for each in rows if isinstance(each, str)]
+    shuffle(found)
+    return found
 
 
 def delete_oldest(account_id: str) -> int | None:
-    """Delete the entries of an account's oldest batch in the current transaction. Returns how many;
-    None if that batch has not expired: later ones are kept too, as what is deleted has no gaps."""
+    """Delete the entries of an account's oldest batches in the current transaction, as many as have
+    expired. Returns how many; None if the oldest has not: later ones are kept too, as what is
+    deleted has no gaps."""
     if not take_lock(f"prune {account_id}"):
         return None  # another process deletes it
-    batch = _oldest(account_id)
-    if batch is None:
+    batches = list(takewhile(_has_expired, _oldest(account_id)))
+    if not batches or is_any_waiting(account_id, batches[-1].sealed_at):
         return None
-    if not _is_signed(batch):
-        log.error(
-            "the audit log of %s keeps its old entries: checkpoint %s is not what this instance "
-            "signed; see bin/canopy audit verify --account %s",
-            *(printable(account_id), printable(batch.number), printable(account_id)),
-        )
-        return None
-    if clock.parse_time(batch.sealed_at) >= _expired_before():
-        return None
-    return _delete(batch)
+    return _delete(account_id, batches)
+
+
+def _has_expired(batch: Checkpoint) -> bool:
+    if _is_signed(batch):
+        return clock.parse_time(batch.sealed_at) < _expired_before()
+    log.error(
+        "the audit log of %s keeps its old entries: checkpoint %s is not what this instance "
+        "signed; see bin/canopy audit verify --account %s",
+        *map(printable, (batch.account_id, batch.number, batch.account_id)),
+    )
+    return False
 
 
 def _expired_before() -> datetime:
@@ -78,14 +87,13 @@ def _days() -> int:
     return settings.audit_days
 
 
-def _oldest(account_id: str) -> Checkpoint | None:
-    """The oldest checkpoint whose entries are not deleted, with a lock."""
+def _oldest(account_id: str) -> list[Checkpoint]:
+    """The oldest checkpoints whose entries are not deleted, with a lock."""
     columns = [api_column(getattr(AuditCheckpoint, name)) for name in COLUMNS]
     own = rows_of(account_id, AuditCheckpoint).with_only_columns(*columns).where(_HAS_ENTRIES)
-    oldest = own.order_by(AuditCheckpoint.number).limit(1).with_for_update()
+    oldest = own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update()
     with reading_as_stored(db.session.connection()):
-        row = db.session.execute(oldest).first()
-    return None if row is None else Checkpoint(*row)
+        return [Checkpoint(*row) for row in db.session.execute(oldest)]
 
 
 def _is_signed(batch: Checkpoint) -> bool:
@@ -95,24 +103,22 @@ def _is_signed(batch: Checkpoint) -> bool:
     return key is not None and proof.is_signed(key, batch)
 
 
-def _delete(batch: Checkpoint) -> int:
-    own = (AuditCheckpoint.account_id == batch.account_id, AuditCheckpoint.number == batch.number)
+def _delete(account_id: str, batches: list[Checkpoint]) -> int:
+    first, last = batches[0].first, batches[-1].last
+    numbers = [batch.number for batch in batches]
+    own = AuditCheckpoint.account_id == account_id, AuditCheckpoint.number.in_(numbers)
     emptying = update(AuditCheckpoint).where(*own).values(entry_hashes=None)
     db.session.execute(emptying, execution_options=_SILENT)
-    sealed = (
-        AuditEntry.account_id == batch.account_id,
-        AuditEntry.number >= batch.first,
-        AuditEntry.number <= batch.last,
-    )
+    sealed = AuditEntry.account_id == account_id, AuditEntry.number.between(first, last)
     gone = delete(AuditEntry).where(*sealed).returning(AuditEntry.id)
     deleted = db.session.execute(gone, execution_options=_SILENT).all()
     record(
         "audit_log.pruned",
-        log_of(batch.account_id),
-        account_id=batch.account_id,
+        log_of(account_id),
+        account_id=account_id,
         actor=SYSTEM,
         changes={
-            "first_number": {"from": batch.first, "to": batch.last + 1},
+            "first_number": {"from": first, "to": last + 1},
             "audit_days": {"from": None, "to": _days()},  # verification compares it with the time
         },
     )

@@ -10,6 +10,7 @@ import hmac
 import logging
 from datetime import timedelta
 from functools import cache
+from random import shuffle
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -31,7 +32,7 @@ from app.models import Account, AuditCheckpoint, AuditEntry
 from app.policy.audit import INSTANCE, SEALED_AFTER, SEALED_ENTRIES
 from app.values import clock
 from app.values.ids import first_id, last_id
-from app.values.strict_json import JsonInvalid, loads
+from app.values.strict_json import JsonInvalid, loads_own
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,12 @@ _NEXT = CompiledQuery(
     .where(_IS_WAITING, AuditEntry.id > bindparam("after"))
     .order_by(AuditEntry.id)
     .limit(bindparam("size"))
+)
+_WAITING_TO = CompiledQuery(
+    columns_of(AuditEntry, *ENTRY)
+    .where(_IS_WAITING, AuditEntry.id > bindparam("after"), AuditEntry.id <= bindparam("to"))
+    .order_by(AuditEntry.id)
+    .limit(SEALED_ENTRIES)
 )
 _LAST: Final = (AuditCheckpoint.number.desc(),)
 _NEWEST_DELETED: Final = CompiledQuery(
@@ -99,9 +106,8 @@ class AccountSealer:
         does not wait for ``AUDIT_DAYS``."""
         if not batch or batch[0].id > first_id("audit_entry", clock.now() - _KEPT_AT_LEAST):
             return batch
-        with reading_as_stored():
-            newest = _NEWEST_DELETED.first(account_id=self.account_id)
-        return batch if newest is None else [row for row in batch if row.id > ids_to(newest[0])]
+        deleted_to = _deleted_to(self.account_id)
+        return [row for row in batch if row.id > deleted_to]
 
     def write(self, batch: list[Any], key: tuple[str, Ed25519PrivateKey]) -> int:
         """Seal a batch in the current transaction, or delete it if the account is gone: a request
@@ -160,14 +166,17 @@ class AccountSealer:
 
 
 def accounts_with_waiting() -> list[str]:
-    """The accounts, and the instance, with entries that are not sealed."""
+    """The accounts, and the instance, with entries that are not sealed, in any order: a run may not
+    come to the last."""
     with connect() as connection, reading_as_stored(connection):
         found = list(connection.scalars(_ACCOUNTS))
     if strange := [each for each in found if not isinstance(each, str)]:
         log.error(
             "entries of the audit log name no account: %s", ", ".join(map(printable, strange))
         )
-    return sorted(set(found) - set(strange))
+    accounts = [each for each in found if isinstance(each, str)]
+    shuffle(accounts)
+    return accounts
 
 
 def is_genuine(row: Any, keys: list[hmac.HMAC] | None = None) -> bool:
@@ -185,7 +194,7 @@ def wrong_columns(row: Any) -> list[str]:
     """The columns that differ from the body of an entry. All, if it cannot be read."""
     names = ("id", "account_id", "action", "actor_id", "target_id")
     try:
-        entry = loads(row.body.encode())
+        entry = loads_own(row.body.encode())
         found = (
             *(entry["id"], entry["account_id"], entry["action"]),
             *(entry["actor"]["id"], entry["target"]["id"]),
@@ -201,6 +210,22 @@ def take_lock(name: str) -> bool:
     if db.engine.dialect.name == "sqlite":
         return True
     return bool(db.session.execute(_LOCK, {"name": name}).scalar_one())
+
+
+def is_any_waiting(account_id: str, sealed_at: str) -> bool:
+    """Whether an entry from before a batch was sealed still waits. Once that batch is deleted by
+    age, it would look like one that somebody has inserted again."""
+    with reading_as_stored():
+        values = {"after": _deleted_to(account_id), "to": ids_to(sealed_at)}
+        rows = _WAITING_TO.all(account_id=account_id, **values)
+    return any(map(is_genuine, rows))
+
+
+def _deleted_to(account_id: str) -> str:
+    """The highest id that an entry can have which was deleted by age. Empty if none was."""
+    with reading_as_stored():
+        newest = _NEWEST_DELETED.first(account_id=account_id)
+    return "" if newest is None else ids_to(newest[0])
 
 
 def ids_to(sealed_at: str) -> str:

@@ -64,3 +64,21 @@ def test_one_that_has_waited_long_is_sealed(
     seal(client, monkeypatch)
     assert waits not in waiting(client)
     assert found(client) == []
+
+
+def test_one_from_before_a_batch_is_sealed_before_that_is_deleted(
+    client: Client, monkeypatch: pytest.MonkeyPatch, made: list[str]
+) -> None:
+    """The worker stopped within a backlog, or a transaction was open when others were sealed."""
+    with monkeypatch.context() as patch:
+        before = clock.parse_time(points(client)[0].sealed_at) - timedelta(milliseconds=1)
+        patch.setattr(clock, "now", lambda: before)
+        waits = write(client)
+    with monkeypatch.context() as patch, client.app.app_context():
+        patch.setattr(jobs, "accounts_with_expired", lambda: [client.account_id])
+        assert jobs.prune_audit_log() == 0
+        seal(client, monkeypatch)
+        assert jobs.prune_audit_log() > 0
+    assert waits not in waiting(client)
+    seal(client, monkeypatch)
+    assert found(client) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from flask import Flask
 from app.audit_log import jobs, retention
 from app.audit_log.service import EntryQuery, list_entries
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.values import clock
 from config import SettingsError, load_settings
 from tests.audit_log.logs import PATH, checkpoints, prune, seal, sealed_log, sql, write
@@ -56,6 +58,20 @@ def test_an_entry_tells_of_the_deletion(client: Client, monkeypatch: pytest.Monk
     assert entry["actor"]["type"] == "system"
     assert entry["changes"].pop("audit_days") == {"from": None, "to": -1}
     assert entry["changes"] == {"first_number": {"from": 1, "to": last + 1}}
+
+
+def test_one_entry_tells_of_several_batches(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed_log(client, monkeypatch)
+    last = checkpoints(client)[-1].last
+    settings = replace(client.app.config["SETTINGS"], audit_days=-1)
+    with monkeypatch.context() as patch, client.app.app_context():
+        patch.setitem(client.app.config, "SETTINGS", settings)
+        with transaction():
+            assert retention.delete_oldest(client.account_id) == last
+    (entry,) = client.get(f"{PATH}?action=audit_log.pruned").json["data"]
+    assert entry["changes"]["first_number"] == {"from": 1, "to": last + 1}
 
 
 def test_only_what_is_older_than_the_setting_expires(
@@ -113,7 +129,8 @@ def test_two_jobs_at_once_delete_each_batch_once(
     together(run, run)
     with client.app.app_context():
         _, total = list_entries(client.account_id, EntryQuery(action="audit_log.pruned"))
-    assert total == 4
+    assert total == 1
+    assert not any(row.entry_hashes for row in checkpoints(client))
 
 
 def test_a_batch_after_one_that_has_not_expired_is_kept(
