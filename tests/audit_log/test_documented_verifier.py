@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from cryptography.exceptions import InvalidSignature
 
+from app.values import clock
 from config import ROOT
 from tests.audit_log.logs import PATH, checkpoints, exported, prune, seal, sealed_log
 from tests.make import Client
@@ -47,6 +49,19 @@ def test_it_accepts_what_nobody_changed(
         verify(exported(client), key_of(client))
     seal(client, monkeypatch)
     assert verify(exported(client), key_of(client))[0] == newest["number"] + 1
+
+
+def test_it_accepts_deletions_by_a_clock_that_was_set_back(
+    client: Client, monkeypatch: pytest.MonkeyPatch, verify: Verify
+) -> None:
+    sealed_log(client, monkeypatch)
+    now = clock.now()
+    for number, moment in ((1, now), (2, now - timedelta(seconds=1))):
+        with monkeypatch.context() as patch:
+            patch.setattr(clock, "now", lambda moment=moment: moment)
+            prune(client, monkeypatch, [number])
+    seal(client, monkeypatch)
+    assert verify(exported(client), key_of(client))
 
 
 def _without_batch(lines: list[bytes], number: int) -> list[bytes]:
