@@ -79,7 +79,7 @@ def of_any_account(person: SignedIn, slug: str) -> Response:
     if request.method == "POST":
         with transaction():
             switch_account(person.session_id, found.id)
-    elif found.id != person.account_id:
+    elif found.id != person.account_id or found.role != "owner":
         scheduled = scheduled_deletion(found.id)
         is_due = scheduled is not None and scheduled.deletes_at <= clock.now()
         values = {"account": found, "scheduled": scheduled, "is_due": is_due}

@@ -6,7 +6,9 @@ import re
 from typing import Final
 
 # app.security.tokens, app.security.webhook_signing
-_OWN_SECRET: Final = re.compile(r"(canopy_[a-z]{3}_|whsec_)[\w+/=]{8,}", re.ASCII)
+_OWN_SECRET: Final = re.compile(
+    r"(canopy_(?:key|svc|oat|ort|ses|sgn|lnk|psi|ocs|oac)_|whsec_)[\w+/=]{8,}", re.ASCII
+)
 _MASK: Final = "…"
 # A value in a query, or a whole part of it that has no name.
 _VALUE: Final = re.compile(r"(?<==)[^&]+|(?:^|(?<=&))[^&=]+(?=&|$)")

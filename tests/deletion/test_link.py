@@ -62,6 +62,14 @@ def test_what_is_due_is_not_offered(client: Client, stranger: Client, both: Memb
     assert (page.title, "Keep" in page.text) == ("This account is being deleted", False)
 
 
+def test_an_admin_is_told_who_can_cancel(client: Client) -> None:
+    admin = make_member(client, "admin")
+    page = browser_of(client, admin.id).get(scheduled_link(client, admin.email))
+    assert page.title == "This account will be deleted"
+    assert "Its owners can cancel that." in page.text
+    assert "Switch" not in page.text
+
+
 def test_who_is_no_member_is_told(client: Client, stranger: Client) -> None:
     link = scheduled_link(client, owner_of(client))
     page = browser_of(stranger).get(link)

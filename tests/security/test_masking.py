@@ -50,3 +50,8 @@ def test_the_secret_of_a_webhook_is_masked() -> None:
 @pytest.mark.parametrize("text", ["", "canopy_exporter/1.0", "canopy_key_", "whsec_1", "canopy"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
     assert without_secrets(text) == text
+
+
+@pytest.mark.parametrize("name", ["canopy_gap_monitoring_2026", "canopy_job_00000001", "canopy_"])
+def test_a_name_that_begins_like_one_stays(name: str) -> None:
+    assert without_secrets(name) == name
