@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Engine, event
 
 from app.audit_log.bodies import looks_whole, read_body
 from app.models import AuditEntry
+from app.security import tokens
 from app.security.passwords import Passwords
 
 _findings: list[str] = []
@@ -34,7 +35,7 @@ _SEVERAL: Final = {
 # A recovery code is used up beside what it confirms, whatever that is.
 _BESIDE: Final = "person.recovery_code_used"
 _SECRET: Final = re.compile(
-    r"canopy_(key|svc|oat|ort|ses|sgn|lnk|ocs|oac)_\w{8}"  # app.security.tokens
+    rf"({'|'.join(tokens.PREFIXES)})\w{8}"
     r"|whsec_\w{8}|\$argon2|gAAAAA"  # of webhooks, hashed passwords, what is sealed
 )
 _SHORTEST: Final = 10  # characters of a password

@@ -14,8 +14,7 @@ from app.account_export.reading import AccountReader
 from app.account_export.reading import ExportedAccount as ExportedAccount  # for other packages
 from app.account_export.readme import readme
 from app.account_export.zip_stream import WrittenFile, ZipStream
-from app.audit.entries import Target, record
-from app.audit.origin import asks_for_headers
+from app.audit.entries import Target, record_read
 from app.exports.service import ExportedFile, whole_file
 from app.formats.writers.source import blocks
 from app.http.errors import Conflict
@@ -29,11 +28,9 @@ OnBatch = Callable[[str, int], None]
 
 
 def record_export(account_id: str, account_name: str) -> None:
-    """Record in the current transaction that somebody exports all data of an account; with a HEAD,
-    nobody does."""
-    if not asks_for_headers():
-        target = Target("account", account_id, account_name)
-        record("account.exported", target, account_id=account_id)
+    """Record in the current transaction that somebody exports all data of an account."""
+    target = Target("account", account_id, account_name)
+    record_read("account.exported", target, account_id=account_id)
 
 
 def write_archive(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
+from flask import has_request_context, request
 from sqlalchemy import Table
 
 from app.audit import authenticity, guard
@@ -66,6 +67,15 @@ def record(
     _INSERT.run(row)
     guard.note_entry()
     return cast(str, row["id"])
+
+
+def record_read(
+    action: str, target: Target, *, account_id: str, changes: Changes | None = None
+) -> None:
+    """Write an entry about content that somebody gets, as ``record`` does. The response to a HEAD
+    has none, so there is no entry of it."""
+    if not (has_request_context() and request.method == "HEAD"):
+        record(action, target, account_id=account_id, changes=changes)
 
 
 def created(record: Mapping[str, Any], *names: str) -> Changes:

@@ -79,11 +79,6 @@ def is_command() -> bool:
     return g.get("audit_origin") is not None
 
 
-def asks_for_headers() -> bool:
-    """Whether the request is a HEAD, whose response has no content that anybody could get."""
-    return has_request_context() and request.method == "HEAD"
-
-
 def current_origin(principal: Principal | None = None) -> Origin:
     """Who does something now.
 

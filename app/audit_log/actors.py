@@ -35,8 +35,9 @@ def list_actors(account_id: str, most: int) -> list[LoggedActor]:
 def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
     """Those among as many as ``most`` who have this name, in any case, or have it as their id."""
     wanted, written = name.casefold(), dumps(name).decode()[1:-1].casefold()
+    # Parsing all of them takes seconds.
     likely = (row for row in _read(account_id, most) if written in str(row[1]).casefold())
-    found = (_actor(*row) for row in likely)  # parsing all takes seconds
+    found = (_actor(*row) for row in likely)
     return [actor for actor in found if wanted in (actor.label.casefold(), actor.id)]
 
 

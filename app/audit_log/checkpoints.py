@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func
+from sqlalchemy import Select, bindparam, func
 
 from app.audit_proof.checkpoint import Checkpoint
-from app.auth.tenant import columns_of
+from app.auth.tenant import columns_of, rows_of
+from app.db.column_types import api_column
+from app.db.extensions import db
 from app.db.queries import CompiledQuery, reading_as_stored
 from app.db.search_index import page_of
 from app.models import AuditCheckpoint
@@ -55,6 +57,18 @@ def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
     else:
         row = _NEXT.first(account_id=account_id, after=after)
     return None if row is None else Checkpoint(**row._asdict())
+
+
+def checkpoints_in_transaction(account_id: str) -> Select[Any]:
+    """A statement for the checkpoints of an account that ``fetch`` runs."""
+    columns = [api_column(getattr(AuditCheckpoint, name)) for name in COLUMNS]
+    return rows_of(account_id, AuditCheckpoint).with_only_columns(*columns)
+
+
+def fetch(statement: Select[Any]) -> list[Checkpoint]:
+    """The checkpoints that a statement finds, in the open transaction."""
+    with reading_as_stored(db.session.connection()):
+        return [Checkpoint(*row) for row in db.session.execute(statement)]
 
 
 def record_of(checkpoint: Checkpoint) -> dict[str, Any]:

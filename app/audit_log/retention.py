@@ -18,15 +18,13 @@ from sqlalchemy import bindparam, delete, select, update
 
 from app.audit.entries import record
 from app.audit.origin import SYSTEM
-from app.audit_log.checkpoints import COLUMNS
+from app.audit_log.checkpoints import checkpoints_in_transaction, fetch
 from app.audit_log.keys import own_key
 from app.audit_log.sealing import is_any_waiting, take_lock
 from app.audit_log.target import log_of
 from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
 from app.audit_proof.findings import printable
-from app.auth.tenant import rows_of
-from app.db.column_types import api_column
 from app.db.extensions import db
 from app.db.queries import connect, reading_as_stored
 from app.models import AuditCheckpoint, AuditEntry
@@ -89,11 +87,8 @@ def _days() -> int:
 
 def _oldest(account_id: str) -> list[Checkpoint]:
     """The oldest checkpoints whose entries are not deleted, with a lock."""
-    columns = [api_column(getattr(AuditCheckpoint, name)) for name in COLUMNS]
-    own = rows_of(account_id, AuditCheckpoint).with_only_columns(*columns).where(_HAS_ENTRIES)
-    oldest = own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update()
-    with reading_as_stored(db.session.connection()):
-        return [Checkpoint(*row) for row in db.session.execute(oldest)]
+    own = checkpoints_in_transaction(account_id).where(_HAS_ENTRIES)
+    return fetch(own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update())
 
 
 def _is_signed(batch: Checkpoint) -> bool:

@@ -17,13 +17,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import bindparam, delete, func, select, text, update
 
 from app.audit.authenticity import is_authentic
-from app.audit_log.checkpoints import COLUMNS
+from app.audit_log.checkpoints import checkpoints_in_transaction, fetch
 from app.audit_log.publishing import entries_at_once, publish
 from app.audit_proof import checkpoint as proof
 from app.audit_proof.checkpoint import Checkpoint
 from app.audit_proof.findings import printable
-from app.auth.tenant import columns_of, rows_of
-from app.db.column_types import api_column
+from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect, reading_as_stored
 from app.db.search_index import fence, id_values, is_among_ids
@@ -241,11 +240,8 @@ def _due_before() -> str:
 
 
 def _last_checkpoint(account_id: str) -> Checkpoint | None:
-    columns = [api_column(getattr(AuditCheckpoint, name)) for name in COLUMNS]
-    own = rows_of(account_id, AuditCheckpoint).with_only_columns(*columns)
-    with reading_as_stored(db.session.connection()):
-        row = db.session.execute(own.order_by(*_LAST).limit(1)).first()
-    return None if row is None else Checkpoint(*row)
+    found = fetch(checkpoints_in_transaction(account_id).order_by(*_LAST).limit(1))
+    return found[0] if found else None
 
 
 @cache

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from app.account.service import read_account
-from app.auth.memberships import memberships_of
+from app.auth.memberships import OWNER, memberships_of
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, switch_account
 from app.billing.service import has_subscription
@@ -79,7 +79,7 @@ def of_any_account(person: SignedIn, slug: str) -> Response:
     if request.method == "POST":
         with transaction():
             switch_account(person.session_id, found.id)
-    elif found.id != person.account_id or found.role != "owner":
+    elif found.id != person.account_id or found.role != OWNER:
         scheduled = scheduled_deletion(found.id)
         is_due = scheduled is not None and scheduled.deletes_at <= clock.now()
         values = {"account": found, "scheduled": scheduled, "is_due": is_due}

@@ -67,11 +67,8 @@ def invitations(person: SignedIn) -> Response:
 @signed_in
 def accept(person: SignedIn) -> Response:
     """Accept one of them."""
-    count_page_request(person.user_id)
-    account_id = request.form.get("account_id", "")
-    joined = None
-    if person.is_verified and is_id("account", account_id):
-        joined = accept_own_invitation(person.user_id, account_id)
+    account_id = _chosen_account(person)
+    joined = accept_own_invitation(person.user_id, account_id) if account_id else None
     if joined is None:
         db.session.rollback()
         return redirect_to("/invitations", _ENDED)
@@ -84,13 +81,17 @@ def accept(person: SignedIn) -> Response:
 @signed_in
 def decline(person: SignedIn) -> Response:
     """Decline one of them."""
+    account_id = _chosen_account(person)
+    with transaction():
+        declined = bool(account_id) and decline_own_invitation(person.user_id, account_id)
+    return redirect_to("/invitations", "Invitation declined." if declined else _ENDED)
+
+
+def _chosen_account(person: SignedIn) -> str:
+    """The account whose invitation a form is about; empty if there is none. Counts the request."""
     count_page_request(person.user_id)
     account_id = request.form.get("account_id", "")
-    declined = False
-    if person.is_verified and is_id("account", account_id):
-        with transaction():
-            declined = decline_own_invitation(person.user_id, account_id)
-    return redirect_to("/invitations", "Invitation declined." if declined else _ENDED)
+    return account_id if person.is_verified and is_id("account", account_id) else ""
 
 
 def _join(token: str, found: Any, session_id: str) -> Response:

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam
 
-from app.audit.entries import Target, record
+from app.audit.entries import Target, record_read
 from app.audit.origin import current_origin
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -42,7 +42,7 @@ def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> 
 
 def record_bulk_read(principal: Principal, collection: Collection) -> None:
     """Record that somebody reads a collection."""
-    record(
+    record_read(
         _action(collection),
         Target("account", principal.account_id, principal.account_name),
         account_id=principal.account_id,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# app.security.tokens, app.security.webhook_signing
-_OWN_SECRET: Final = re.compile(
-    r"(canopy_(?:key|svc|oat|ort|ses|sgn|lnk|psi|ocs|oac)_|whsec_)[\w+/=]{8,}", re.ASCII
-)
+from app.security import tokens, webhook_signing
+
+_PREFIXES: Final = (*tokens.PREFIXES, webhook_signing.PREFIX)
+_OWN_SECRET: Final = re.compile(rf"({'|'.join(_PREFIXES)})[\w+/=]{{8,}}", re.ASCII)
 _MASK: Final = "…"
 # A value in a query, or a whole part of it that has no name.
 _VALUE: Final = re.compile(r"(?<==)[^&]+|(?:^|(?<=&))[^&=]+(?=&|$)")

@@ -25,6 +25,11 @@ PENDING_SIGN_IN: Final = "canopy_psi_"
 CLIENT_SECRET: Final = "canopy_ocs_"  # noqa: S105 - a prefix, not a secret
 AUTHORIZATION_CODE: Final = "canopy_oac_"
 
+PREFIXES: Final = (
+    *(API_KEY, SERVICE_TOKEN, ACCESS_TOKEN, REFRESH_TOKEN, SESSION, SIGN_IN, LINK),
+    *(PENDING_SIGN_IN, CLIENT_SECRET, AUTHORIZATION_CODE),
+)
+
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM_LENGTH: Final = 32  # 62**32 is about 190 bits
 _CHECK_LENGTH: Final = 6  # 62**6 holds the 32 bits of a CRC

@@ -55,3 +55,10 @@ def test_each_reader_and_collection_has_its_own(account: Client) -> None:
         assert entered(reader, limit=1, cursor=cursor(account)) == ["project.bulk_read"]
         place = cursor(account, "assets")
         assert entered(reader, "assets", limit=1, cursor=place) == ["asset.bulk_read"]
+
+
+def test_headers_alone_are_not_recorded(account: Client) -> None:
+    with new_entries(account) as found:
+        response = account.send("HEAD", "/ogc/collections/projects/items?limit=1001")
+        assert response.status_code == 200
+    assert found == []

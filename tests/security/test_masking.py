@@ -37,6 +37,10 @@ PREFIXES = [
 ]
 
 
+def test_each_kind_of_token_is_listed() -> None:
+    assert sorted(tokens.PREFIXES) == sorted(PREFIXES)
+
+
 @pytest.mark.parametrize("prefix", PREFIXES)
 def test_each_kind_of_token_is_masked(prefix: str) -> None:
     token = tokens.new_token(prefix)

@@ -51,10 +51,8 @@ class LogFilters(NamedTuple):
 
     def who(self) -> list[ActorGroup] | None:
         """Whom the form offers to choose from; None if they are so many that a name is typed."""
-        offered, chosen = (
-            self.called or offered_actors(self.account_id),
-            self.chosen.get("actor_id"),
-        )
+        offered = self.called or offered_actors(self.account_id)
+        chosen = self.chosen.get("actor_id")
         ids = {actor_id for group in offered or () for actor_id, _ in group.actors}
         if offered is not None and chosen and chosen not in ids:  # they have no entries
             offered.append(ActorGroup("Others", [(chosen, chosen)]))
