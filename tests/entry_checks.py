@@ -35,7 +35,7 @@ _SEVERAL: Final = {
 # A recovery code is used up beside what it confirms, whatever that is.
 _BESIDE: Final = "person.recovery_code_used"
 _SECRET: Final = re.compile(
-    rf"({'|'.join(tokens.PREFIXES)})\w{8}"
+    rf"({'|'.join(tokens.PREFIXES)})\w{{8}}"
     r"|whsec_\w{8}|\$argon2|gAAAAA"  # of webhooks, hashed passwords, what is sealed
 )
 _SHORTEST: Final = 10  # characters of a password

@@ -228,6 +228,8 @@ def _input(path: Path) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as file:
             yield file
+    except BrokenPipeError:  # of what is printed meanwhile
+        raise
     except OSError as error:
         raise CommandError(f"{path} cannot be read ({error.strerror}).") from None
 

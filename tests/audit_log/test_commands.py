@@ -53,6 +53,20 @@ def test_a_file_is_verified_without_the_service(
     assert (problem["kind"], problem["entry_id"]) == ("entry_changed", made[4])
 
 
+@pytest.mark.slow
+def test_the_output_may_be_cut_short(client: Client, made: list[str], tmp_path: Path) -> None:
+    """As by ``head``."""
+    file = tmp_path / "log.ndjson"
+    file.write_bytes(b"\n".join(exported(client)))
+    command = [sys.executable, "-m", "app.cli", "audit", "verify", str(file)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    found = subprocess.run(command, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert found.stderr == b""
+    assert made
+
+
 def test_an_export_is_complete_and_entered(
     client: Client, run: Run, made: list[str], tmp_path: Path
 ) -> None:

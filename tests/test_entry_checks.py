@@ -1,0 +1,64 @@
+"""What the entries that the tests cause are checked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from flask import Flask, request_finished
+
+from app.audit.entries import Target, record
+from app.audit.origin import Actor, Via, acting
+from app.db.extensions import db
+from app.security.passwords import hash_password
+from app.security.tokens import PREFIXES, new_token
+from tests import entry_checks
+from tests.make import Client
+
+PASSWORD = "a-long-and-unusual-password"
+
+
+def _record(client: Client, description: str) -> None:
+    target = Target("project", None, "Wald")
+    changes = {"description": {"from": None, "to": description}}
+    record("project.updated", target, account_id=client.account_id, changes=changes)
+
+
+@contextmanager
+def _request(app: Flask) -> Iterator[None]:
+    operator = Actor("operator", None, "root")
+    with app.test_request_context("/v1/projects", method="POST"), acting(operator, Via()):
+        yield
+        request_finished.send(app)
+        db.session.rollback()
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_a_token_is_found(client: Client, prefix: str) -> None:
+    with _request(client.app):
+        _record(client, f"Wald {new_token(prefix)}")
+    (found,) = entry_checks.take_findings()
+    assert found.startswith("an entry has a secret")
+
+
+def test_a_password_is_found(client: Client) -> None:
+    with _request(client.app):
+        hash_password(PASSWORD)
+        _record(client, PASSWORD)
+    (found,) = entry_checks.take_findings()
+    assert found.startswith("an entry has a password")
+
+
+def test_a_second_entry_is_found(client: Client) -> None:
+    with _request(client.app):
+        _record(client, "Wald")
+        _record(client, "Forst")
+    (found,) = entry_checks.take_findings()
+    assert "has 2 entries" in found
+
+
+def test_an_ordinary_entry_is_passed(client: Client) -> None:
+    with _request(client.app):
+        _record(client, "canopy_key_ and canopy_ses_ are prefixes")
+    assert entry_checks.take_findings() == []
