@@ -15,7 +15,9 @@ from zlib import crc32
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
+from app.api import expensive
 from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
@@ -38,11 +40,18 @@ _addresses = itertools.count(11 << 24 | 1)  # 11.0.0.1
 
 
 class Visitor(FlaskClient):
-    """A test client with an address of its own: requests of one address are limited together."""
+    """A test client with an address of its own, as requests of one address are limited together.
+
+    It reads and closes each response, as a server does, unless ``buffered`` is False: others wait
+    until a large one is closed.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.environ_base["REMOTE_ADDR"] = str(ipaddress.ip_address(next(_addresses)))
+
+    def open(self, *args: Any, buffered: bool = True, **options: Any) -> TestResponse:
+        return super().open(*args, buffered=buffered, **options)
 
 
 Flask.test_client_class = Visitor
@@ -173,13 +182,16 @@ def stranger(app: Flask) -> Client:
 
 @pytest.fixture(autouse=True)
 def _check_test(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A test fails when a statement was wrong, or a request was answered 5xx that the test does
-    not say it provokes: ``@pytest.mark.provokes(503)``."""
+    """A test fails when a statement or an entry was wrong, when a request was answered 5xx that the
+    test does not say it provokes (``@pytest.mark.provokes(503)``), or when a large response was
+    not closed."""
     mark = request.node.get_closest_marker("provokes")
     contract.provoked = frozenset(mark.args if mark else ())
     yield
     contract.provoked = frozenset()
     found = statement_checks.take_findings() + entry_checks.take_findings()
+    if expensive._turn.locked():
+        found.append("a large response was not closed")
     assert not found, "\n".join(found)
 
 

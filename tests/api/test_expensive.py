@@ -203,7 +203,7 @@ def test_a_turn_lasts_until_a_large_page_is_sent(
     monkeypatch.setattr(envelope, "_LARGE", 1_000)
     monkeypatch.setattr(envelope, "_BLOCK", 1_000)
     headers = client.authorization | {"Accept-Encoding": "gzip"}
-    response = client.app.test_client().get("/v1/projects", headers=headers)
+    response = client.app.test_client().get("/v1/projects", headers=headers, buffered=False)
     next(iter(response.response))
     assert expensive._turn.locked()
     response.close()

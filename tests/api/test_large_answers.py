@@ -131,7 +131,7 @@ def test_no_more_of_a_large_page_is_read_than_is_sent(
     large: Client, files: list[SeenFile], coding: str
 ) -> None:
     headers = {"Authorization": f"Bearer {large.token}", "Accept-Encoding": coding}
-    response = large.app.test_client().get("/v1/projects", headers=headers)
+    response = large.app.test_client().get("/v1/projects", headers=headers, buffered=False)
     next(iter(response.response))
     (file,) = files
     assert file.tell() < 200_000

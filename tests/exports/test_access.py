@@ -44,7 +44,7 @@ def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def begun(client: Client, path: str = PATH, **headers: str) -> Any:
     """An export of which nothing but the beginning was read."""
     headers = {"Authorization": f"Bearer {client.token}"} | headers
-    response = client.app.test_client().get(path, headers=headers)
+    response = client.app.test_client().get(path, headers=headers, buffered=False)
     assert response.status_code == 200
     return response
 
@@ -61,7 +61,7 @@ def _ends_early(response: Any, caplog: pytest.LogCaptureFixture) -> None:
 
 def begun_on_page(browser: Browser, page: str = "/settings", path: str = "/settings/export") -> Any:
     fields = browser.get(page).form(path).fields
-    response = browser.client.post(path, data=fields | {"format": "csv"})
+    response = browser.client.post(path, data=fields | {"format": "csv"}, buffered=False)
     assert response.status_code == 200, response.text
     return response
 

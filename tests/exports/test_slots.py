@@ -87,7 +87,9 @@ def test_a_response_that_nobody_reads_gives_it_back(
     account: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.formats.writers.source.BLOCK", 1)
-    response = account.app.test_client().get("/v1/exports/projects", headers=account.authorization)
+    response = account.app.test_client().get(
+        "/v1/exports/projects", headers=account.authorization, buffered=False
+    )
     assert slots._running == {account.account_id}
     next(iter(response.response))
     assert slots._running
@@ -100,7 +102,9 @@ def test_it_is_free_when_the_last_piece_goes_out(
 ) -> None:
     """A client that has all of a file can begin its next export at once."""
     monkeypatch.setattr("app.formats.writers.source.BLOCK", 1)
-    response = account.app.test_client().get("/v1/exports/projects", headers=account.authorization)
+    response = account.app.test_client().get(
+        "/v1/exports/projects", headers=account.authorization, buffered=False
+    )
     running = [bool(slots._running) for _ in response.response]
     assert running[:-1] == [True] * (len(running) - 1)
     assert not running[-1]

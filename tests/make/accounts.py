@@ -45,15 +45,14 @@ class Client:
     def send(
         self, method: str, path: str, *, headers: dict[str, str] | None = None, **options: Any
     ) -> TestResponse:
-        """One request with this caller's credential, whose response is read and closed as by a
-        server; ``options`` are those of werkzeug's client."""
+        """One request with this caller's credential; ``options`` are those of werkzeug's client."""
         if options.get("json") is None:
             options.pop("json", None)
         response = self.app.test_client().open(
             path,
             method=method,
             headers=self.authorization | (headers or {}),
-            **{"buffered": True} | options,
+            **options,
         )
         check_contract(self.app, response)
         return response

@@ -66,7 +66,7 @@ def test_no_more_of_a_large_page_is_read_than_is_sent(
     monkeypatch.setattr(body_files, "_BLOCK", 10_000)
     headers = {"Authorization": f"Bearer {account.token}"}
     path = "/ogc/collections/projects/items"
-    response = account.app.test_client().get(path, headers=headers)
+    response = account.app.test_client().get(path, headers=headers, buffered=False)
     next(iter(response.response))
     (file,) = files
     assert file.tell() < 50_000
