@@ -82,5 +82,4 @@ def test_the_map_is_moved_and_the_list_filtered(forester: Visitor) -> None:
     page.keyboard.press("+")
     page.wait_for_timeout(500)
     page.keyboard.press("ArrowRight")
-    page.wait_for_timeout(500)
-    assert page.url != before
+    expect(page).not_to_have_url(before)

@@ -104,7 +104,7 @@ def test_a_half_made_one_is_made_anew(ready: Checkout) -> None:
 
 
 def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -> None:
-    process = checkout.start("canopy", TAKES="1")
+    process = checkout.start("canopy", TAKES="3")
     wait_for(checkout.installs)
     began = time.monotonic()
     process.kill()  # and not the uv that it started
