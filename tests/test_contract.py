@@ -12,8 +12,6 @@ from app.db import queries
 from tests.contract import check_contract
 from tests.make import Client, make_project
 
-pytestmark = pytest.mark.one_database
-
 FAULTS = {500: ZeroDivisionError(), 503: OperationalError("SELECT", {}, Exception("gone"))}
 
 

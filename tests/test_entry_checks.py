@@ -16,6 +16,9 @@ from app.security.tokens import PREFIXES, new_token
 from tests import entry_checks
 from tests.make import Client
 
+pytestmark = pytest.mark.both
+
+
 PASSWORD = "a-long-and-unusual-password"
 
 

@@ -20,6 +20,9 @@ from app.security.tokens import API_KEY, new_token
 from tests import statement_checks
 from tests.make import Client, make_key, make_project, second_app
 
+pytestmark = pytest.mark.both
+
+
 ALL = text("SELECT projects.id FROM projects")
 
 

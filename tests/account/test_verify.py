@@ -28,7 +28,6 @@ def test_a_valid_credential(client: Client, make: Maker, kind: str) -> None:
     }
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("permission", PERMISSIONS)
 def test_permissions_are_listed(client: Client, permission: str) -> None:
     given = make_key(client, permissions=[permission, permission])

@@ -13,8 +13,6 @@ from tests.account_export.archives import PATH, archive_of
 from tests.make import Client, make_key, make_member, make_project, make_service_token
 from tests.make.audit import new_entries
 
-pytestmark = pytest.mark.one_database
-
 
 def test_it_needs_admin(client: Client) -> None:
     for role in ("viewer", "editor"):

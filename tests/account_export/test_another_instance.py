@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,9 +14,8 @@ import pytest
 
 from tests.account_export.archives import PATH
 from tests.architecture.documents import documents
+from tests.architecture.sources import ROOT
 from tests.docs.pages import blocks
-from tests.faults.serving import Served, served
-from tests.formats.readers.gdal import DISTRICTS
 from tests.make import (
     Client,
     make_account,
@@ -25,9 +25,11 @@ from tests.make import (
     multi_square,
     point,
 )
+from trials.faults.serving import Served, served
 
-pytestmark = [pytest.mark.one_database, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
+DISTRICTS: Final = ROOT / "app/demo/districts.geojson"
 METADATA: Final = {
     "region": 6,
     "share": 0.25,
@@ -47,6 +49,12 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     (folder / "instance").mkdir()
     with served(folder / "instance", folder, settings={"LOG_LEVEL": "warning"}) as running:
         yield running
+
+
+def _districts() -> list[dict[str, Any]]:
+    """Ranger districts of the US, with islands and holes."""
+    features: list[dict[str, Any]] = json.loads(DISTRICTS.read_text())["features"]
+    return features
 
 
 def _program() -> str:
@@ -99,8 +107,9 @@ def _fill(client: Client) -> None:
         where = point(1.5 + number / 7, 1.25)
         make_asset(client, wood["id"], location=where, metadata=METADATA, status="maintenance")
     make_asset(client, wood["id"], type="weather_station")
+    districts = _districts()
     for status in ("archived", "draft"):
-        district = DISTRICTS[len(status)]
+        district = districts[len(status)]
         project = make_project(client, name=f"An {status} one", geometry=district["geometry"])
         make_asset(client, project["id"], name="Hut", location=point(2, 2))
         client.put(f"/v1/projects/{project['id']}", json={"status": status})
@@ -153,8 +162,9 @@ def test_again_changes_nothing(client: Client, elsewhere: Served, tmp_path: Path
 def test_a_second_project_of_a_name_gets_a_number(
     client: Client, elsewhere: Served, tmp_path: Path
 ) -> None:
-    make_project(client, name="Twin", geometry=DISTRICTS[0]["geometry"])
-    other = make_project(client, name="Other", geometry=DISTRICTS[1]["geometry"])
+    first, second = _districts()[:2]
+    make_project(client, name="Twin", geometry=first["geometry"])
+    other = make_project(client, name="Other", geometry=second["geometry"])
     client.put(f"/v1/projects/{other['id']}", json={"name": "Twin"})
     make_asset(client, other["id"], name="Hut", location=point(2, 2))
     new = make_account(elsewhere.app)

@@ -18,6 +18,8 @@ from tests.account_export.full_account import FullAccount, make_full_account
 from tests.make import Client, make_project, square
 from tests.make.audit import new_entries
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def full(app: Flask, monkeypatch: pytest.MonkeyPatch) -> FullAccount:

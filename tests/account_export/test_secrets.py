@@ -15,6 +15,9 @@ from app.db.extensions import db
 from tests.account_export.archives import archive_of
 from tests.account_export.full_account import make_full_account
 
+pytestmark = pytest.mark.both
+
+
 SHORT: Final = 16  # characters
 # Columns with what nobody may know, or with what a secret can be found out by.
 _HIDDEN: Final = re.compile(r"hash$|^sealed(?!_at)|^mac$|^(claim|lease|code_challenge)$")

@@ -24,8 +24,6 @@ from tests.exports.streams import (
     without_table,
 )
 
-pytestmark = pytest.mark.one_database
-
 PROJECTS = 150
 POSITIONS = 20_000  # of each: nearly 500 KB, which compress to a third
 LARGE = 70_000_000  # bytes: so much is in the archive

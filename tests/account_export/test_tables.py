@@ -15,6 +15,9 @@ from tests.account_export.full_account import make_full_account
 from tests.cells import every_cell
 from tests.make import Client
 
+pytestmark = pytest.mark.both
+
+
 # The file that the rows of a table are in, and the column by which they are found there.
 FILES: Final = {
     "Account": ("account.json", "id"),

@@ -109,6 +109,7 @@ def test_one_of_many_makes_the_transition(client: Client, action: str) -> None:
     assert (usage["hectares"] > 0) is (action == "restore")
 
 
+@pytest.mark.both
 def test_an_asset_that_is_made_while_its_project_goes_leaves_nothing(client: Client) -> None:
     path = f"/v1/projects/{make_project(client)['id']}"
     client.post(f"{path}/archive")

@@ -13,8 +13,6 @@ from tests.api.corpus import CODES, GROUPS, Bad
 from tests.cells import every_cell
 from tests.make import Client, make_account, make_asset, make_project, square
 
-pytestmark = pytest.mark.one_database
-
 World = tuple[Client, dict[str, str], Any]
 
 

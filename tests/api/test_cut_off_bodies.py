@@ -9,8 +9,6 @@ from werkzeug.test import TestResponse
 
 from tests.make import Client
 
-pytestmark = pytest.mark.one_database
-
 BODY = b'{"name": "Wald"}'
 KEY = {"Idempotency-Key": "cut off"}
 

@@ -14,8 +14,6 @@ from app.values import clock
 from tests.make import Client, make_account, make_asset, make_project
 from tests.make.apps import second_app
 
-pytestmark = pytest.mark.one_database
-
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 REQUEST_ID = r"req_[0-9a-hjkmnp-tv-z]{26}"
 

@@ -17,8 +17,6 @@ from tests.make import (
     square,
 )
 
-pytestmark = pytest.mark.one_database
-
 READS = [
     "/v1/projects",
     "/v1/projects/{project}",

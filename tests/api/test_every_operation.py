@@ -33,8 +33,6 @@ from tests.make.webhooks import replays
 SAME_ID = {"X-Request-Id": "one-request-id"}
 BODY = {"unknown": 1}
 
-one_database = pytest.mark.one_database
-
 
 def _send(client: Client, operation: Operation, ids: dict[str, str]) -> TestResponse:
     sent = {} if operation.method in ("GET", "DELETE") else body(operation, BODY)
@@ -52,7 +50,6 @@ def things(client: Client) -> dict[str, str]:
     return fill(client, EVERYTHING)
 
 
-@one_database
 def test_nobody_is_refused(client: Client) -> None:
     with every_cell() as cell:
         for operation in operations():
@@ -63,7 +60,6 @@ def test_nobody_is_refused(client: Client) -> None:
                 assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
-@one_database
 def test_all_other_permissions_do_not_help(client: Client) -> None:
     with every_cell() as cell:
         for operation in named():
@@ -75,7 +71,6 @@ def test_all_other_permissions_do_not_help(client: Client) -> None:
                 assert operation.needs in response.json["error"]["message"]
 
 
-@one_database
 def test_the_permission_is_enough(client: Client, things: dict[str, str]) -> None:
     """What a change sends is refused for its body, so that the things stay; what ends one without
     a body gets one for itself."""
@@ -87,7 +82,6 @@ def test_the_permission_is_enough(client: Client, things: dict[str, str]) -> Non
                 assert _send(bearer, operation, ids).status_code not in (401, 403, 404)
 
 
-@one_database
 def test_any_credential_is_enough(client: Client, things: dict[str, str]) -> None:
     bearer = make_key(client, permissions=["members:read"])
     with every_cell() as cell:
@@ -121,7 +115,6 @@ def test_a_stranger_cannot_tell_what_exists(
                         assert _bytes(_send(stranger, operation, malformed)) == expected, word
 
 
-@one_database
 @pytest.mark.parametrize("operation", addressed(), ids=lambda operation: operation.name)
 def test_what_a_stranger_asked_for_is_untouched(
     client: Client, stranger: Client, operation: Operation
@@ -152,7 +145,6 @@ def _everything(client: Client, operation: Operation, ids: dict[str, str]) -> An
     return read, events(client), deliveries(client), replays(client)
 
 
-@one_database
 def test_a_parameter_that_it_does_not_have_is_refused(
     client: Client, things: dict[str, str]
 ) -> None:
@@ -166,7 +158,6 @@ def test_a_parameter_that_it_does_not_have_is_refused(
                 assert [item["field"] for item in error["details"]] == ["unknown"]
 
 
-@one_database
 def test_an_operation_with_an_id_that_cannot_be_filled_says_what_to_do(client: Client) -> None:
     operation = Operation("GET", "/v1/bees/<bee_id>", ("bee_id",), "projects:read")
     with pytest.raises(LookupError, match="add 'bee_id' to FILLERS"):

@@ -44,6 +44,7 @@ def _without_ids(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name not in IDS}
 
 
+@pytest.mark.both
 def test_project(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: MOMENT)
     project = make_project(client, **PROJECT_BODY)
@@ -54,6 +55,7 @@ def test_project(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed == project | PROJECT_CHANGE
 
 
+@pytest.mark.both
 def test_asset(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: MOMENT)
     asset = make_asset(client, make_project(client)["id"], **ASSET_BODY)

@@ -35,8 +35,6 @@ from tests.geometry.shapes import UNIT, polygon
 from tests.make import Client, make_project
 from tests.running.instances import wait_for
 
-pytestmark = pytest.mark.one_database
-
 VALIDATE = "/v1/geometry/validate"
 EXPENSIVE = zigzag(1_400)
 LARGE = {"name": "Wald", "description": "x" * EXPENSIVE_BODY_BYTES}

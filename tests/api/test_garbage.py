@@ -11,8 +11,6 @@ from werkzeug.test import create_environ, run_wsgi_app
 
 from tests.make import Client
 
-pytestmark = pytest.mark.one_database
-
 LARGE = "x" * 1_000_000
 CROSSED = {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}
 

@@ -21,8 +21,6 @@ from tests.make import Client, make_asset, make_project, point, square
 GEOJSON = "application/geo+json"
 METADATA = {"name": "clash", "region": 6, "species": ["oak", "ash"]}
 
-one_database = pytest.mark.one_database
-
 
 @pytest.fixture
 def ids(client: Client) -> dict[str, str]:
@@ -71,6 +69,7 @@ def test_a_project_without_a_boundary(client: Client) -> None:
     assert client.get(path).json["geometry"] is None
 
 
+@pytest.mark.both
 def test_a_page(client: Client) -> None:
     made = [make_project(client, geometry=square(west)) for west in range(5)]
     page = client.get(
@@ -83,7 +82,6 @@ def test_a_page(client: Client) -> None:
     assert (page["numberMatched"], page["numberReturned"]) == (5, 2)
 
 
-@one_database
 def test_links_keep_every_parameter(client: Client) -> None:
     for west in range(3):
         make_project(client, name=f"Oak & Söhne {west}", geometry=square(west))
@@ -112,7 +110,6 @@ def test_links_keep_every_parameter(client: Client) -> None:
         assert followed.json["numberReturned"] == 1
 
 
-@one_database
 def test_the_last_page_has_no_next(client: Client) -> None:
     make_project(client)
     assert client.get("/v1/projects?format=geojson").json["links"] == []
@@ -121,7 +118,6 @@ def test_the_last_page_has_no_next(client: Client) -> None:
     assert [link["rel"] for link in past["links"]] == ["prev"]
 
 
-@one_database
 @pytest.mark.parametrize(
     ("query", "accept", "expected"),
     [
@@ -156,7 +152,6 @@ def test_which_form_a_client_gets(
                     assert "data" in response.json
 
 
-@one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -177,21 +172,18 @@ def test_what_is_refused(client: Client, paths: dict[str, str], query: str, fiel
                 assert [each["field"] for each in response.json["error"]["details"]] == [field]
 
 
-@one_database
 def test_an_absent_project_is_404_whatever_the_format(client: Client) -> None:
     path = "/v1/projects/proj_01arz3ndektsv4rrffq69g5fav"
     for query in ("", "?format=geojson", "?format=xml", "?color=green"):
         assert client.get(path + query).status_code == 404
 
 
-@one_database
 def test_only_resources_with_a_geometry_have_it(client: Client) -> None:
     response = client.get("/v1/account", headers={"Accept": GEOJSON})
     assert response.content_type == "application/json"
     assert client.get("/v1/account?format=geojson").status_code == 400
 
 
-@one_database
 def test_each_form_has_a_tag_of_its_own(client: Client, paths: dict[str, str]) -> None:
     with every_cell() as cell:
         for path in paths:
@@ -205,7 +197,6 @@ def test_each_form_has_a_tag_of_its_own(client: Client, paths: dict[str, str]) -
                 assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
 
 
-@one_database
 def test_a_change_by_the_tag_of_a_feature(client: Client, ids: dict[str, str]) -> None:
     path = f"/v1/projects/{ids['project']}"
     headers = {"Accept": GEOJSON, "Accept-Encoding": "gzip"}
@@ -217,7 +208,6 @@ def test_a_change_by_the_tag_of_a_feature(client: Client, ids: dict[str, str]) -
         assert client.put(path, json=body, headers={"If-Match": sent}).status_code == expected
 
 
-@one_database
 def test_of_some_fields(client: Client, ids: dict[str, str]) -> None:
     (feature,) = client.get("/v1/projects?format=geojson&fields=name").json["features"]
     assert feature["geometry"] is None
@@ -248,7 +238,6 @@ def test_a_large_page_is_that_of_its_records(client: Client) -> None:
     assert client.get("/v1/projects?format=geojson", headers=headers).status_code == 304
 
 
-@one_database
 def test_gdal_reads_a_page(client: Client, ids: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "page.geojson"
     path.write_bytes(client.get("/v1/projects?format=geojson").get_data())
@@ -257,7 +246,6 @@ def test_gdal_reads_a_page(client: Client, ids: dict[str, str], tmp_path: Path) 
     assert {"name", "area_hectares", "region", "metadata_name"} <= set(found["fields"])
 
 
-@one_database
 def test_head_is_as_get(client: Client, paths: dict[str, str]) -> None:
     for path in paths:
         got = client.get(f"{path}?format=geojson")

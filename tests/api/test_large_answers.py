@@ -64,7 +64,6 @@ def test_a_large_page_is_that_of_its_records(large: Client) -> None:
         assert record == large.get(f"/v1/projects/{record['id']}").json["data"]
 
 
-@pytest.mark.one_database
 def test_a_large_page_has_the_tag_that_it_has_in_memory(
     large: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +75,6 @@ def test_a_large_page_has_the_tag_that_it_has_in_memory(
     assert _page(large, headers={"If-None-Match": from_file["ETag"]})[0] == 304
 
 
-@pytest.mark.one_database
 @pytest.mark.slow
 def test_only_a_page_of_several_blocks_goes_through_a_file(
     large: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
@@ -102,6 +100,7 @@ def test_a_page_for_which_there_is_no_room(large: Client, monkeypatch: pytest.Mo
     assert large.get("/v1/projects?per_page=1").status_code == 200
 
 
+@pytest.mark.both
 def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -> None:
     path = f"/v1/projects/{make_project(client, geometry=polygon(1_000))['id']}"
     answer = client.put(path, json={}, headers={"Idempotency-Key": "large"})
@@ -111,7 +110,6 @@ def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -
     assert kept * 2 < len(answer.get_data())
 
 
-@pytest.mark.one_database
 @each_coding
 @pytest.mark.slow
 def test_a_large_page_is_compressed_piece_by_piece(
@@ -140,7 +138,6 @@ def test_no_more_of_a_large_page_is_read_than_is_sent(
     assert file.closed
 
 
-@pytest.mark.one_database
 def test_a_large_page_that_is_known_is_not_sent(large: Client, files: list[SeenFile]) -> None:
     headers = {"Accept-Encoding": "gzip"}
     tag = _page(large, headers=headers)[1]["ETag"]

@@ -37,6 +37,7 @@ def test_only_some_fields(client: Client) -> None:
     assert list(client.get("/v1/projects?fields=id").json["data"][0]) == ["id"]
 
 
+@pytest.mark.both
 def test_external_id_and_slug_and_ids(client: Client, projects: list[dict[str, Any]]) -> None:
     make_project(make_account(client.app), name="Wood 1", external_id="FS/1")
     assert _found(client, f"/v1/projects?external_id={quote('FS/1')}") == ["Wood 1"]
@@ -70,6 +71,7 @@ def test_others_ids_find_nothing(client: Client, projects: list[dict[str, Any]])
     assert _found(other, "/v1/projects?external_id=FS/1") == []
 
 
+@pytest.mark.both
 def test_changed_since(client: Client, projects: list[dict[str, Any]]) -> None:
     middle = projects[2]["updated_at"]
     path = f"/v1/projects?updated_since={middle}&sort=updated_at"
@@ -84,6 +86,7 @@ def test_changed_since(client: Client, projects: list[dict[str, Any]]) -> None:
     assert _found(client, "/v1/projects?updated_since=2999-01-01T00:00:00Z") == []
 
 
+@pytest.mark.both
 @pytest.mark.usefixtures("projects")
 def test_a_page_has_a_bound(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     size = client.get("/v1/account/usage").json["data"]["stored_bytes"]["current"] // 4
@@ -113,6 +116,7 @@ def assets(client: Client, projects: list[dict[str, Any]]) -> list[dict[str, Any
     ]
 
 
+@pytest.mark.both
 def test_the_assets_of_all_projects(
     client: Client, projects: list[dict[str, Any]], assets: list[dict[str, Any]]
 ) -> None:
@@ -142,7 +146,6 @@ def test_the_assets_of_all_projects(
     assert _found(client, f"{path}?{since}") == ["Mast 0"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field", "said"),
     [

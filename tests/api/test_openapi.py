@@ -16,8 +16,6 @@ from app.openapi.document import description
 from app.policy.permissions import PERMISSIONS, SCOPES
 from tests.api.operations import operations
 
-pytestmark = pytest.mark.one_database
-
 METHODS = {"get", "post", "put", "patch", "delete"}
 
 

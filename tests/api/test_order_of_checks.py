@@ -10,8 +10,6 @@ import pytest
 
 from tests.make import Client, make_key, make_project, use_up_minute
 
-pytestmark = pytest.mark.one_database
-
 NOBODYS = "proj_01arz3ndektsv4rrffq69g5fav"
 
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from app.openapi.document import description
 from tests.api.operations import bare_app, operations
 from tests.make import Client, event_types, make_asset, make_project
-
-pytestmark = pytest.mark.one_database
 
 
 def test_every_put_can_be_sent_as_patch() -> None:

@@ -9,8 +9,6 @@ import pytest
 from app.api.resource_fields import create_fields, update_fields
 from app.policy.fields import Field, Kind
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.mark.parametrize("kind", sorted(set(get_args(Kind)) - {"id", "slug", "hectares", "time"}))
 def test_a_field_of_any_kind_can_be_described(kind: Kind) -> None:

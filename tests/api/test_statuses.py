@@ -124,6 +124,7 @@ PROVOKE: dict[int, Callable[[Asked], Any]] = {
 each = pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 
 
+@pytest.mark.both
 @each
 def test_it_succeeds_with_the_promised_status(client: Client, operation: Operation) -> None:
     ids = fill(client, operation)
@@ -132,7 +133,6 @@ def test_it_succeeds_with_the_promised_status(client: Client, operation: Operati
     assert Asked(client, operation, ids).send().status_code == status
 
 
-@pytest.mark.one_database
 @pytest.mark.provokes(500, 503)
 @each
 def test_every_other_promised_status_is_answered(client: Client, operation: Operation) -> None:

@@ -14,8 +14,6 @@ from tests.make import Client, make_account, make_project
 from tests.make.apps import bare_app
 from tests.make.compressed import CODINGS, body_of, data_of, each_coding, get_coded, tag_for
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture(scope="module")
 def caller(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterator[Client]:

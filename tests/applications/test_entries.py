@@ -42,6 +42,7 @@ def test_one_that_is_deleted(client: Client, stranger: Client, application: Appl
     assert_by(entry, application)
 
 
+@pytest.mark.both
 def test_one_that_may_ask_for_less(
     client: Client, stranger: Client, application: Application
 ) -> None:
@@ -71,7 +72,6 @@ def test_one_of_an_account_that_is_deleted(
     assert_by(entry, application)
 
 
-@pytest.mark.one_database
 def test_one_that_nobody_else_uses(client: Client, stranger: Client) -> None:
     unused = make_application(client)
     with new_entries(client, stranger.account_id) as found:

@@ -38,7 +38,6 @@ def _create(client: Client, **fields: Any) -> None:
             db.session.rollback()
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "name", ["x", "Map of Woods", "森の地図", "Karte für Förster", "🌲" * 200, "👩\u200d🌾", " x "]
 )
@@ -46,7 +45,6 @@ def test_valid_names(client: Client, name: str) -> None:
     _create(client, name=name)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

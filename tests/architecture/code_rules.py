@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
-from tests.architecture.sources import Sources, dotted, imported
+from tests.architecture.sources import Sources, dotted, imported, parse
 
 COMMITTERS = (
     "app.*.routes",
@@ -38,7 +38,7 @@ def commits(known: Sources) -> Iterator[str]:
     """Commits that do not stand at an edge."""
     for module, source in known.items():
         if not any(fnmatchcase(module, pattern) for pattern in COMMITTERS):
-            for node in ast.walk(ast.parse(source)):
+            for node in ast.walk(parse(source)):
                 if isinstance(node, ast.Call) and _commits(dotted(node.func)):
                     yield f"{module}:{node.lineno}"
 
@@ -81,7 +81,7 @@ def not_standard(known: Sources) -> Iterator[str]:
     for module, source in known.items():
         if not module.startswith("app.policy"):
             continue
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parse(source)):
             for name in imported(node):
                 if not name.startswith("app.policy") and not _is_standard(name):
                     yield f"{module} imports {name}"
@@ -90,7 +90,7 @@ def not_standard(known: Sources) -> Iterator[str]:
 def relative_imports(known: Sources) -> Iterator[str]:
     """Imports that do not spell the module out, which the other checks would not see."""
     for module, source in known.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parse(source)):
             if isinstance(node, ast.ImportFrom) and node.level:
                 yield f"{module}:{node.lineno}"
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from tests.architecture.sources import Sources, dotted, imported
+from tests.architecture.sources import Sources, dotted, imported, parse
 
 EGRESS = ("app.egress", "app.egress.*")
 
@@ -79,7 +79,7 @@ def other_ways(known: Sources) -> Iterator[str]:
         if any(fnmatchcase(module, pattern) for pattern in EGRESS):
             continue
         allowed = OTHER_WAYS.get(module, ("", ""))[0].split()
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parse(source)):
             for library in used(node):
                 if library not in allowed:
                     yield f"{module}:{node.lineno} uses {library}"  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from tests.architecture.sources import Sources, functions, imported, imports
+from tests.architecture.sources import Sources, functions, imported, imports, parse
 
 # What no line names is a package of pages and operations, on the layer RESOURCES.
 RESOURCES = "pages and operations"
@@ -154,7 +154,7 @@ def around_the_service(known: Sources) -> Iterator[str]:
 def higher_names(known: Sources) -> Iterator[str]:
     """Strings that name a module of a higher layer, or of another package of the same one."""
     for module, source in known.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parse(source)):
             if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
                 continue
             name = node.value
@@ -169,7 +169,7 @@ def requests_below_operations(known: Sources) -> Iterator[str]:
     for module, source in known.items():
         if layer(module) <= NAMES.index("shared by operations") or package(module) in KNOW_REQUESTS:
             continue
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parse(source)):
             for name in imported(node):
                 if name.startswith("flask.") and name.removeprefix("flask.") in REQUEST_NAMES:
                     yield f"{module} imports {name}"
@@ -178,7 +178,7 @@ def requests_below_operations(known: Sources) -> Iterator[str]:
 def hidden_imports(known: Sources) -> Iterator[str]:
     """Imports inside functions that are not in ``LATE_IMPORTS``."""
     for module, source in known.items():
-        for function in functions(ast.parse(source)):
+        for function in functions(parse(source)):
             if (module, function.name) in LATE_IMPORTS:
                 continue
             for node in ast.walk(function):

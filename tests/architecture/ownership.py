@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tests.architecture.layers import package
-from tests.architecture.sources import Sources, dotted, imported
+from tests.architecture.sources import Sources, dotted, imported, parse
 
 OWNED = {"WebhookQueue": "app.deliveries.webhook_queue"}  # class: its module
 
@@ -34,7 +34,7 @@ class Owner:
 def owner(name: str, module: str, known: Sources) -> Owner:
     (found,) = (
         node
-        for node in ast.walk(ast.parse(known[module]))
+        for node in ast.walk(parse(known[module]))
         if isinstance(node, ast.ClassDef) and node.name == name
     )
     attributes = {
@@ -50,7 +50,7 @@ def foreign_changes(known: Sources) -> Iterator[str]:
     for name, own_module in OWNED.items():
         found = owner(name, own_module, known)
         for module, source in known.items():
-            tree = ast.parse(source)
+            tree = parse(source)
             if module != own_module and _may_have(tree, module, found):
                 for line, what in sorted(_changes(tree, found)):
                     yield f"{module}:{line} {what} of {name}"

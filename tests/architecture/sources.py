@@ -36,8 +36,14 @@ def imports(source: str, known: Sources) -> Iterator[tuple[ast.stmt, str]]:
 
 
 @cache
+def parse(source: str) -> ast.Module:
+    """The tree of a file, parsed once for all checks."""
+    return ast.parse(source)
+
+
+@cache
 def _import_statements(source: str) -> tuple[ast.stmt, ...]:
-    found = ast.walk(ast.parse(source))
+    found = ast.walk(parse(source))
     return tuple(node for node in found if isinstance(node, ast.Import | ast.ImportFrom))
 
 

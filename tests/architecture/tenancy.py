@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from app import models
-from tests.architecture.sources import Sources, dotted
+from tests.architecture.sources import Sources, dotted, parse
 
 # What begins a statement.
 OPENERS = {"select", "update", "delete", "insert", "insert_into", "exists", "fence"}
@@ -153,7 +153,7 @@ def statements(known: Sources) -> Iterator[tuple[Place, int]]:
     for module, source in known.items():
         if module.startswith(FREE_MODULES):
             continue
-        tree = ast.parse(source)
+        tree = parse(source)
         for where, scope in _scopes(tree):
             local = meanings[module] | _assigned(scope, meanings[module])
             for call in _openers(scope):
@@ -172,7 +172,7 @@ def around_the_filter(known: Sources) -> Iterator[str]:
 def _not_personal(known: Sources) -> Iterator[str]:
     """People who ask for their own rows of a model whose rows are the account's."""
     for module, source in known.items():
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(parse(source)):
             if isinstance(node, ast.Call) and dotted(node.func).endswith("own_columns_of"):
                 model = dotted(node.args[0]) if node.args else ""
                 if model not in PERSONAL_MODELS:
@@ -185,7 +185,7 @@ Meanings = dict[str, set[str]]  # a name -> the models that it means
 def _meanings(known: Sources) -> dict[str, Meanings]:
     """What the names at the top of each module mean."""
     found: dict[str, Meanings] = {module: {} for module in known}
-    trees = {module: ast.parse(source) for module, source in known.items()}
+    trees = {module: parse(source) for module, source in known.items()}
     for _ in range(4):  # as many steps as a name travels from module to module
         for module, tree in trees.items():
             found[module] |= _imported(tree, found)

@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from tests.architecture.egress import OTHER_WAYS, other_ways, used
-from tests.architecture.sources import sources
+from tests.architecture.sources import parse, sources
 
 
 def test_there_is_one_way_out() -> None:
@@ -16,7 +16,7 @@ def test_there_is_one_way_out() -> None:
 
 def test_the_others_are_in_use() -> None:
     for module, (libraries, reason) in OTHER_WAYS.items():
-        tree = ast.parse(sources().get(module, ""))
+        tree = parse(sources().get(module, ""))
         found = {library for node in ast.walk(tree) for library in used(node)}
         assert found == set(libraries.split()), module
         assert reason

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
 from flask import Flask
 
 from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
 from app.policy.permissions import PERMISSIONS
 from app.site.pages import PageBlueprint
-
-pytestmark = pytest.mark.one_database
 
 PUBLIC = {
     "reference.openapi": "the description of the API is for everybody",

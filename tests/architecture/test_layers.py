@@ -24,7 +24,7 @@ from tests.architecture.layers import (
     requests_below_operations,
     upward_imports,
 )
-from tests.architecture.sources import functions, imported, imports, sources
+from tests.architecture.sources import functions, imported, imports, parse, sources
 
 
 def test_every_layer_is_in_use() -> None:
@@ -140,7 +140,7 @@ def test_create_app_may_import() -> None:
 
 def test_functions_that_may_import_do() -> None:
     for module, name in LATE_IMPORTS:
-        tree = ast.parse(sources()[module])
+        tree = parse(sources()[module])
         bodies = [node for node in functions(tree) if node.name == name]
         assert any(imported(node) for body in bodies for node in ast.walk(body)), (module, name)
 

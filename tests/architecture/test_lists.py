@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import marshmallow as ma
-import pytest
 from marshmallow import fields
 
 from app.values.fields import BoundedList, InputSchema, PartialSchema, QuerySchema
 from tests.api.operations import bare_app
-
-pytestmark = pytest.mark.one_database
 
 OF_REQUESTS = (InputSchema, PartialSchema, QuerySchema)
 

@@ -13,6 +13,9 @@ from app.policy.bounds import METADATA_LEVELS
 from app.values import clock
 from tests.make import Client, event_types, make_asset, make_project, point
 
+pytestmark = pytest.mark.both
+
+
 FIELDS = [
     *("id", "project_id", "name", "type", "location", "status", "metadata"),
     *("created_at", "updated_at"),

@@ -17,6 +17,9 @@ from app.values import clock
 from tests.make import Client, make_account, make_asset, make_project
 from tests.make.properties import examples
 
+pytestmark = pytest.mark.both
+
+
 START = clock.now()
 TYPES = ("tower", "equipment")
 STATUSES = ("active", "retired")

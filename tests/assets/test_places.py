@@ -14,6 +14,9 @@ from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES
 from app.values import clock
 from tests.make import Client, make_account, make_asset, make_project, point
 
+pytestmark = pytest.mark.both
+
+
 BOXES = (None, Bounds(-180, -90, 180, 90), Bounds(5, 45, 15, 55), Bounds(170, -20, 190, 20))
 
 

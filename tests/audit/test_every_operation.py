@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
 from tests.api.operations import Operation, body, fill, operations, prepare
 from tests.cells import every_cell
 from tests.make import Client, make_service_token
 from tests.make.audit import new_entries
-
-pytestmark = pytest.mark.one_database
 
 # The action that is entered; None: nothing is changed.
 ACTIONS: Final[dict[str, str | None]] = {

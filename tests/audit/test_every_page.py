@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import pytest
-
 from app.applications.service import find_application
 from tests.auth.test_page_matrix import Route, routes, things
 from tests.cells import every_cell
 from tests.dashboard.support import MULTIPART, browser_of, post, several_parts
-from tests.faults.heavy.form_fields import FIELDS_OF
 from tests.make import (
     Browser,
     Client,
@@ -24,8 +21,7 @@ from tests.make.audit import new_entries
 from tests.make.browser import Page
 from tests.make.features import collection, feature
 from tests.make.imports import make_import
-
-pytestmark = pytest.mark.one_database
+from trials.faults.heavy.form_fields import FIELDS_OF
 
 # The action that is entered; None: nothing is changed in the account.
 ACTIONS: Final[dict[str, str | None]] = {

@@ -16,6 +16,9 @@ from app.models import Account, Project, Webhook
 from tests.make import Client, make_project, make_webhook
 from tests.make.audit import audit_entries, new_entries
 
+pytestmark = pytest.mark.both
+
+
 OPERATOR = Actor("operator", None, "root")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import select
 
 from app.auth.memberships import memberships_of
@@ -17,6 +18,9 @@ from tests.make.mails import link_in, mails_to
 from tests.make.members import new_email
 from tests.make.oauth import bearer, exchange, grant_tokens
 from tests.oauth.support import authorize_url, redirect_query
+
+pytestmark = pytest.mark.both
+
 
 NAME = "Map of Woods"
 

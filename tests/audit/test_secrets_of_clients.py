@@ -12,6 +12,8 @@ from app.security.webhook_signing import new_secret
 from tests.make import Browser, Client, audit_entries
 from tests.make.audit import new_entries
 
+pytestmark = pytest.mark.both
+
 
 @pytest.mark.parametrize("header", ["User-Agent", "X-Request-Id"])
 def test_a_token_in_another_header_is_not_recorded(client: Client, header: str) -> None:

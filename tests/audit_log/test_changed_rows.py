@@ -44,6 +44,7 @@ def is_sqlite(client: Client) -> bool:
     return client.app.config["SETTINGS"].database_url.startswith("sqlite")
 
 
+@pytest.mark.both
 def test_an_entry_with_an_empty_id(client: Client, made: list[str]) -> None:
     sql(
         client,
@@ -54,6 +55,7 @@ def test_an_entry_with_an_empty_id(client: Client, made: list[str]) -> None:
     assert ("column_changed", "''", None) in found(client)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("number", [0, -5])
 def test_a_checkpoint_with_a_number_that_none_has(
     client: Client, made: list[str], number: int
@@ -111,6 +113,7 @@ def test_a_checkpoint_of_other_types(client: Client, made: list[str], change: st
     assert "checkpoint_unreadable" in [kind for kind, _, _ in found(client)]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("time", ["infinity", "-infinity", "12000-03-15", BAD])
 def test_a_checkpoint_of_no_time_stops_nothing(
     client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch, time: str
@@ -128,6 +131,7 @@ def test_a_checkpoint_of_no_time_stops_nothing(
     assert [each["number"] for each in listed if each["number"] < 5] == [3, 2, 1]
 
 
+@pytest.mark.both
 def test_one_log_that_cannot_be_sealed_stops_no_other(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

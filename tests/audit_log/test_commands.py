@@ -136,6 +136,7 @@ def _kinds(run: Run, client: Client) -> list[str]:
     return [each["kind"] for each in json.loads(found.stdout)["findings"] if each["problem"]]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -160,13 +161,13 @@ def test_what_only_the_database_shows(
     assert checkpoints(client)
 
 
+@pytest.mark.both
 def test_the_log_of_the_instance(run: Run) -> None:
     assert run("audit", "checkpoints", "--account", INSTANCE).exit_code == 0
     found = run("audit", "verify", "--account", INSTANCE, "--json")
     assert json.loads(found.stdout)["account_id"] == INSTANCE
 
 
-@pytest.mark.one_database
 def test_wrong_usage_is_told(run: Run, tmp_path: Path) -> None:
     assert run("audit", "verify").exit_code == 2
     missing = run("audit", "verify", str(tmp_path / "none"))

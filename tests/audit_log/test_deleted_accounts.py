@@ -30,6 +30,7 @@ def seal_instance(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
         jobs.seal_all()
 
 
+@pytest.mark.both
 def test_an_entry_of_a_request_that_was_under_way(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,6 +54,7 @@ def test_the_log_of_the_instance_stays(
     assert before[-1]["target"]["id"] == client.account_id
 
 
+@pytest.mark.both
 def test_sealing_waits_for_a_deletion_that_ends(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def rows(client: Client, query: str = "") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.data.decode(), newline="")))
 
 
+@pytest.mark.both
 def test_each_line_is_an_entry_byte_for_byte(client: Client) -> None:
     made = write(client)
     (line,) = (line for line in exported(client) if made.encode() in line)
@@ -59,6 +60,7 @@ def test_the_file_has_a_name(client: Client) -> None:
     assert answer.headers["Content-Disposition"].endswith('.ndjson"')
 
 
+@pytest.mark.both
 def test_asking_for_a_file_is_entered_with_its_filters(client: Client) -> None:
     client.get(f"{PATH}?format=csv&action=project.updated&since=2026-01-01T00:00:00Z")
     entry = client.get(PATH).json["data"][0]
@@ -71,6 +73,7 @@ def test_asking_for_a_file_is_entered_with_its_filters(client: Client) -> None:
     }
 
 
+@pytest.mark.both
 def test_a_page_is_not_entered(client: Client) -> None:
     client.get(PATH)
     client.get(f"{PATH}/checkpoints")
@@ -84,6 +87,7 @@ def test_filters_leave_what_they_name_in_files_too(client: Client) -> None:
     assert [row["id"] for row in rows(client, "&target_id=p0")] == made[::2]
 
 
+@pytest.mark.both
 def test_no_cell_is_a_formula(client: Client) -> None:
     with client.app.app_context(), transaction():
         target = Target("project", "p1", "=HYPERLINK(1)")
@@ -180,6 +184,7 @@ def _fill(client: Client, number: int) -> None:
         db.session.commit()
 
 
+@pytest.mark.both
 def test_no_text_of_a_spreadsheet_controls_a_terminal(client: Client) -> None:
     hostile = "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
     make_entry(

@@ -71,6 +71,7 @@ def test_each_entry_is_on_one_page_whether_it_is_sealed_or_not(
         assert ids(listed(client, "?per_page=100")) == expected
 
 
+@pytest.mark.both
 def test_filters_leave_what_they_name(client: Client) -> None:
     bob = Actor("person", "user_01arz3ndektsv4rrffq69g5faw", "bob@example.org")
     made = {
@@ -89,6 +90,7 @@ def test_filters_leave_what_they_name(client: Client) -> None:
     assert len(listed(client, f"?actor_id={bob.id}")) == 4
 
 
+@pytest.mark.both
 def test_both_ends_of_a_time_are_included_to_the_millisecond(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,6 +127,7 @@ def test_unknown_actions_are_refused(client: Client) -> None:
     assert client.get(f"{PATH}/aud_1").status_code == 404
 
 
+@pytest.mark.both
 def test_pages_for_people_go_on_where_the_last_one_ended(client: Client) -> None:
     made = [write(client, "project.updated", f"p{number % 2}") for number in range(6)]
     with client.app.app_context():
@@ -136,6 +139,7 @@ def test_pages_for_people_go_on_where_the_last_one_ended(client: Client) -> None
     assert second.before is None
 
 
+@pytest.mark.both
 def test_what_several_filters_seldom_leave_is_looked_for_further_back(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +174,7 @@ def test_counting_reads_only_an_index(app: Flask) -> None:
             assert f"account_id_{driving}" in plan, plan
 
 
+@pytest.mark.both
 def test_a_page_past_the_end_is_empty(client: Client) -> None:
     write(client, "project.updated", "p1")
     with client.app.app_context():

@@ -36,6 +36,7 @@ def prune(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any(row.entry_hashes for row in checkpoints(client))
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("place", [0, -1])
 def test_one_is_not_sealed_again(
     client: Client, monkeypatch: pytest.MonkeyPatch, made: list[str], place: int

@@ -150,6 +150,7 @@ def test_a_batch_after_one_that_has_not_expired_is_kept(
     assert all(row.entry_hashes for row in checkpoints(client))
 
 
+@pytest.mark.both
 def test_the_log_of_a_deleted_account_is_deleted_by_age_too(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +165,7 @@ def test_the_log_of_a_deleted_account_is_deleted_by_age_too(
             sql(client, f"DELETE FROM {table} WHERE account_id = :account")
 
 
+@pytest.mark.both
 def test_a_batch_whose_time_was_changed_is_kept(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -186,7 +188,6 @@ def _is_postgresql(client: Client) -> bool:
         return db.engine.dialect.name == "postgresql"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("days", ["0", "-1", "ever"])
 def test_a_wrong_number_of_days_is_refused(days: str, tmp_path: object) -> None:
     with pytest.raises(SettingsError, match="AUDIT_DAYS"):

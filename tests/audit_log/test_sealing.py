@@ -96,6 +96,7 @@ def test_one_key_signs_for_all_accounts(app: Flask, monkeypatch: pytest.MonkeyPa
         assert kinds(exported(client)) == []
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     "change",
     [
@@ -119,6 +120,7 @@ def test_what_was_changed_before_it_was_sealed_is_not_sealed(
     assert kinds(exported(client)) == []
 
 
+@pytest.mark.both
 def test_a_row_of_another_log_is_not_sealed_in_this_one(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +132,7 @@ def test_a_row_of_another_log_is_not_sealed_in_this_one(
     assert waiting(client) == [moved]
 
 
+@pytest.mark.both
 def test_many_strange_rows_hold_up_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     seal(client, monkeypatch)
     strange = [write(client) for _ in range(5)]
@@ -192,6 +195,7 @@ def test_two_sealers_and_writers_at_the_same_time(
     assert kinds(exported(client)) == []
 
 
+@pytest.mark.both
 def test_a_key_that_this_instance_has_not_made_is_not_used(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +217,7 @@ def test_a_key_that_this_instance_has_not_made_is_not_used(
             db.session.commit()
 
 
+@pytest.mark.both
 def test_metadata_of_the_most_levels_are_recorded_sealed_and_sent(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -56,6 +56,7 @@ def test_pages_show_the_other_entries(client: Client, made: list[str]) -> None:
     assert '<a href="#proof">Verify the log</a>' in shown.response.get_data(as_text=True)
 
 
+@pytest.mark.both
 def test_a_page_with_no_other_entry(client: Client, made: list[str]) -> None:
     sql(client, f"UPDATE audit_entries SET body = 'x' {OWN} target_id = 'p1'")
     assert browser_of(client).get("/audit-log?target_id=p1").status == 200
@@ -85,6 +86,7 @@ def test_files_have_the_other_entries(client: Client, made: list[str], query: st
         assert client.get(f"{PATH}?format=ndjson{query}").status_code == 200
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("number", [10**12, 2**63 - 1, -5])
 def test_each_entry_is_on_one_page_when_a_number_was_changed(
     client: Client, made: list[str], number: int
@@ -105,6 +107,7 @@ FORGED = (
 )
 
 
+@pytest.mark.both
 def test_no_body_is_taken_for_another_line_of_a_file(
     client: Client, made: list[str], verify: Verify
 ) -> None:
@@ -127,6 +130,7 @@ def test_no_body_that_is_not_sealed_is_taken_for_another_line(
         assert (found.kind, found.entry_id) == ("entry_unreadable", waits)
 
 
+@pytest.mark.both
 def test_whose_newest_entry_cannot_be_read(client: Client, made: list[str]) -> None:
     sql(client, f"UPDATE audit_entries SET body = 'x' {OWN} actor_id = :id", id=ANN.id)
     with client.app.app_context():

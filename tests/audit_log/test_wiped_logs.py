@@ -67,6 +67,7 @@ def sign(client: Client, key: Ed25519PrivateKey, key_id: str) -> None:
         )
 
 
+@pytest.mark.both
 def test_with_a_key_of_ones_own(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -89,6 +90,7 @@ def test_with_a_key_of_ones_own(
     assert f"the audit log of {client.account_id} keeps its old entries" in caplog.text
 
 
+@pytest.mark.both
 def test_while_the_rows_change(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     made = sealed_log(client, monkeypatch)
     right, end = points(client), threading.Event()
@@ -133,6 +135,7 @@ def test_with_a_checkpoint_between_two_numbers(
     assert is_there
 
 
+@pytest.mark.both
 def test_only_what_was_signed_is_deleted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """An old batch whose entries are said to be more."""
     made = sealed_log(client, monkeypatch)

@@ -18,8 +18,6 @@ from tests.make import (
     together,
 )
 
-pytestmark = pytest.mark.one_database
-
 # What each operation needs: all that there are, so that a new one is judged here too.
 NEEDS = {
     "GET /v1/projects": "projects:read",

@@ -55,6 +55,7 @@ def test_each_key_has_its_own(client: Client) -> None:
     assert _last_use(other) is None
 
 
+@pytest.mark.both
 def test_a_use_leaves_the_address_of_the_sign_in(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def forest(client: Client) -> Forest:
     return make_forest(client)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("make", [make_key, make_service_token])
 def test_no_operation_of_v1_tells_of_another_project(client: Client, make: Any) -> None:
     forest = make_forest(client, make)
@@ -75,6 +76,7 @@ def test_an_asset_is_not_found_through_the_own_project(forest: Forest) -> None:
     assert answer.status_code == 404
 
 
+@pytest.mark.both
 def test_totals_and_extents_count_only_what_is_seen(forest: Forest) -> None:
     project = forest.key.get(f"/v1/projects/{forest.own['project_id']}").json["data"]
     for path in ("/v1/projects", "/v1/assets", "/v1/imports"):
@@ -135,6 +137,7 @@ def test_it_writes_its_own_project(forest: Forest) -> None:
         assert answer.status_code == status
 
 
+@pytest.mark.both
 def test_the_chat_reads_nothing_of_another_project(forest: Forest) -> None:
     """A new tool is called here at once, with what its schema requires. What a credential of some
     projects may read must give something, so that no call ends at its arguments."""

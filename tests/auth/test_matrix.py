@@ -25,8 +25,6 @@ from tests.make import Browser, Client
 from tests.make.members import Member, make_key_of, make_member
 from tests.make.oauth import bearer, grant_tokens, make_application
 
-pytestmark = pytest.mark.one_database
-
 ROLES: Final = ("viewer", "editor", "admin", "owner")
 EVERYBODY, EDITORS, ADMINS, NOBODY = ROLES, ROLES[1:], ROLES[2:], ()
 # What an application can ask for; none of them is about members' changes, usage or webhooks.

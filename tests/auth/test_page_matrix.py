@@ -28,8 +28,6 @@ from tests.make import (
 )
 from tests.make.browser import Page
 
-pytestmark = pytest.mark.one_database
-
 # Things of an account that paths name, besides those of the API.
 MORE_FILLERS: Final = {
     "app_id": lambda client, _: make_application(client).id,

@@ -21,6 +21,8 @@ from tests.billing.sending import (
 from tests.make import Client, event_types, events, make_project, square, together
 from tests.make.signed import result
 
+pytestmark = pytest.mark.both
+
 
 def _own(client: Client) -> TestResponse:
     return send(client, event(client, plan="pro", id=f"once-{client.account_id}"))

@@ -21,8 +21,6 @@ from tests.billing.sending import (
 from tests.make import make_account, second_app
 from tests.make.signed import result
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.mark.parametrize("way", ["billing", "stripe"])
 def test_a_plan_from_the_plan_file_can_be_bought(app: Flask, tmp_path: Path, way: str) -> None:

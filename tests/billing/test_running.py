@@ -31,8 +31,6 @@ from tests.billing.sending import (
 )
 from tests.make import Client, event_types, make_account, together
 
-pytestmark = pytest.mark.one_database
-
 # Of each route; 100 take a minute more.
 SHUFFLES = int(os.environ.get("CANOPY_TEST_SHUFFLES", "25"))
 SignedMessage = tuple[str, bytes, dict[str, str]]

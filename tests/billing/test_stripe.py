@@ -22,8 +22,6 @@ from tests.billing.sending import (
 from tests.make import Client, event_types, events, make_account
 from tests.make.signed import result
 
-pytestmark = pytest.mark.one_database
-
 CREATED = "customer.subscription.created"
 UPDATED = "customer.subscription.updated"
 DELETED = "customer.subscription.deleted"

@@ -29,8 +29,6 @@ from tests.make import Client
 from tests.make.properties import examples
 from tests.make.signed import post, result
 
-pytestmark = pytest.mark.one_database
-
 BODY = '{"id": "evt_1", "name": "Żółw \U0001f332"}'
 
 

@@ -27,7 +27,6 @@ from tests.billing.sending import (
 from tests.make import Client, event_types, events, make_account
 from tests.make.signed import post, result
 
-pytestmark = pytest.mark.one_database
 TYPES = (
     *("subscription.created", "subscription.updated", "subscription.canceled"),
     *("invoice.paid", "invoice.failed"),

@@ -9,8 +9,6 @@ import pytest
 
 from tests.make import Client, event_types, make_key, make_project, multi_square, square
 
-pytestmark = pytest.mark.one_database
-
 PROBLEM = ["code", "message", "part", "ring", "position", "coordinates"]
 
 

@@ -27,6 +27,8 @@ from tests.make import (
 )
 from tests.make.members import make_key_of
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def project(client: Client) -> dict[str, Any]:

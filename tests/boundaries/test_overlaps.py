@@ -16,6 +16,9 @@ from tests.geometry.shapes import box, multipolygon, polygon
 from tests.make import Client, event_types, make_project, multi_square, operator_of, square
 from tests.processor_time import is_within
 
+pytestmark = pytest.mark.both
+
+
 Record = dict[str, Any]
 VALIDATE = "/v1/geometry/validate"
 

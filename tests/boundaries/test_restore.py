@@ -11,6 +11,8 @@ from app.db.extensions import db
 from tests.boundaries.history import Record, boundaries, geometry_of, put
 from tests.make import Client, event_types, events, make_key, make_project, square
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def project(client: Client) -> Record:

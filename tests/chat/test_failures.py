@@ -29,8 +29,6 @@ from tests.chat.server import (
 )
 from tests.make import Client, second_app
 
-pytestmark = pytest.mark.one_database
-
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 FIFTY_MB = HEAD + b"Content-Length: 52428800\r\n\r\n"
 BOMB = gzip.compress(b" " * 50_000_000)

@@ -15,8 +15,6 @@ from tests.chat.conftest import ask
 from tests.chat.server import ModelServer, answers
 from tests.make import Client, make_account, make_key, second_app
 
-pytestmark = pytest.mark.one_database
-
 PLAN = "[two]\nchat_questions_per_day = 2\n\n[boundless]\n"
 DAY = 24 * 60 * 60
 

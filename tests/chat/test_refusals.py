@@ -17,8 +17,6 @@ from tests.chat.server import ModelServer
 from tests.make import Client, make_account, make_asset, make_key, make_project, square
 from tests.make.properties import examples
 
-pytestmark = pytest.mark.one_database
-
 NEEDS = {
     "list_projects": "projects:read",
     "read_project": "projects:read",

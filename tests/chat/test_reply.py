@@ -12,8 +12,6 @@ from tests.chat.conftest import KEY, ask, reply
 from tests.chat.server import ModelServer, says
 from tests.make import Client, make_account, make_service_token, second_app
 
-pytestmark = pytest.mark.one_database
-
 LONG = "x" * 4_000
 
 

@@ -11,8 +11,6 @@ from werkzeug.test import TestResponse
 from tests.chat.server import ModelServer, says, wants
 from tests.make import Browser, Client, make_project, sign_up
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 
 

@@ -18,8 +18,6 @@ from tests.chat.conftest import ask, reply
 from tests.chat.server import ModelServer, Step, closes, says, waits_for, wants
 from tests.make import Client, make_account, make_project, second_app
 
-pytestmark = pytest.mark.one_database
-
 LOADED = """
 import sys
 from app.factory import create_app

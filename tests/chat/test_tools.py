@@ -12,6 +12,7 @@ from tests.chat.server import ModelServer
 from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
 
 
+@pytest.mark.both
 def test_list_projects(caller: Client, model: ModelServer) -> None:
     small = make_project(caller, name="Small", description="Oaks", geometry=square(size=0.1))
     large = make_project(caller, name="Large", geometry=square(size=0.2))
@@ -44,6 +45,7 @@ def test_list_projects(caller: Client, model: ModelServer) -> None:
     assert [project["id"] for project in found["projects"]] == [draft["id"]]
 
 
+@pytest.mark.both
 def test_list_projects_in_pages(caller: Client, model: ModelServer) -> None:
     made = [make_project(caller, name=f"Wood {number:02}")["id"] for number in range(23)]
     arguments = {"sort": "name", "search": "wood"}
@@ -82,7 +84,6 @@ def test_read_project(caller: Client, model: ModelServer) -> None:
     }
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("letter", ["x", "森", "\x01", '"'])
 def test_a_long_description_is_cut_to_what_fits(
     caller: Client, model: ModelServer, letter: str
@@ -96,6 +97,7 @@ def test_a_long_description_is_cut_to_what_fits(
     assert listed["description"] == letter * policy.EXCERPT_LENGTH + "…"
 
 
+@pytest.mark.both
 def test_no_tool_gives_the_coordinates_of_a_boundary(caller: Client, model: ModelServer) -> None:
     ring = [[7.123456, 47.1], [7.2, 47.2345678], [7.3, 47.1], [7.2, 47.05], [7.123456, 47.1]]
     made = make_project(caller, geometry={"type": "Polygon", "coordinates": [ring]})
@@ -132,6 +134,7 @@ def test_summarize_projects(caller: Client, model: ModelServer) -> None:
     }
 
 
+@pytest.mark.both
 def test_summarize_assets(
     caller: Client, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

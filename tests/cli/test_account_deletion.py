@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+import pytest
 from flask import Flask
 
 from app.db.extensions import db
@@ -19,6 +20,7 @@ from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 
 
+@pytest.mark.both
 def test_everything_of_the_account_goes_and_nothing_else(
     app: Flask, run: Run, client: Client, stranger: Client
 ) -> None:
@@ -96,6 +98,7 @@ def test_it_asks_and_names_what_goes(run: Run, client: Client) -> None:
     assert client.get("/v1/account").status_code == 401
 
 
+@pytest.mark.both
 def test_what_was_interrupted_is_continued(app: Flask, run: Run) -> None:
     client = make_account(app)
     make_project(client)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+import pytest
 
 from app.policy.audit import INSTANCE
 from tests.cells import every_cell
@@ -118,6 +119,7 @@ def _of(client: Client) -> list[str]:
     return ["--account", client.account_id]
 
 
+@pytest.mark.both
 def test_a_command_has_its_entry(run: Run, client: Client, tmp_path: Path) -> None:
     make_project(client)
     with every_cell() as cell:
@@ -144,6 +146,7 @@ def test_a_new_account(run: Run, client: Client) -> None:
     assert {each["actor"]["type"] for each in found} == {"operator"}
 
 
+@pytest.mark.both
 def test_reading_leaves_no_entry(run: Run, client: Client) -> None:
     other = make_account(client.app)
     with new_entries(client, other.account_id, INSTANCE) as found:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,8 +19,6 @@ from tests.cli.conftest import Run
 from tests.formats.writers.sources import read_with_gdal
 from tests.make import Client, make_asset, make_project, point, square
 from tests.make.geometry import square_ring
-
-one_database = pytest.mark.one_database
 
 
 @pytest.fixture
@@ -55,6 +55,7 @@ def test_the_format_follows_from_the_name(
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.both
 def test_what_is_exported_is_what_the_api_exports(
     run: Run, client: Client, project: str, tmp_path: Path
 ) -> None:
@@ -83,7 +84,6 @@ def test_assets(run: Run, client: Client, project: str, tmp_path: Path) -> None:
     assert read_with_gdal(gpx, "waypoints").columns["name"] == ["Mast"]
 
 
-@one_database
 def test_an_existing_file_is_replaced_only_on_confirmation(
     run: Run, client: Client, project: str, tmp_path: Path
 ) -> None:
@@ -98,7 +98,6 @@ def test_an_existing_file_is_replaced_only_on_confirmation(
     assert run(*words, "--yes").exit_code == 0
 
 
-@one_database
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -118,7 +117,6 @@ def test_wrong_usage(run: Run, client: Client, words: tuple[str, ...], said: str
     assert said in _export(run, client, *words, code=2)
 
 
-@one_database
 def test_what_does_not_exist(run: Run, client: Client, tmp_path: Path) -> None:
     absent = "proj_01arz3ndektsv4rrffq69g5fav"
     words = ("--output", str(tmp_path / "x.csv"))
@@ -131,7 +129,6 @@ def test_what_does_not_exist(run: Run, client: Client, tmp_path: Path) -> None:
     assert "cannot be written" in _export(run, client, "--output", nowhere, code=1)
 
 
-@one_database
 def test_a_file_for_the_eudr(run: Run, client: Client, tmp_path: Path) -> None:
     hole = {
         "type": "Polygon",
@@ -148,7 +145,6 @@ def test_a_file_for_the_eudr(run: Run, client: Client, tmp_path: Path) -> None:
     assert plot["properties"]["ProducerCountry"] == "DE"
 
 
-@one_database
 def test_nothing_is_left_of_a_file_that_fails(
     run: Run, client: Client, project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,11 +164,11 @@ def _environ(app: Flask) -> dict[str, str]:
     }
 
 
-@one_database
 def test_as_a_command_into_a_pipe_that_closes(app: Flask, client: Client, project: str) -> None:
     with app.app_context():
         slug = read_account(client.account_id)["slug"]
-    command = f"bin/canopy export --account {slug} --format csv --output - | head -c 2"
+    canopy = f"{shlex.quote(sys.executable)} -m app.cli"
+    command = f"{canopy} export --account {slug} --format csv --output - | head -c 2"
     done = subprocess.run(
         ["/bin/sh", "-c", command], cwd=ROOT, env=_environ(app), capture_output=True, check=True
     )
@@ -180,7 +176,6 @@ def test_as_a_command_into_a_pipe_that_closes(app: Flask, client: Client, projec
     assert b"Traceback" not in done.stderr
 
 
-@one_database
 @pytest.mark.parametrize("format_name", ["geojson", "csv"])
 @pytest.mark.slow
 def test_a_terminal_shows_a_bar(
@@ -192,7 +187,7 @@ def test_a_terminal_shows_a_bar(
     terminal, end = pty.openpty()
     environ = _environ(app) | {"TERM": "xterm"}
     done = subprocess.run(
-        ["bin/canopy", *words],
+        [sys.executable, "-m", "app.cli", *words],
         cwd=ROOT,
         env=environ,
         stdout=subprocess.PIPE,

@@ -18,8 +18,6 @@ from app.factory import create_app
 from config import load_settings
 from tests.cli.conftest import Run, runner
 
-pytestmark = pytest.mark.one_database
-
 
 def test_a_wrong_setting_is_one_sentence_and_2(tmp_path: Path) -> None:
     environ = {"INSTANCE_PATH": str(tmp_path), "PORT": "high"}

@@ -163,6 +163,7 @@ def test_update_by_external_id_is_how_a_file_is_kept_in_step(
     assert counts(imported(run, client, second, "--update")) == (0, 0, 3, 0)
 
 
+@pytest.mark.both
 def test_without_update_a_known_external_id_is_rejected(
     run: Run, client: Client, tmp_path: Path
 ) -> None:
@@ -229,6 +230,7 @@ def test_a_name_that_repeats_in_the_file_matches_nothing(
     assert projects(client)["Stand"]["geometry"] == project["geometry"]
 
 
+@pytest.mark.both
 def test_a_feature_without_a_boundary_leaves_that_of_the_project(
     run: Run, client: Client, tmp_path: Path
 ) -> None:

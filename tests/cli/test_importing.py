@@ -82,6 +82,7 @@ def test_coordinates_and_attributes_are_those_of_the_file(run: Run, client: Clie
     }
 
 
+@pytest.mark.both
 def test_each_project_has_its_event_by_the_owner(run: Run, client: Client) -> None:
     document = imported(run, client, DISTRICTS)
     emitted = events(client)

@@ -12,8 +12,6 @@ from tests.formats.readers.gdal import write, zipped
 from tests.make import Client, square
 from tests.make.features import DISTRICTS
 
-pytestmark = pytest.mark.one_database
-
 BOW_TIE = {
     "type": "Polygon",
     "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]],

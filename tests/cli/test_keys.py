@@ -11,8 +11,6 @@ import pytest
 from tests.cli.conftest import Run
 from tests.make import Client
 
-pytestmark = pytest.mark.one_database
-
 KINDS = pytest.mark.parametrize(("command", "field"), [("key", "key"), ("service-token", "token")])
 
 

@@ -13,8 +13,6 @@ from tests.cli.conftest import Run, runner
 from tests.mail.servers import smtp_server
 from tests.make import second_app
 
-pytestmark = pytest.mark.one_database
-
 
 def test_without_a_server_it_says_where_the_mail_is(run: Run, app: Flask) -> None:
     result = run("mail", "test", "jo@example.org", "--json")

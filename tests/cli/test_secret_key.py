@@ -29,8 +29,6 @@ from tests.make import Client, make_account, second_app
 from tests.make.webhooks import make_webhook, webhook_row
 from tests.running.instances import wait_for
 
-pytestmark = pytest.mark.one_database
-
 Start = Callable[[], Flask]
 NEW_KEY = "a new key, which is long enough for it"
 

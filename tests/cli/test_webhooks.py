@@ -27,8 +27,6 @@ from tests.make import Client, events, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
 from tests.webhooks.job import deliver_due, forget_deliveries
 
-pytestmark = pytest.mark.one_database
-
 SECONDS = 30
 
 

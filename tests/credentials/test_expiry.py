@@ -71,6 +71,7 @@ def test_a_service_token_does_not_expire(client: Client) -> None:
     assert token.get("/v1/auth/verify").json["expires_at"] is None
 
 
+@pytest.mark.both
 def test_whoever_made_a_key_is_told_once_a_week_before(client: Client) -> None:
     _key(client, 30 * _DAY, age=30 * _DAY - _SOON + timedelta(hours=1))
     assert len(_told(client)) == 1
@@ -90,6 +91,7 @@ def test_nobody_is_told_of_others(client: Client, life: timedelta, age: timedelt
     assert _told(client) == []
 
 
+@pytest.mark.both
 def test_nobody_is_told_of_a_revoked_key(client: Client) -> None:
     key = _key(client, 30 * _DAY, age=25 * _DAY)
     with client.app.app_context(), transaction():
@@ -106,6 +108,7 @@ def test_the_address_of_the_last_use_is_noted(app: Flask, client: Client) -> Non
         assert found.last_used_address == "2001:db8::7"
 
 
+@pytest.mark.both
 def test_keys_that_expire_soon_are_found_on_their_index(app: Flask) -> None:
     """In its order; all other keys are not read."""
     with app.app_context():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.make.accounts import Client, make_service_token
 from tests.make.members import make_member
 from tests.make.oauth import bearer, grant_tokens, make_application
@@ -18,6 +20,7 @@ def test_a_key_belongs_to_the_account_and_to_no_person(client: Client) -> None:
     assert token.get("/v1/me").json["data"] == expected
 
 
+@pytest.mark.both
 def test_a_token_acts_for_a_person(client: Client) -> None:
     person = make_member(client, "editor")
     member = client.get(f"/v1/account/members/{person.id}").json["data"]

@@ -53,6 +53,7 @@ def test_ids_and_secrets_have_prefixes(
     assert secret.startswith(secret_prefix)
 
 
+@pytest.mark.both
 def test_only_a_digest_of_the_secret_is_stored(app: Flask, client: Client) -> None:
     credential_id, secret = _create(client)
     with app.app_context():
@@ -87,14 +88,12 @@ def test_permissions_are_sorted_and_unique(client: Client) -> None:
     assert _list(client)[0]["permissions"] == ["assets:read", "projects:read"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("permission", PERMISSIONS)
 def test_every_permission_can_be_granted(client: Client, permission: str) -> None:
     _create(client, permissions=[permission])
     assert _list(client)[0]["permissions"] == [permission]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("permission", PERMISSIONS)
 def test_what_is_of_the_account_is_not_limited_to_projects(client: Client, permission: str) -> None:
     fields = {"project_ids": [make_project(client)["id"]], "permissions": [permission]}
@@ -112,7 +111,6 @@ def test_a_project_of_another_account_is_refused(client: Client, stranger: Clien
         _create(client, project_ids=[make_project(stranger)["id"]])
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
@@ -151,7 +149,6 @@ def test_an_unknown_account_is_rejected(app: Flask) -> None:
     assert [detail.field for detail in raised.value.details] == ["account"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("entry", ["10.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32"])
 def test_ipv4_and_ipv6_addresses_and_networks_are_accepted(client: Client, entry: str) -> None:
     _create(client, kind="service_token", ip_allowlist=[entry])

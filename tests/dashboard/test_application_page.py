@@ -116,6 +116,7 @@ def test_of_many_people_the_latest_are_listed(
     assert [each.email in page.text for each in members] == [False, True, True]
 
 
+@pytest.mark.both
 def test_name_and_addresses_are_changed(
     client: Client, owner: Browser, application: Application
 ) -> None:
@@ -164,6 +165,7 @@ def test_taking_a_scope_away_is_agreed_to_before(
     assert bearer(client, one["access_token"]).get("/v1/projects").status_code == 200
 
 
+@pytest.mark.both
 def test_a_scope_that_nobody_granted_is_taken_away_at_once(
     client: Client, owner: Browser, application: Application
 ) -> None:
@@ -247,6 +249,7 @@ def test_rotating_often_is_refused_for_a_while(
     assert statuses == [200] * 5 + [429]
 
 
+@pytest.mark.both
 def test_deleting_ends_all_access(
     client: Client, stranger: Client, owner: Browser, application: Application
 ) -> None:

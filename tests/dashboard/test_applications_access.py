@@ -18,8 +18,6 @@ from tests.make import (
 )
 from tests.oauth.support import api_status, authorize_url, browser_of, tokens_of
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def application(client: Client) -> Application:

@@ -175,6 +175,7 @@ def test_the_status_is_changed_at_once(
     assert browser.submit(f"{path_of(asset)}/status", status="Nothing").status == 400
 
 
+@pytest.mark.both
 def test_an_asset_is_edited(browser: Browser, client: Client, asset: dict[str, Any]) -> None:
     sent = metadata_of(browser.get(f"{path_of(asset)}/edit"))
     sent |= rows(("height", "13"), ("sensors", '["rain"]'), ("serial", "WX-2"))
@@ -211,6 +212,7 @@ def test_a_word_is_compared_as_it_is_shown(
     assert "Status" not in table
 
 
+@pytest.mark.both
 def test_a_location_is_taken_away(browser: Browser, client: Client, asset: dict[str, Any]) -> None:
     browser.get(f"{path_of(asset)}/edit")
     page = browser.submit(longitude="")
@@ -220,6 +222,7 @@ def test_a_location_is_taken_away(browser: Browser, client: Client, asset: dict[
     assert saved(client, asset)["location"] is None
 
 
+@pytest.mark.both
 def test_what_somebody_else_saved_is_not_overwritten(
     browser: Browser, client: Client, asset: dict[str, Any]
 ) -> None:

@@ -52,6 +52,7 @@ def test_assets_of_all_projects_are_listed(browser: Browser, forest: dict[str, A
     assert "no location" in page.text
 
 
+@pytest.mark.both
 def test_the_filters_of_the_address(browser: Browser, forest: dict[str, Any]) -> None:
     project_id = forest["id"]
     assert names(browser, "?search=TOW") == ["Tower"]
@@ -77,6 +78,7 @@ def test_wrong_filters_are_told_and_left_out(browser: Browser, forest: dict[str,
     assert "changed: Must be one of: 1, 7, 30." in browser.page.text
 
 
+@pytest.mark.both
 def test_a_project_is_chosen_by_what_is_typed(
     browser: Browser, client: Client, forest: dict[str, Any]
 ) -> None:
@@ -101,6 +103,7 @@ def test_projects_are_offered_while_typing(browser: Browser, forest: dict[str, A
     assert browser.get("/assets/projects?project=nor", headers=SCRIPT).text == "north-wood"
 
 
+@pytest.mark.both
 def test_pages_of_the_list(browser: Browser, client: Client) -> None:
     project = make_project(client)
     for number in range(51):
@@ -112,6 +115,7 @@ def test_pages_of_the_list(browser: Browser, client: Client) -> None:
     assert names(browser, "?page=2") == ["Post 0"]
 
 
+@pytest.mark.both
 def test_the_map_has_what_the_filters_leave(browser: Browser, forest: dict[str, Any]) -> None:
     assert on_map(browser) == ["Pump", "Saw", "Tower"]
     assert on_map(browser, "?bbox=0,40,20,60") == ["Pump", "Tower"]
@@ -148,6 +152,7 @@ def test_the_map_is_sent_once(browser: Browser, forest: dict[str, Any]) -> None:
     assert browser.get("/assets/map", headers=SCRIPT | {"If-None-Match": tag}).status == 304
 
 
+@pytest.mark.both
 def test_assets_are_exported(browser: Browser, forest: dict[str, Any], client: Client) -> None:
     def exported(page: Any) -> list[str]:
         features = json.loads(page.response.data)["features"]

@@ -47,7 +47,6 @@ def _short(*ids: str) -> list[str]:
     return [each.removeprefix("aud_") for each in ids]
 
 
-@pytest.mark.one_database
 def test_each_action_has_a_line_and_can_be_chosen(client: Client, owner: Browser) -> None:
     offered = [action for group in action_groups() for action, _ in group.actions]
     assert sorted(offered) == sorted(
@@ -100,6 +99,7 @@ def test_actions_are_called_as_entries_read() -> None:
     assert groups["The instance"]["instance.message_removed"].endswith("from all pages")
 
 
+@pytest.mark.both
 def test_what_people_did_stands_there_with_where_they_came_from(
     client: Client, owner: Browser
 ) -> None:
@@ -117,7 +117,6 @@ def test_what_people_did_stands_there_with_where_they_came_from(
     assert newest["via"]["credential"] in page.text
 
 
-@pytest.mark.one_database
 def test_a_person_who_acts_on_themselves_is_named_once(client: Client, owner: Browser) -> None:
     themselves = Target("person", ANA.id, ANA.label)
     for action, words in {
@@ -130,6 +129,7 @@ def test_a_person_who_acts_on_themselves_is_named_once(client: Client, owner: Br
         assert f"ana@forest.example.org {words}" in owner.get(PATH).text
 
 
+@pytest.mark.both
 def test_targets_that_exist_are_linked(client: Client, owner: Browser) -> None:
     project = make_project(client)
     asset = make_asset(client, project["id"])
@@ -168,6 +168,7 @@ def test_what_belongs_to_others_is_neither_shown_nor_linked(client: Client, owne
     assert audit_entries(other)[-1]["id"] not in page.text
 
 
+@pytest.mark.both
 def test_the_log_is_filtered(client: Client, owner: Browser) -> None:
     hazel = Target("project", "proj_01arz3ndektsv4rrffq69g5fav", "Hazel dell")
     first = make_entry(client, "project.updated", hazel)
@@ -192,7 +193,6 @@ def test_the_log_is_filtered(client: Client, owner: Browser) -> None:
     assert f"{PATH}?actor_id={ANA.id}&target_id={hazel.id}" in page.links
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "message"),
     [
@@ -214,6 +214,7 @@ def test_a_wrong_filter_is_told_and_left_out(
     assert _short(made)[0] in _shown(page)
 
 
+@pytest.mark.both
 def test_older_entries_are_on_further_pages(
     client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,7 +231,6 @@ def test_older_entries_are_on_further_pages(
     assert "There are no older entries with these filters." in page.text
 
 
-@pytest.mark.one_database
 def test_viewers_and_editors_read_no_audit_log(client: Client) -> None:
     for role in ("viewer", "editor"):
         browser = browser_of(client, role)
@@ -258,6 +258,7 @@ def test_the_proof_is_told_and_can_be_kept(client: Client, owner: Browser) -> No
     assert "entry_hashes" not in kept[0]
 
 
+@pytest.mark.both
 def test_what_the_filters_leave_is_downloaded(client: Client, owner: Browser) -> None:
     make_entry(client, "project.archived", actor=ROBIN)
     made = make_entry(client, "project.restored", actor=ROBIN)

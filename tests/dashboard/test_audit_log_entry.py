@@ -30,7 +30,6 @@ def _html(page: Page) -> str:
     return page.response.get_data(as_text=True)
 
 
-@pytest.mark.one_database
 def test_ways_are_told_in_words(client: Client, owner: Browser) -> None:
     firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
     application = {"id": "app_01arz3ndektsv4rrffq69g5fav", "label": "Field map"}
@@ -50,7 +49,6 @@ def test_ways_are_told_in_words(client: Client, owner: Browser) -> None:
         assert words in owner.get(PATH).text
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("label", [HOSTILE, "<b>x</b>", '" onmouseover="alert(1)'])
 def test_labels_and_values_are_text(client: Client, owner: Browser, label: str) -> None:
     make_entry(
@@ -70,7 +68,6 @@ def test_labels_and_values_are_text(client: Client, owner: Browser, label: str) 
     assert str(escape(label)) in html
 
 
-@pytest.mark.one_database
 def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
     for name, former, value, words in (
         ("permissions", None, ["projects:read"], "See projects and check geometries"),
@@ -95,7 +92,6 @@ def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
         assert words in newest, name
 
 
-@pytest.mark.one_database
 def test_a_later_version_may_have_written_anything(client: Client, owner: Browser) -> None:
     for changes in ({"geometry": {"changed": True}}, {"name": "x"}, {"name": {"was": 1}}):
         make_entry(client, changes=changes)

@@ -71,7 +71,6 @@ def test_each_is_offered_once_by_the_newest_name(client: Client) -> None:
         assert found == expected[:most]
 
 
-@pytest.mark.one_database
 def test_keys_with_one_name_are_told_apart(client: Client, owner: Browser) -> None:
     make_entry(client, actor=SYNC)
     make_entry(client, actor=OTHER_SYNC._replace(label="Sync"))
@@ -80,7 +79,6 @@ def test_keys_with_one_name_are_told_apart(client: Client, owner: Browser) -> No
         assert f"Sync ({key.id})" in page.text
 
 
-@pytest.mark.one_database
 def test_somebody_without_entries_stays_chosen(owner: Browser) -> None:
     page = owner.get(f"{PATH}?actor_id={ROBIN.id}")
     assert _is_chosen(page, ROBIN)
@@ -103,7 +101,6 @@ def test_where_there_are_many_a_name_is_typed(client: Client, owner: Browser) ->
     assert f"by {ANA.label}" in _show(owner, who=ANA.label).text
 
 
-@pytest.mark.one_database
 @pytest.mark.usefixtures("_many")
 def test_a_name_that_nobody_has(client: Client, owner: Browser) -> None:
     made = make_entry(client, actor=ROBIN)
@@ -115,7 +112,6 @@ def test_a_name_that_nobody_has(client: Client, owner: Browser) -> None:
     assert made in _shown(page)
 
 
-@pytest.mark.one_database
 @pytest.mark.usefixtures("_many")
 def test_a_name_that_json_writes_otherwise(client: Client, owner: Browser) -> None:
     made = make_entry(client, actor=QUOTED)
@@ -123,7 +119,6 @@ def test_a_name_that_json_writes_otherwise(client: Client, owner: Browser) -> No
     assert _shown(_show(owner, who=QUOTED.label.upper())) == [made]
 
 
-@pytest.mark.one_database
 @pytest.mark.usefixtures("_many")
 def test_a_name_that_several_have(client: Client, owner: Browser) -> None:
     for key in (SYNC, OTHER_SYNC):

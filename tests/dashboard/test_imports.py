@@ -19,6 +19,7 @@ BOWTIE = {
 }
 
 
+@pytest.mark.both
 def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client: Client) -> None:
     make_project(client, name="Old", geometry=square(size=0.2))
     page = upload(
@@ -58,6 +59,7 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
     assert "Undone" in browser.get("/imports").text
 
 
+@pytest.mark.both
 def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Client) -> None:
     project = make_project(client)
     page = upload(browser, CSV, "springs.csv", kind="assets", project_id=project["id"])
@@ -209,6 +211,7 @@ def test_a_hostile_file_is_shown_as_text(browser: Browser) -> None:
     assert b"<script>alert" not in page.response.data
 
 
+@pytest.mark.both
 def test_large_boundaries_are_simplified_for_the_map(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +252,7 @@ def test_what_was_undone_is_not_on_the_map(browser: Browser) -> None:
     assert drawn["left_out"] == 0
 
 
+@pytest.mark.both
 def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     line = {"type": "LineString", "coordinates": square()["coordinates"][0]}
     page = ready(browser, feature(line, name="Walk"))
@@ -260,6 +264,7 @@ def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     assert len(client.get("/v1/projects").json["data"]) == 1
 
 
+@pytest.mark.both
 def test_another_layer_has_other_columns(browser: Browser) -> None:
     track = "".join(f'<trkpt lat="{44 + y}" lon="{x}"/>' for x, y in ((0, 0), (1, 0), (1, 1)))
     gpx = (

@@ -48,6 +48,7 @@ def with_access(client: Client) -> str:
     return member.id
 
 
+@pytest.mark.both
 def test_what_ends_is_said_before(client: Client, owner: Browser) -> None:
     page = owner.get(f"/members/{with_access(client)}")
     lower, _, removal = page.text.partition("Save the role")

@@ -110,6 +110,7 @@ def _mail(client: Client, email: str, **values: object) -> None:
         db.session.commit()
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -133,6 +134,7 @@ def test_what_became_of_the_mail(
     assert words in owner.get(f"/members/{invited['id']}").text
 
 
+@pytest.mark.both
 def test_an_invitation_that_has_ended(client: Client, owner: Browser) -> None:
     invited = make_invited(client)
     with client.app.app_context():
@@ -144,6 +146,7 @@ def test_an_invitation_that_has_ended(client: Client, owner: Browser) -> None:
     assert "Send again" in page.text
 
 
+@pytest.mark.both
 def test_an_invitation_is_sent_again(client: Client, owner: Browser) -> None:
     invited = make_invited(client, "editor")
     before = invitation_token(client, invited["email"])
@@ -210,6 +213,7 @@ def test_a_seat_is_free_again(full: Client) -> None:
     assert page.form("/members/invite")
 
 
+@pytest.mark.both
 def test_names_do_not_become_markup(client: Client, owner: Browser) -> None:
     post(owner, "/profile/name", name=HOSTILE)
     html = owner.get("/members").response.get_data(as_text=True)

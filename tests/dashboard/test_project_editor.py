@@ -102,6 +102,7 @@ def test_a_taken_name_or_number_names_the_other(client: Client, owner: Browser) 
     assert "The external id &#39;T-1&#39;" in page.response.get_data(as_text=True)
 
 
+@pytest.mark.both
 def test_a_project_is_edited(client: Client, owner: Browser) -> None:
     project = make_project(client, geometry=square(), metadata={"n": 5, "tags": ["a"], "s": "5"})
     path = f"/projects/{project['id']}/edit"
@@ -143,6 +144,7 @@ def test_an_archived_project_keeps_its_status(client: Client, owner: Browser) ->
     assert read(client, project["id"])["status"] == "archived"
 
 
+@pytest.mark.both
 def test_a_change_by_somebody_else_is_shown_and_not_overwritten(
     client: Client, owner: Browser
 ) -> None:

@@ -47,6 +47,7 @@ def test_active_projects_are_listed_by_name(owner: Browser) -> None:
     assert "no boundary" in page.text
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -62,6 +63,7 @@ def test_filters_in_the_address(owner: Browser, query: str, found: list[str]) ->
     assert names(owner.get(f"/projects?{query}")) == found
 
 
+@pytest.mark.both
 def test_the_largest_come_first(owner: Browser) -> None:
     text = owner.get("/projects?sort=area").text
     assert text.index(" Beech ") < text.index(" Birch ") < text.index(" Alder ")
@@ -93,6 +95,7 @@ def test_an_empty_account_says_what_to_do(client: Client) -> None:
     assert {"/projects/new", "/imports/new"} <= set(page.links)
 
 
+@pytest.mark.both
 def test_the_map_has_the_shapes_of_the_filters(owner: Browser) -> None:
     found = json_of(owner, "/projects/map?zoom=8&status=active")
     assert {each["properties"]["name"] for each in found["features"]} == {"Alder", "Birch", "Beech"}
@@ -111,6 +114,7 @@ def test_the_map_of_a_search_follows_changes(client: Client, owner: Browser) -> 
     assert json_of(owner, path)["features"] == []
 
 
+@pytest.mark.both
 def test_another_account_sees_nothing_of_it(stranger: Client) -> None:
     browser = browser_of(stranger)
     assert names(browser.get("/projects?status=any")) == []
@@ -137,6 +141,7 @@ def test_selected_projects_are_archived_and_restored(
     assert "Select the projects" in owner.get("/projects").text
 
 
+@pytest.mark.both
 def test_selected_or_filtered_projects_are_exported(
     owner: Browser, projects: dict[str, str]
 ) -> None:
@@ -181,6 +186,7 @@ def test_a_viewer_sees_and_changes_nothing(viewer: Browser, projects: dict[str, 
     assert "Only editors, admins and owners can do this" in page.text
 
 
+@pytest.mark.both
 def test_pages_of_a_long_list(client: Client) -> None:
     long = make_account(client.app)
     for number in range(51):

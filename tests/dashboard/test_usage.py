@@ -43,7 +43,6 @@ def test_requests_by_credential_and_of_one(client: Client, browser: Browser) -> 
     assert f"{clock.day_of(clock.now())}: Requests 3" in one.text
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("query", ["days=8", "days=x", "credential=key_x", "credential=%00"])
 def test_what_an_address_cannot_ask_for_is_left_out(browser: Browser, query: str) -> None:
     page = browser.get(f"/usage?{query}")
@@ -52,6 +51,7 @@ def test_what_an_address_cannot_ask_for_is_left_out(browser: Browser, query: str
     assert "Show all" not in page.text
 
 
+@pytest.mark.both
 def test_near_and_over_a_limit(client: Client, browser: Browser) -> None:
     _on_plan(client, "free")
     set_counters(client, area_m2=9_000_000, members=3)
@@ -89,7 +89,6 @@ def test_beyond_the_limit_of_hectares(client: Client, browser: Browser) -> None:
     assert "Limit exceeded" in page.text
 
 
-@pytest.mark.one_database
 def test_hostile_names(client: Client, browser: Browser) -> None:
     with client.app.app_context():
         db.session.get_one(Credential, client.credential_id).name = HOSTILE
@@ -109,7 +108,6 @@ def test_the_file_of_requests(client: Client, browser: Browser) -> None:
     assert lines[1].startswith(f"{clock.day_of(clock.now())},{client.credential_id},api_key,")
 
 
-@pytest.mark.one_database
 def test_the_part_that_follows_what_happens(client: Client, browser: Browser) -> None:
     part = browser.get("/usage", headers={"HX-Request": "true"})
     assert part.response.text.lstrip().startswith('<div id="usage"')
@@ -131,7 +129,6 @@ def test_a_role_that_may_not_see_it(client: Client, role: str) -> None:
     assert "/usage" not in member.get("/members").links
 
 
-@pytest.mark.one_database
 def test_a_stranger_is_asked_to_sign_in(app: Flask) -> None:
     assert Browser(app).get("/usage").path.startswith("/login?")
 
@@ -144,7 +141,6 @@ def test_it_shows_nothing_of_another_account(
     assert "No requests in the last 30 days." in page.text
 
 
-@pytest.mark.one_database
 def test_it_works_while_valkey_is_down(app: Flask) -> None:
     with second_app(app, redis_url="redis://127.0.0.1:9/0") as cut_off:
         client = make_account(cut_off)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.make import Browser, Client, make_webhook
-
-pytestmark = pytest.mark.one_database
 
 URL = "https://hooks.example.org/"
 

@@ -83,6 +83,7 @@ def test_pages_keep_the_filters(client: Client, owner: Browser, webhook: dict[st
     assert _shown(_get(owner, webhook, "?before=log_1")) == made[:0:-1]
 
 
+@pytest.mark.both
 def test_what_is_rare_is_looked_for_further_back(
     client: Client, owner: Browser, webhook: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

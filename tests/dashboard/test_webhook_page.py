@@ -40,6 +40,7 @@ def test_a_webhook_that_was_never_used(owner: Browser, webhook: dict[str, Any]) 
     assert "No attempts yet." in page.text
 
 
+@pytest.mark.both
 def test_why_it_fails_is_the_first_thing(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:
@@ -56,6 +57,7 @@ def test_why_it_fails_is_the_first_thing(
     assert {f"{_path(webhook)}/logs/{log_id}", f"{_path(webhook)}/edit"} <= set(page.links)
 
 
+@pytest.mark.both
 def test_what_failed_for_good_can_be_sent_again(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:
@@ -67,6 +69,7 @@ def test_what_failed_for_good_can_be_sent_again(
         assert (f"{_path(webhook)}/replay?only_failed=true" in page.links) is is_offered
 
 
+@pytest.mark.both
 def test_what_to_do_after_410(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
     make_log(client, webhook["id"], EVENT, response_code=410, error="answered 410")
     set_webhook(
@@ -90,6 +93,7 @@ def test_every_reason_is_explained() -> None:
     assert explain({"status": "success", "response_code": 204}).todo == ""
 
 
+@pytest.mark.both
 def test_charts_have_the_numbers_of_their_hours(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:
@@ -119,6 +123,7 @@ def test_charts_have_the_numbers_of_their_hours(
     assert "100 attempts succeeded, 7 failed" in _get(owner, webhook, "?days=31").text
 
 
+@pytest.mark.both
 def test_what_is_new_appears_on_the_first_page(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:
@@ -182,6 +187,7 @@ def test_one_attempt_with_what_was_sent(
     assert [each["cause"] for each in deliveries(client, webhook["id"])] == ["event", "redelivery"]
 
 
+@pytest.mark.both
 def test_an_attempt_whose_event_is_gone(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:
@@ -221,6 +227,7 @@ def test_how_far_a_replay_is(client: Client, owner: Browser, webhook: dict[str, 
     assert '<progress max="4000" value="1500"' in text
 
 
+@pytest.mark.both
 def test_a_replay_that_is_done(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
     make_replay(client, webhook["id"], created_at=clock.now() - timedelta(minutes=1))
     assert ": 2 tried. The log has the results." in _get(owner, webhook).text
@@ -232,6 +239,7 @@ def test_a_replay_that_is_done(client: Client, owner: Browser, webhook: dict[str
     assert ": 2 tried, 1 of them without success so far." in _get(owner, webhook).text
 
 
+@pytest.mark.both
 def test_when_a_failing_webhook_will_be_disabled(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:

@@ -92,6 +92,7 @@ def test_the_audit_log_is_chosen_beside_all_events(
     assert "audit.entry" in wanted
 
 
+@pytest.mark.both
 def test_nothing_matches(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
     set_deliveries(client, webhook["id"], "succeeded")
     page = owner.get(f"{_path(webhook)}?only_failed=true")

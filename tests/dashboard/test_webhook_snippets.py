@@ -25,8 +25,6 @@ from tests.mail.servers import free_port
 from tests.node import NODE
 from tests.webhooks.clients.running import wait_until
 
-pytestmark = pytest.mark.one_database
-
 PATH: Final = "/in/canopy.x-1"
 BODY: Final = '{"id": "evt_1", "name": "Wald am Fluß — 森 \U0001f332"}\n'.encode()
 # What builds a program before it is run.

@@ -21,6 +21,7 @@ EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
 HOUR = timedelta(hours=1)
 
 
+@pytest.mark.both
 def test_without_webhooks_it_is_said_what_they_are_for(owner: Browser) -> None:
     page = owner.get("/webhooks")
     assert page.title == "Webhooks"
@@ -145,6 +146,7 @@ def test_the_limit_is_told(client: Client, owner: Browser) -> None:
     assert page.form().fields["url"] == URL
 
 
+@pytest.mark.both
 def test_a_webhook_is_edited(client: Client, owner: Browser) -> None:
     webhook = make_webhook(client, events=["project.created"])
     path = f"/webhooks/{webhook['id']}"

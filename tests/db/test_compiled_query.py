@@ -18,6 +18,8 @@ from app.db.queries import CompiledQuery
 from app.models import Account, Credential, Project
 from tests.make import Client, make_asset, make_project, make_service_token, point, square
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def filled(client: Client) -> Client:

@@ -13,6 +13,9 @@ from app.db import queries
 from app.db.engines import is_outage
 from app.db.extensions import db
 
+pytestmark = pytest.mark.both
+
+
 SECRET = "not for the log"
 
 

@@ -15,7 +15,7 @@ from app.db.extensions import db
 from app.db.migrations import upgrade
 from tests.make import Client, make_account, make_key, make_project, second_app
 
-pytestmark = pytest.mark.provokes(503)
+pytestmark = [pytest.mark.both, pytest.mark.provokes(503)]
 
 
 @pytest.fixture

@@ -17,6 +17,9 @@ from tests.make import Client, make_account, make_project, second_app
 from tests.postgres import PostgresServer
 from tests.postgresql.standby import Standby, standby_of
 
+pytestmark = pytest.mark.both
+
+
 Reads = Callable[[], tuple[float, float]]
 
 

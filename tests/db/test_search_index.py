@@ -19,6 +19,9 @@ from app.values.ids import new_id
 from app.values.text import searchable
 from tests.make import Client, make_project, square
 
+pytestmark = pytest.mark.both
+
+
 TEXTS = st.text(min_size=3, max_size=80).filter(lambda text: len(searchable(text)) >= 3)
 
 

@@ -21,6 +21,8 @@ from tests.deliveries.makers import queue
 from tests.make import Client, make_account
 from tests.make.webhooks import make_webhook
 
+pytestmark = pytest.mark.both
+
 
 def plan(app: Flask, model: type[Delivery | Mail], attempts: int, wait: timedelta) -> None:
     """Plan all rows of a model so far ahead."""

@@ -25,8 +25,6 @@ from tests.db.writing import begin, can_begin, fails_to_begin, insert, opened, t
 from tests.make import together
 from tests.running.instances import wait_for
 
-pytestmark = pytest.mark.one_database
-
 # The start of what another process runs.
 OTHER = """
 import os, sys, time

@@ -93,6 +93,7 @@ def test_who_scheduled_it_may_be_deleted_before(
     assert f"A former owner deleted the account {name}" in page.text
 
 
+@pytest.mark.both
 def test_owners_and_admins_are_told_once(app: Flask, client: Client) -> None:
     admin, viewer = make_member(client, "admin"), make_member(client, "viewer")
     schedule(browser_with_password(client), slug_of(client))
@@ -198,6 +199,7 @@ def test_an_export_meanwhile_is_no_archive(app: Flask, due: Client) -> None:
         deque(pieces, maxlen=0)
 
 
+@pytest.mark.both
 def test_a_restore_puts_deletions_off(app: Flask, tmp_path: Path) -> None:
     environ = {"INSTANCE_PATH": str(tmp_path / "own"), "DATABASE_URL": f"sqlite:///{tmp_path}/a.db"}
     own = create_app(load_settings(environ))

@@ -66,6 +66,7 @@ def test_who_has_signed_up_stays(own: Client, stranger: Client, how: str) -> Non
     assert is_kept(own, member.id)
 
 
+@pytest.mark.both
 @how
 @pytest.mark.parametrize("column", ["email_verified_at", "operator_since"])
 def test_who_is_known_otherwise_stays(own: Client, how: str, column: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 
+import pytest
 from flask import Flask
 
 from app.policy.audit import INSTANCE
@@ -103,6 +104,7 @@ def test_the_only_owner_can_once_the_account_is_gone(app: Flask) -> None:
     assert tables_naming(app, email) <= KEPT | {"mails"}  # the mail that says so
 
 
+@pytest.mark.both
 def test_an_invitation_goes_too(app: Flask, client: Client, run: Run) -> None:
     invited = make_invited(client)
     before = members(client)
@@ -124,6 +126,7 @@ def test_the_operator_deletes_somebody(app: Flask, client: Client, run: Run) -> 
     assert tables_naming(app, member.id) <= KEPT
 
 
+@pytest.mark.both
 def test_the_command_says_who_else_is_needed(client: Client, run: Run) -> None:
     result = run("user", "delete", client.owner_id, "--yes")
     assert result.exit_code == 1

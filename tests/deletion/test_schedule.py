@@ -78,6 +78,7 @@ def test_nothing_happens_until_then(client: Client) -> None:
     assert make_project(client)["id"]
 
 
+@pytest.mark.both
 def test_another_name_is_refused(client: Client) -> None:
     browser, slug = browser_with_password(client), slug_of(client)
     for typed in ("", "x", f"{slug}x"):

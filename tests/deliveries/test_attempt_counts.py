@@ -17,6 +17,9 @@ from tests.egress.receivers import Receiver, answering
 from tests.make import Client, make_project, make_webhook
 from tests.webhooks.conftest import Deliver
 
+pytestmark = pytest.mark.both
+
+
 HOUR = MOMENT.replace(minute=0, second=0)
 
 
@@ -63,7 +66,6 @@ def test_deliveries_are_counted_with_their_entries_of_the_log(
     assert (status, number) == ("failed", 1)
 
 
-@pytest.mark.one_database
 def test_durations_are_rounded_up_to_steps() -> None:
     assert [round_up(each) for each in (0, 5, 6, 1_000, 1_001)] == [5, 5, 10, 1_000, 1_500]
     assert round_up(99_999) == LATENCY_STEPS[-1]

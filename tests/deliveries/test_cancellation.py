@@ -15,6 +15,8 @@ from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook, replays, webhook_row
 from tests.webhooks.conftest import Deliver, Later
 
+pytestmark = pytest.mark.both
+
 
 def states(customer: Client, webhook: dict[str, str]) -> list[str]:
     return [row["state"] for row in deliveries(customer, webhook["id"])]

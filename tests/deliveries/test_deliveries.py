@@ -26,6 +26,7 @@ def record(customer: Client, webhook: dict[str, str]) -> dict[str, object]:
     return customer.get(f"/v1/webhooks/{webhook['id']}").json["data"]
 
 
+@pytest.mark.both
 def test_an_event_is_delivered_as_it_was_written(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
@@ -49,6 +50,7 @@ def test_an_event_is_delivered_as_it_was_written(
     assert (delivery["state"], delivery["due_at"], delivery["attempts"]) == ("succeeded", None, 1)
 
 
+@pytest.mark.both
 def test_only_subscribed_and_enabled_webhooks_get_an_event(
     customer: Client, stranger: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
@@ -63,6 +65,7 @@ def test_only_subscribed_and_enabled_webhooks_get_an_event(
     assert sorted(request.path for request in receiver.requests) == ["/all", "/created"]
 
 
+@pytest.mark.both
 def test_the_schedule_is_kept_to_the_second(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
@@ -100,6 +103,7 @@ def test_the_schedule_is_kept_to_the_second(
     assert (delivery["state"], delivery["attempts"]) == ("failed", 6)
 
 
+@pytest.mark.both
 def test_a_success_ends_the_schedule(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
@@ -125,7 +129,6 @@ def test_a_success_ends_the_schedule(
     assert found["last_success_at"] == last["delivered_at"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 def test_every_2xx_is_a_success(
     customer: Client, receiver: Receiver, deliver: Deliver, status: int
@@ -136,7 +139,6 @@ def test_every_2xx_is_a_success(
     assert deliver() == 1
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_everything_else_is_a_failure(
     customer: Client, receiver: Receiver, deliver: Deliver, status: int
@@ -150,6 +152,7 @@ def test_everything_else_is_a_failure(
     assert [request.path for request in receiver.requests] == ["/here"]
 
 
+@pytest.mark.both
 def test_a_test_is_sent_to_one_webhook_even_if_it_is_disabled(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
@@ -167,6 +170,7 @@ def test_a_test_is_sent_to_one_webhook_even_if_it_is_disabled(
     assert (entry["status"], entry["cause"]) == ("success", "test")
 
 
+@pytest.mark.both
 def test_a_test_is_sent_before_the_backlog(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
@@ -181,6 +185,7 @@ def test_a_test_is_sent_before_the_backlog(
     assert len(types) == 4
 
 
+@pytest.mark.both
 def test_redelivery_is_one_more_attempt_of_the_same_bytes(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
@@ -201,6 +206,7 @@ def test_redelivery_is_one_more_attempt_of_the_same_bytes(
     assert "next_retry_at" not in again
 
 
+@pytest.mark.both
 def test_a_changed_url_applies_to_pending_deliveries(
     customer: Client, make_receiver: MakeReceiver, deliver: Deliver, later: Later
 ) -> None:

@@ -23,6 +23,8 @@ from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook
 from tests.webhooks.conftest import Deliver, MakeReceiver
 
+pytestmark = pytest.mark.both
+
 
 def states(customer: Client) -> list[str]:
     return [row["state"] for row in deliveries(customer)]

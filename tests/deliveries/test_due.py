@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from flask import Flask
 
 from app.db.transactions import transaction
@@ -15,6 +16,9 @@ from tests.egress.receivers import Receiver
 from tests.make import Client
 from tests.make.webhooks import make_webhook
 from tests.webhooks.conftest import Later
+
+pytestmark = pytest.mark.both
+
 
 MINUTE = timedelta(minutes=1)
 

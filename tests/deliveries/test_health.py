@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from flask import Flask
 from sqlalchemy import select
 
@@ -18,6 +19,8 @@ from tests.egress.receivers import Exchange, Receiver, answering, in_turn
 from tests.make import Client, make_member, make_project
 from tests.make.webhooks import deliveries, make_webhook, set_webhook, webhook_row
 from tests.webhooks.conftest import Deliver, Later, MakeReceiver
+
+pytestmark = pytest.mark.both
 
 
 def mails(app: Flask, kind: str, webhook_id: str) -> list[str]:

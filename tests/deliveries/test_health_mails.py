@@ -13,8 +13,6 @@ from app.policy.deliveries import DISABLED_AFTER
 from app.values import clock
 from tests.make import Client, mails_to, make_invited, make_member, text_of
 
-pytestmark = pytest.mark.one_database
-
 WEBHOOK = "wh_01arz3ndektsv4rrffq69g5fav"
 URL = "https://hooks.example.org/canopy?a=1&b=<2>"
 FAILING, DISABLED = "webhook_failing", "webhook_disabled"

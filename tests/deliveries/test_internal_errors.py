@@ -13,8 +13,6 @@ from tests.make import Client, make_project
 from tests.make.webhooks import make_webhook, set_webhook, webhook_row
 from tests.webhooks.conftest import Deliver, Later
 
-pytestmark = pytest.mark.one_database
-
 
 def test_a_secret_that_cannot_be_read_sends_nothing(
     customer: Client, receiver: Receiver, deliver: Deliver

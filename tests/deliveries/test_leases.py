@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from datetime import timedelta
 
+import pytest
 from flask import Flask
 
 from app.db.extensions import db
@@ -18,6 +19,8 @@ from tests.deliveries.makers import queue
 from tests.make import Client
 from tests.make.webhooks import deliveries, make_webhook
 from tests.webhooks.conftest import Later
+
+pytestmark = pytest.mark.both
 
 
 def claim(app: Flask, run: str, numbers: dict[str, int]) -> list[ClaimedDelivery]:

@@ -14,6 +14,8 @@ from tests.make import Client, make_project
 from tests.make.webhooks import make_webhook, make_webhook_at
 from tests.webhooks.conftest import Deliver, Later
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture(autouse=True)
 def _nothing_counted(delivering: Flask) -> None:

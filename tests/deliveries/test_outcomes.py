@@ -15,6 +15,8 @@ from app.models import Delivery
 from tests.deliveries.makers import MOMENT, claimed, outcome
 from tests.make import Client, deliveries, make_project, make_webhook
 
+pytestmark = pytest.mark.both
+
 
 @pytest.mark.parametrize(
     ("attempt", "seconds"), [(1, 60), (2, 300), (3, 1_800), (4, 7_200), (5, 86_400)]

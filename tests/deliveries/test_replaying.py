@@ -20,6 +20,8 @@ from tests.make import Client, events, make_project
 from tests.make.webhooks import deliveries, make_webhook, replays
 from tests.webhooks.conftest import Deliver, Later
 
+pytestmark = pytest.mark.both
+
 
 def replay(customer: Client, webhook: dict[str, str], **body: object) -> int:
     since = format_time(clock.now() - timedelta(days=1))

@@ -16,8 +16,6 @@ from tests.make import Client, make_project
 from tests.make.webhooks import make_webhook
 from tests.webhooks.conftest import Deliver, Later
 
-pytestmark = pytest.mark.one_database
-
 
 def test_both_signatures_are_valid(customer: Client, receiver: Receiver, deliver: Deliver) -> None:
     webhook = make_webhook(customer, url=receiver.url())

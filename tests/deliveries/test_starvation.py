@@ -29,6 +29,8 @@ from tests.make.webhooks import deliveries, make_webhook, set_deliveries, set_we
 from tests.running.instances import wait_for
 from tests.webhooks.conftest import MakeReceiver
 
+pytestmark = pytest.mark.both
+
 
 @contextmanager
 def running(app: Flask, is_stopping: Callable[[], bool] = lambda: False) -> Iterator[Dispatcher]:

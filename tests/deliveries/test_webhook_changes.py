@@ -20,8 +20,6 @@ from tests.make import Client
 from tests.make.webhooks import deliveries, make_webhook
 from tests.webhooks.conftest import MakeReceiver
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture(autouse=True)
 def _short_linger(linger_for: LingerFor) -> None:

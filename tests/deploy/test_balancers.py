@@ -13,8 +13,8 @@ from app.http.errors import BadRequest, ServiceUnavailable
 from tests.deploy.files import text
 from tests.deploy.test_proxies import NGINX, refusals
 from tests.egress.authority import make_authority
-from tests.machines.programs import find_installed
-from tests.machines.servers import without_user
+from trials.machines.programs import find_installed
+from trials.machines.servers import without_user
 
 HAPROXY, NGINX_OF_HOSTS = text("deploy/hosts/haproxy.cfg"), text("deploy/hosts/nginx.conf")
 

@@ -17,8 +17,6 @@ from app.web_server import refusals
 from tests.deploy.files import text
 from tests.make import Client
 
-pytestmark = pytest.mark.one_database
-
 PAGE = text("docs/operations.md")
 PARTS_OF_A_LINE = {"time", "level", "logger", "message"}
 

@@ -27,7 +27,6 @@ from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import BACK, ask_token, exchange, refresh
 from tests.oauth.support import authorize_url, browser_of, code_of, redirect_query, tokens_of
 
-pytestmark = pytest.mark.one_database
 PAGE = documents()["docs/oauth.md"]
 LOOPBACK = "http://127.0.0.1:40963/back"  # of the request whose code the page exchanges
 ADDRESS, NOTHING = "http://127.0.0.1:8000", {"active": False}

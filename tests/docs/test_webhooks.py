@@ -32,8 +32,6 @@ from tests.egress.conftest import LOOPBACK
 from tests.make import Client, second_app
 from tests.make.webhooks import make_log
 
-pytestmark = pytest.mark.one_database
-
 PAGE = documents()["docs/webhooks.md"]
 ADDRESS = "http://127.0.0.1:8000"
 

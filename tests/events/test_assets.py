@@ -8,6 +8,9 @@ import pytest
 
 from tests.make import Client, event_types, events, make_asset, make_project, point
 
+pytestmark = pytest.mark.both
+
+
 FIELDS = [
     *("id", "project_id", "name", "type", "location", "status", "metadata"),
     *("created_at", "updated_at"),

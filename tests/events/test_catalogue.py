@@ -19,8 +19,6 @@ from app.values.strict_json import dumps
 from tests import statement_checks
 from tests.make import Client, make_account, make_project
 
-pytestmark = pytest.mark.one_database
-
 each_type = pytest.mark.parametrize("event_type", TYPES)
 _PROJECT = {name: example_of("project.created")["data"][name] for name in PROJECT_FIELDS}
 

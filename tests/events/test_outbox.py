@@ -45,6 +45,7 @@ def test_the_catalogue_is_what_receivers_were_promised() -> None:
     assert [name for name in EVENTS if includes(["*"], name)] == PROMISED
 
 
+@pytest.mark.both
 @pytest.mark.provokes(503)
 @pytest.mark.parametrize(
     ("method", "path", "body"),
@@ -79,6 +80,7 @@ def _everything(client: Client, project_id: str) -> Any:
     )
 
 
+@pytest.mark.both
 def test_an_event_keeps_what_was_then(client: Client, project: dict[str, Any]) -> None:
     before = events(client)
     client.put(f"/v1/projects/{project['id']}", json={"name": "Later"})
@@ -87,7 +89,6 @@ def test_an_event_keeps_what_was_then(client: Client, project: dict[str, Any]) -
     assert events(client)[-1]["account"]["name"] != "Later too"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("kind", "subject", "extra", "error"),
     [
@@ -109,6 +110,7 @@ def test_an_event_that_the_catalogue_does_not_have_is_a_mistake(
     assert events(client) == []
 
 
+@pytest.mark.both
 def test_an_event_of_somebody_needs_an_actor(app: Flask) -> None:
     client = make_account(app)
     with app.app_context():

@@ -8,6 +8,9 @@ import pytest
 
 from tests.make import Client, event_types, events, make_key, make_project, square
 
+pytestmark = pytest.mark.both
+
+
 FIELDS = [
     *("id", "name", "slug", "external_id", "description", "area_hectares", "status"),
     *("metadata", "created_at", "updated_at"),

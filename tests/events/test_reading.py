@@ -40,6 +40,7 @@ def _moments(client: Client) -> list[Any]:
         return found
 
 
+@pytest.mark.both
 def test_the_list_has_them_as_they_were_sent(
     client: Client, stranger: Client, past: list[dict[str, Any]]
 ) -> None:
@@ -50,6 +51,7 @@ def test_the_list_has_them_as_they_were_sent(
     assert answer.json["meta"] == {"total": 5, "page": 1, "per_page": 20, "total_pages": 1}
 
 
+@pytest.mark.both
 def test_one_is_the_same_to_the_byte(client: Client) -> None:
     make_project(client, name="Wäldchen „Süd“ 🌲")
     with client.app.app_context():
@@ -62,11 +64,13 @@ def test_one_is_the_same_to_the_byte(client: Client) -> None:
     assert client.get(PATH).get_data(as_text=True).startswith(f'{{"data":[{body}],"meta":')
 
 
+@pytest.mark.both
 def test_pages(client: Client, past: list[dict[str, Any]]) -> None:
     pages = [client.get(f"{PATH}?per_page=2&page={page}").json["data"] for page in (1, 2, 3, 4)]
     assert pages == [past[:2], past[2:4], past[4:], []]
 
 
+@pytest.mark.both
 def test_those_of_one_moment_are_sorted_by_id(client: Client, past: list[dict[str, Any]]) -> None:
     with client.app.app_context():
         for row in db.session.scalars(rows_of(client.account_id, Event)):
@@ -76,6 +80,7 @@ def test_those_of_one_moment_are_sorted_by_id(client: Client, past: list[dict[st
     assert [event for page in pages for event in page] == past
 
 
+@pytest.mark.both
 def test_of_one_type(client: Client, past: list[dict[str, Any]]) -> None:
     assert client.get(f"{PATH}?type=asset.created").json["data"] == past[:4]
     answer = client.get(f"{PATH}?type=asset.created&per_page=3&page=2")
@@ -84,6 +89,7 @@ def test_of_one_type(client: Client, past: list[dict[str, Any]]) -> None:
     assert client.get(f"{PATH}?type=invoice.paid").json["data"] == []
 
 
+@pytest.mark.both
 def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str, Any]]) -> None:
     moments = _moments(client)
 
@@ -104,7 +110,6 @@ def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str,
     assert found(since=zone) == past[:2]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -124,17 +129,20 @@ def test_parameters_that_are_refused(client: Client, query: str, field: str) -> 
     assert [item["field"] for item in answer.json["error"]["details"]] == [field]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 403), ("admin", 200)])
 def test_who_may_read(client: Client, role: str, status: int) -> None:
     assert make_member(client, role).client.get(PATH).status_code == status
 
 
+@pytest.mark.both
 def test_types_are_for_every_credential(client: Client) -> None:
     caller = make_key(client, permissions=["billing:read"])
     assert caller.get("/v1/event-types").status_code == 200
     assert client.nobody().get("/v1/event-types").status_code == 401
 
 
+@pytest.mark.both
 def test_every_type_can_be_subscribed_to(client: Client) -> None:
     types = [each["name"] for each in client.get("/v1/event-types").json["data"]]
     assert make_webhook(client, events=types)["events"] == types

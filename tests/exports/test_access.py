@@ -28,8 +28,6 @@ from tests.make import (
 )
 from tests.make.oauth import ask_token
 
-pytestmark = pytest.mark.one_database
-
 MEMBERS = "/v1/account/members"
 
 

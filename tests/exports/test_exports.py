@@ -28,8 +28,6 @@ from tests.formats.writers.sources import read_with_gdal
 from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
 from tests.make.geometry import square_ring
 
-one_database = pytest.mark.one_database
-
 HOLED = {
     "type": "Polygon",
     "coordinates": [square_ring(size=1.0), square_ring(10.2, 50.2, 0.3)[::-1]],
@@ -59,6 +57,7 @@ def _details(response: Any) -> dict[str, str]:
     return {each["field"]: each["message"] for each in response.json["error"]["details"]}
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("kind", ["projects", "assets"])
 def test_every_format_is_read_by_gdal(
     client: Client, project: dict[str, Any], tmp_path: Path, kind: str
@@ -76,7 +75,6 @@ def test_every_format_is_read_by_gdal(
                 assert len(layer.geometries) == expected
 
 
-@one_database
 def test_the_name_of_the_file(client: Client) -> None:
     with client.app.app_context():
         slug = read_account(client.account_id)["slug"]
@@ -98,6 +96,7 @@ def test_no_slug_can_break_the_header() -> None:
     assert re.fullmatch(r"[a-z0-9-]+\.csv", name)
 
 
+@pytest.mark.both
 def test_the_filters_are_those_of_the_list(client: Client) -> None:
     for number in range(6):
         made = make_project(client, name=f"Forest {number}", geometry=square(number * 2))
@@ -112,6 +111,7 @@ def test_the_filters_are_those_of_the_list(client: Client) -> None:
                 assert found
 
 
+@pytest.mark.both
 def test_assets_of_a_project(client: Client, project: dict[str, Any]) -> None:
     other = make_project(client)["id"]
     make_asset(client, other, type="camera")
@@ -122,6 +122,7 @@ def test_assets_of_a_project(client: Client, project: dict[str, Any]) -> None:
     assert _features(client, f"{path}?project_id=proj_01arz3ndektsv4rrffq69g5fav") == []
 
 
+@pytest.mark.both
 def test_of_another_account_nothing_is_there(
     client: Client, stranger: Client, project: dict[str, Any]
 ) -> None:
@@ -130,7 +131,6 @@ def test_of_another_account_nothing_is_there(
     assert _features(stranger, f"/v1/exports/assets?project_id={project['id']}") == []
 
 
-@one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
@@ -153,12 +153,10 @@ def test_what_is_refused(client: Client, query: str, field: str) -> None:
     assert list(_details(client.get(f"/v1/exports/{query}"))) == [field]
 
 
-@one_database
 def test_a_format_for_assets(client: Client) -> None:
     assert "gpx is for assets." in client.get("/v1/exports/projects?format=gpx").text
 
 
-@one_database
 def test_a_file_for_the_eudr(client: Client) -> None:
     make_project(client, name="Plain", geometry=square(1))
     make_project(client, geometry=square(2), metadata={"ProducerName": "Green Woods"})
@@ -168,7 +166,6 @@ def test_a_file_for_the_eudr(client: Client) -> None:
     assert (first["ProductionPlace"], second["ProducerName"]) == ("Plain", "Green Woods")
 
 
-@one_database
 def test_holes_are_rejected_unless_they_are_to_be_ignored(client: Client) -> None:
     made = make_project(client, geometry=HOLED)
     path = "/v1/exports/projects?format=eudr"
@@ -178,7 +175,6 @@ def test_holes_are_rejected_unless_they_are_to_be_ignored(client: Client) -> Non
     assert len(plot["geometry"]["coordinates"]) == 1
 
 
-@one_database
 def test_a_file_that_is_too_large_is_rejected_before_anything_is_sent(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,7 +185,6 @@ def test_a_file_that_is_too_large_is_rejected_before_anything_is_sent(
     assert response.content_type == "application/json"
 
 
-@one_database
 @pytest.mark.parametrize("format_name", ["gpkg", "shp", "eudr"])
 @pytest.mark.provokes(503)
 def test_a_full_disk(
@@ -209,7 +204,6 @@ def test_a_full_disk(
     assert client.get(path).status_code == 200
 
 
-@one_database
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
 @pytest.mark.parametrize("format_name", ["geojson", "geojsonl", "csv", "kml"])
 def test_texts_are_compressed_while_they_are_sent(
@@ -223,7 +217,6 @@ def test_texts_are_compressed_while_they_are_sent(
     assert decoded(response.get_data(), coding) == plain
 
 
-@one_database
 def test_files_that_are_compressed_already_have_a_length(
     client: Client, project: dict[str, Any]
 ) -> None:
@@ -234,7 +227,6 @@ def test_files_that_are_compressed_already_have_a_length(
         assert int(response.headers["Content-Length"]) == len(response.get_data())
 
 
-@one_database
 def test_it_counts_as_one_request(client: Client, project: dict[str, Any]) -> None:
     def used() -> int:
         return client.get("/v1/account/usage").json["data"]["api_requests"]["current"]
@@ -244,6 +236,7 @@ def test_it_counts_as_one_request(client: Client, project: dict[str, Any]) -> No
     assert used() == before + 2
 
 
+@pytest.mark.both
 def test_names_that_no_file_expects(app: Flask, tmp_path: Path) -> None:
     """In an account of its own, through the API and GDAL."""
     client = make_account(app)
@@ -259,7 +252,6 @@ def test_names_that_no_file_expects(app: Flask, tmp_path: Path) -> None:
         assert found[0] == names[0], format_name
 
 
-@one_database
 def test_the_members_of_a_shapefile_are_named_after_what_they_hold(
     client: Client, project: dict[str, Any]
 ) -> None:
@@ -268,7 +260,6 @@ def test_the_members_of_a_shapefile_are_named_after_what_they_hold(
         assert {"assets.shp", "assets.dbf", "columns.txt"} <= set(archive.namelist())
 
 
-@one_database
 def test_a_csv_has_the_columns_of_all_records(client: Client) -> None:
     for number in range(3):
         make_project(client, metadata={f"key {number}": number})
@@ -281,7 +272,6 @@ def test_a_csv_has_the_columns_of_all_records(client: Client) -> None:
     ]
 
 
-@one_database
 def test_gdal_reads_the_layer_by_its_name(
     client: Client, project: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -9,8 +9,6 @@ from tests.dashboard.support import signed_in_browser
 from tests.make import Client, make_project
 from tests.make.audit import new_entries
 
-pytestmark = pytest.mark.one_database
-
 FILES = (
     "/v1/exports/projects",
     "/v1/exports/projects?format=gpkg",

@@ -13,6 +13,8 @@ from app.exports.service import Export, write_export
 from app.listing import scanning
 from tests.make import Client, make_account, make_project, second_app, square
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture(autouse=True)
 def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

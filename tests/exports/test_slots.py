@@ -14,8 +14,6 @@ from app.http import compression
 from app.http.errors import ServiceUnavailable
 from tests.make import Client, make_account, make_project, square
 
-pytestmark = pytest.mark.one_database
-
 
 def _can_begin(account: str, threads: int = 4) -> bool:
     try:

@@ -25,8 +25,6 @@ from tests.exports.streams import (
 )
 from tests.make import make_account, make_key
 
-pytestmark = pytest.mark.one_database
-
 PROJECTS = 350  # of 40 KB each: more than the buffers of a connection hold
 FORMATS = pytest.mark.parametrize("format_name", ["geojson", "gpkg"])
 

@@ -34,6 +34,7 @@ def at(*location: float) -> dict[str, Any]:
     return {"type": "Point", "coordinates": [*location]}
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("longitude", "latitude", "verdict"),
     [
@@ -56,6 +57,7 @@ def test_an_asset_is_the_feature_of_its_name_and_place(
     assert decision.is_namesake == (verdict == "new")
 
 
+@pytest.mark.both
 def test_an_asset_without_a_place_is_the_feature_without_one(app: Flask, client: Client) -> None:
     project_id = make_project(client)["id"]
     asset = make_asset(client, project_id, name="Post", location=None)
@@ -65,6 +67,7 @@ def test_an_asset_without_a_place_is_the_feature_without_one(app: Flask, client:
     assert (nowhere.verdict, nowhere.target_id, somewhere.verdict) == ("same", asset["id"], "new")
 
 
+@pytest.mark.both
 def test_the_metadata_of_a_match_are_compared(app: Flask, client: Client) -> None:
     project_id = make_project(client)["id"]
     make_asset(client, project_id, name="Post", location=at(1, 1), metadata={"height": 2})
@@ -77,6 +80,7 @@ def test_the_metadata_of_a_match_are_compared(app: Flask, client: Client) -> Non
     assert (changed.verdict, changed.changes, same.verdict) == ("changed", ("metadata",), "same")
 
 
+@pytest.mark.both
 def test_the_metadata_of_other_assets_are_not_held(app: Flask, client: Client) -> None:
     project_id = make_project(client)["id"]
     make_asset(client, project_id, name="Post", location=at(1, 1), metadata={"height": 2})
@@ -85,7 +89,6 @@ def test_the_metadata_of_other_assets_are_not_held(app: Flask, client: Client) -
     assert set(held._fields) == {"id", "name", "longitude", "latitude"}
 
 
-@pytest.mark.one_database
 @pytest.mark.slow
 def test_very_many_assets_of_one_name_are_told_apart(app: Flask, client: Client) -> None:
     project_id = make_project(client)["id"]

@@ -15,6 +15,8 @@ from app.usage.service import counters, recount
 from tests.boundaries.history import Record, boundaries, geometry_of, put
 from tests.make import Client, make_project, square
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def project(client: Client) -> Record:

@@ -14,6 +14,8 @@ from app.history.waiting import Waiting
 from tests.make import Client, make_project, square
 from tests.maps.test_map import long_boundary, sql
 
+pytestmark = pytest.mark.both
+
 
 def levels(client: Client) -> list[tuple[int, int]]:
     """Of an account's shapes: the level, and how long the text is."""

@@ -13,8 +13,6 @@ from app.http.logging import JsonFormatter
 from app.values.clock import format_time
 from tests.make import Client
 
-pytestmark = pytest.mark.one_database
-
 
 def test_the_time_of_a_line_is_that_of_its_record() -> None:
     formatter = JsonFormatter()

@@ -17,8 +17,6 @@ from tests.architecture.documents import error_classes
 from tests.make import second_app
 from tests.make.apps import bare_app
 
-pytestmark = pytest.mark.one_database
-
 CSP = "Content-Security-Policy"
 SCHEMES = {"http": "http://localhost", "https": "https://localhost"}
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")

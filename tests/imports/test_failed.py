@@ -18,6 +18,8 @@ from tests.imports.making import act, features_of, projects, read, ready, upload
 from tests.make import Client, make_import, square
 from tests.make.features import collection, feature
 
+pytestmark = pytest.mark.both
+
 
 def stored(client: Client, model: Any) -> int:
     """How many rows of the account a table has."""

@@ -17,6 +17,9 @@ from tests.imports.worker import kill_all, reader, running, wait_until
 from tests.make import Client, event_types, square
 from tests.make.features import collection, feature
 
+pytestmark = pytest.mark.both
+
+
 FEATURES = 1_000
 HALF = range(60, FEATURES)
 

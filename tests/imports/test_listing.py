@@ -8,6 +8,8 @@ from tests.imports.making import act, features_of, projects, read, ready
 from tests.make import Client, make_project, multi_square, point, square
 from tests.make.features import feature
 
+pytestmark = pytest.mark.both
+
 
 def test_a_list_leaves_out_the_names_of_layers_and_columns(client: Client) -> None:
     record = ready(client, feature(square(), name="Alpine"))

@@ -10,6 +10,8 @@ from tests.imports.making import act, ready, upload
 from tests.make import Client, make_account, make_project, operator_of, square
 from tests.make.features import collection, feature
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def client(app: Flask) -> Client:

@@ -16,7 +16,6 @@ from tests.imports.making import act, features_of, read, upload, work
 from tests.make import Client, make_asset, make_project, point
 
 pytestmark = [
-    pytest.mark.one_database,
     pytest.mark.filterwarnings("ignore:Normalized/laundered field name"),  # of shapefiles
     pytest.mark.filterwarnings("ignore:Value 'MULTIPOLYGON"),  # a text of a shapefile, cut off
 ]

@@ -11,6 +11,8 @@ from tests.imports.making import ready
 from tests.make import Client, square
 from tests.make.features import feature
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def record(client: Client) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from tests.imports.making import act, features_of, projects, read, ready, upload
 from tests.make import Client, event_types, make_asset, make_project, square
 from tests.make.features import DISTRICTS, collection, feature
 
+pytestmark = pytest.mark.both
+
 
 def counts(record: dict[str, Any]) -> tuple[int, ...]:
     return tuple(record["counts"][name] for name in ("new", "changed", "same", "rejected"))

@@ -15,6 +15,9 @@ from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 from tests.make import second_app
 
+pytestmark = pytest.mark.both
+
+
 SIGNAL = WakeSignal("waking", DELIVERIES, 60, "app.waking.jobs.drain")
 
 

@@ -22,8 +22,6 @@ from tests.jobs.sentinel import NAME, Group, Server, sentinel_group
 from tests.make import Client, make_account, second_app
 from tests.running.instances import wait_for
 
-pytestmark = pytest.mark.one_database
-
 FOUND_WITHIN = 2 * ASK_EVERY  # seconds after the Sentinels agreed
 
 

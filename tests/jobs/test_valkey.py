@@ -18,8 +18,6 @@ from config import SettingsError
 from tests.make import make_account, second_app
 from tests.running.instances import wait_for
 
-pytestmark = pytest.mark.one_database
-
 DEAD = "redis://127.0.0.1:9/0"
 
 

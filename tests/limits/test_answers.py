@@ -13,8 +13,6 @@ from app.limits import request_counts
 from tests.limits.plans import put_on, shown, use_up
 from tests.make import make_account, make_key, second_app
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.mark.parametrize(
     ("method", "path", "options", "status"),

@@ -13,8 +13,6 @@ from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 from tests.make import Client, make_account, make_project, second_app, square
 
-pytestmark = pytest.mark.one_database
-
 LINK = 'http://localhost/docs#deprecations>; rel="deprecation"; type="text/html"'
 TABLE = (
     Deprecation(

@@ -10,8 +10,6 @@ from flask import Flask
 from tests.api.server import gunicorn
 from tests.make import make_account, second_app
 
-pytestmark = pytest.mark.one_database
-
 
 def test_no_limit_holds_and_everything_is_counted(app: Flask, plans_file: Path) -> None:
     with second_app(app, plans_file=plans_file, rate_limit_disabled=True) as made:

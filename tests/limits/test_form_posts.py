@@ -26,8 +26,6 @@ from tests.make import (
 from tests.make.browser import PASSWORD, Page
 from tests.people.test_sign_in import attempt, status
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 OWNERS_PASSWORD = "correct horse battery"
 WRONG = "wrong horse battery"

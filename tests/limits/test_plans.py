@@ -18,8 +18,6 @@ from app.values import clock
 from tests.limits.plans import put_on, shown, use_up
 from tests.make import Client, make_account, make_key, make_service_token
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.mark.parametrize("plan", ["free", "pro"])
 def test_the_minute_of_a_plan_is_what_the_specification_says(app: Flask, plan: str) -> None:

@@ -18,8 +18,6 @@ from app.policy.plans import PLANS, Plan
 from config import ROOT, SettingsError
 from tests.make import make_account, second_app
 
-pytestmark = pytest.mark.one_database
-
 
 def _file(folder: Path, text: str) -> Path:
     path = folder / "plans.toml"

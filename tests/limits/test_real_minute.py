@@ -15,7 +15,6 @@ Call = Callable[[], TestResponse]
 
 
 @pytest.mark.slow
-@pytest.mark.one_database
 def test_windows_end_after_sixty_seconds(limited: Flask) -> None:
     account, visitor = make_account(limited, plan="few"), limited.test_client()
     calls: list[tuple[int, Call]] = [

@@ -15,8 +15,6 @@ from app.limits.storage import WindowKey, WindowStorage
 from app.policy.tiers import ROUTES, TIERS
 from tests.make import make_account, second_app
 
-pytestmark = pytest.mark.one_database
-
 STRICT, STANDARD, LENIENT = "/api/auth/check-email", "/api/onboarding/validate-slug", "/api/health"
 BODIES: dict[str, Any] = {
     STRICT: {"email": "jo@example.org"},

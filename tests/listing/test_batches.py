@@ -15,6 +15,8 @@ from app.listing.batches import Batches, KeyedRows, NestedBatches, Readable
 from app.models import Project
 from tests.make import Client, make_project, square
 
+pytestmark = pytest.mark.both
+
 
 def _names(client: Client, **options: Any) -> Batches[str]:
     """The names of projects, oldest first, two at a time."""

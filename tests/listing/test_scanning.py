@@ -20,6 +20,8 @@ from app.projects.service import project_query, scan_projects
 from bench.instance import polygon
 from tests.make import Client, make_asset, make_project, point, square
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture(autouse=True)
 def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

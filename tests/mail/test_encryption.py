@@ -13,8 +13,6 @@ from tests.mail.conftest import Connected, only_row, queue, send
 from tests.mail.servers import PASSWORD, QUOTED, Authority
 from tests.make import second_app
 
-pytestmark = pytest.mark.one_database
-
 
 class TestEncryption:
     def test_starttls_is_used_when_it_is_offered(

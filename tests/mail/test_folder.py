@@ -15,8 +15,6 @@ from app.policy.mails import LEASE
 from tests.mail.conftest import LINK, RECIPIENT, AdvanceClock, eml_files, only_row, queue, send
 from tests.make import link_in, mails_to, second_app
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def alone(outbox: Flask, tmp_path: Path) -> Iterator[Flask]:

@@ -30,6 +30,8 @@ from tests.mail.conftest import (
 )
 from tests.make import link_in, mails_to, second_app, together
 
+pytestmark = pytest.mark.both
+
 
 def test_a_sent_mail_keeps_no_secret(outbox: Flask) -> None:
     queue(outbox)

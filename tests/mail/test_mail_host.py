@@ -6,8 +6,6 @@ import pytest
 
 from app.mail.messages import mail_host
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.mark.parametrize(
     ("public_url", "host"),

@@ -25,8 +25,6 @@ from tests.mail.conftest import (
 )
 from tests.make import link_in, mails_to
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def resolved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, dict[str, Any]]]:

@@ -14,6 +14,9 @@ from app.mail.service import NEW_MAILS, queue_mail
 from app.values.ids import new_id
 from tests.mail.conftest import LINK, RECIPIENT, only_row, queue, rows, send
 
+pytestmark = pytest.mark.both
+
+
 VALUES = {"name": "Jo", "link": LINK}
 
 

@@ -17,8 +17,6 @@ from tests.mail.conftest import LINK, RECIPIENT, Connected, only_row, queue, row
 from tests.mail.servers import free_port, raw_server
 from tests.make import link_in, second_app, together
 
-pytestmark = pytest.mark.one_database
-
 
 def test_a_mail_arrives_as_it_was_written(connected: Connected) -> None:
     app, inbox = connected()

@@ -16,6 +16,8 @@ from app.values.ids import new_id
 from tests.maintenance.conftest import prune
 from tests.make import Client, make_project
 
+pytestmark = pytest.mark.both
+
 
 def _answers(client: Client, ages: dict[str, timedelta]) -> None:
     rows = [

@@ -15,6 +15,9 @@ from tests.make import make_account, second_app
 from tests.make.apps import bare_app
 from tests.make.webhooks import make_webhook
 
+pytestmark = pytest.mark.both
+
+
 OTHER = "another key of more than thirty-two characters"
 EVENTS = ["project.created"]
 

@@ -29,6 +29,9 @@ from app.values.ids import new_id
 from tests.maintenance.conftest import prune
 from tests.make import Client, make_account
 
+pytestmark = pytest.mark.both
+
+
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 _numbers = itertools.count(1)
 

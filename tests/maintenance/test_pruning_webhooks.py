@@ -19,6 +19,9 @@ from tests.maintenance.conftest import prune
 from tests.make import Client, events, make_project
 from tests.make.webhooks import deliveries, make_log, make_webhook, set_deliveries
 
+pytestmark = pytest.mark.both
+
+
 After = Callable[[float], None]
 
 

@@ -14,6 +14,7 @@ from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
 from config import load_settings
+from tests import templates
 
 
 @contextmanager
@@ -28,6 +29,7 @@ def second_app(app: Flask, **settings: Any) -> Iterator[Flask]:
 @contextmanager
 def bare_app(folder: Path, **environ: str) -> Iterator[Flask]:
     """An application with these settings, on an empty SQLite database in ``folder``."""
+    templates.copy_sqlite(folder)
     with app_without_tables(folder, **({"LOG_LEVEL": "error"} | environ)) as made:
         with made.app_context():
             upgrade()

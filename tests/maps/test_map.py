@@ -15,6 +15,9 @@ from app.maps import reading
 from app.policy.bounds import MAP_SHORT_BYTES
 from tests.make import Client, make_project, multi_square, square
 
+pytestmark = pytest.mark.both
+
+
 PATH = "/v1/projects/map"
 WORLD = "-180,-90,180,90"
 Record = dict[str, Any]

@@ -14,6 +14,8 @@ from app.models import AccountUsage
 from tests.make import Client, make_asset, make_project, square
 from tests.maps.test_map import PATH, long_boundary
 
+pytestmark = pytest.mark.both
+
 
 def tag_of(client: Client, query: str = "zoom=8") -> str:
     return client.get(f"{PATH}?{query}").headers["ETag"]

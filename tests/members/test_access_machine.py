@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
+import pytest
 from flask import Flask
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -22,6 +23,9 @@ from tests.make.accounts import Client
 from tests.make.members import invitation_token, make_key_of, new_email, operator_of
 from tests.make.oauth import bearer, grant_tokens, make_application, refresh
 from tests.make.properties import examples
+
+pytestmark = pytest.mark.both
+
 
 PEOPLE = ("ash", "birch", "cedar")
 ACTIONS = tuple(sorted(name for name in SCOPES if name in PERMISSIONS))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from app.db.extensions import db
 from app.members.service import find_invitation
 from app.models import Mail, Membership
@@ -20,8 +18,6 @@ from tests.make import (
     text_of,
 )
 from tests.members.support import PATH, invite
-
-pytestmark = pytest.mark.one_database
 
 
 def _account(client: Client) -> Any:

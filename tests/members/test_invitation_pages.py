@@ -10,8 +10,6 @@ from flask import Flask
 from tests.make import Browser, Client, event_types, link_in, mails_to, sign_in, sign_up
 from tests.make.browser import PASSWORD
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 
 

@@ -27,8 +27,6 @@ from tests.make import (
 )
 from tests.members.support import PATH, count_members, invite
 
-pytestmark = pytest.mark.one_database
-
 
 def _owner(client: Client) -> Any:
     return client.get(f"{PATH}/{client.owner_id}").json["data"]

@@ -51,7 +51,6 @@ def test_it_says_who_invited_them_to_what_and_until_when(client: Client, browser
     assert f"Valid until {clock.now() + timedelta(days=7):%Y-%m-%d}" in page.text
 
 
-@pytest.mark.one_database
 def test_an_inviter_on_a_page_is_named_too(client: Client, stranger: Client) -> None:
     email = new_email(client)
     member = make_member(stranger, "viewer", email=email)
@@ -60,7 +59,6 @@ def test_an_inviter_on_a_page_is_named_too(client: Client, stranger: Client) -> 
     assert f"({admin.email})" in signed_in_browser(stranger, member.id).get(PATH).text
 
 
-@pytest.mark.one_database
 def test_nobody_is_named_after_a_command(client: Client, stranger: Client) -> None:
     email = new_email(client)
     member = make_member(stranger, "viewer", email=email)
@@ -87,7 +85,6 @@ def test_declining(client: Client, browser: Browser, invited: dict[str, Any]) ->
     assert f"{invited['email']} declined their invitation" in log.text
 
 
-@pytest.mark.one_database
 def test_what_cannot_be_declined(
     client: Client, stranger: Client, browser: Browser, invited: dict[str, Any]
 ) -> None:
@@ -101,7 +98,6 @@ def test_what_cannot_be_declined(
     assert found == []
 
 
-@pytest.mark.one_database
 def test_the_menu_leads_there_while_an_invitation_is_open(
     client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,7 +33,6 @@ def _ids(client: Client) -> list[str]:
     return [member["id"] for member in response["data"]]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("role", ["viewer", "editor", "admin", "owner"])
 def test_an_owner_removes_anybody(client: Client, role: str) -> None:
     member = make_member(client, role)
@@ -57,7 +56,6 @@ def test_an_invitation_is_withdrawn(client: Client) -> None:
     assert events(client)[-1]["data"]["joined_at"] is None
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("role", "status"), [("viewer", 204), ("editor", 204), ("admin", 204), ("owner", 403)]
 )

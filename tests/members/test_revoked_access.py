@@ -243,6 +243,7 @@ def test_keys_of_a_removed_person_are_revoked_for_every_process(
     assert there.client.get("/v1/account").json["data"]["id"] == stranger.account_id
 
 
+@pytest.mark.both
 def test_a_rejected_change_revokes_nothing(client: Client) -> None:
     owner = make_member(client, "owner")
     admin = make_member(client, "admin")

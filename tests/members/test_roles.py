@@ -33,7 +33,6 @@ def _role(client: Client, member_id: str) -> str:
     return role
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("before", ["viewer", "editor", "admin", "owner"])
 @pytest.mark.parametrize("after", ["viewer", "editor", "admin", "owner"])
 def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> None:
@@ -58,7 +57,6 @@ def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> Non
     assert event["data"]["updated_by"]["id"] == client.owner_id
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("before", "after", "status"),
     [
@@ -137,6 +135,7 @@ def test_nobody_can_demote_the_last_owner(client: Client) -> None:
     assert _role(client, client.owner_id) == "owner"
 
 
+@pytest.mark.both
 def test_the_operator_may_do_anything(client: Client) -> None:
     member = make_member(client, "owner")
     with client.app.app_context():
@@ -167,7 +166,6 @@ def test_an_empty_change_changes_nothing(client: Client) -> None:
     assert member.client.get(PATH).status_code == 200
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -18,8 +18,6 @@ from tests.make.oauth import (
 from tests.oauth.attacks import ATTACKS, OTHER, Attack, Scene
 from tests.oauth.support import api_status, assert_error
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture
 def scene(client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch) -> Scene:

@@ -12,8 +12,6 @@ from tests.make import (
 )
 from tests.oauth.support import authorize_url, browser_of, redirect_query
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.mark.parametrize(
     ("fields", "error"),

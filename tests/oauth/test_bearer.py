@@ -28,8 +28,6 @@ from tests.make import (
 from tests.make.oauth import refresh
 from tests.oauth.support import OFFLINE, advance_clock, assert_error, rows, tokens_of
 
-pytestmark = pytest.mark.one_database
-
 ALL = tuple(SCOPES)
 
 

@@ -20,8 +20,6 @@ from tests.make import (
 from tests.make.oauth import exchange
 from tests.oauth.support import authorize_url, browser_of, redirect_query, rows
 
-pytestmark = pytest.mark.one_database
-
 
 def _second_account(client: Client, stranger: Client) -> str:
     """Make the owner of ``client`` a viewer of the other account. Returns its id."""

@@ -19,8 +19,6 @@ from tests.make.browser import PASSWORD
 from tests.make.oauth import exchange
 from tests.oauth.support import api_status, authorize_url, browser_of, redirect_query, rows
 
-pytestmark = pytest.mark.one_database
-
 
 def _name_of(client: Client) -> str:
     return client.get("/v1/account").json["data"]["name"]

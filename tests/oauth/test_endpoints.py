@@ -15,8 +15,6 @@ from tests.make import Application, Client
 from tests.make.oauth import ask_token, code_form, exchange
 from tests.oauth.support import assert_error, code_of, tokens_of
 
-pytestmark = pytest.mark.one_database
-
 PATHS = ("/oauth/token", "/oauth/revoke", "/oauth/introspect")
 METADATA = "/.well-known/oauth-authorization-server"
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -23,8 +23,6 @@ from tests.oauth.support import (
     tokens_of,
 )
 
-pytestmark = pytest.mark.one_database
-
 FORM = "application/x-www-form-urlencoded"
 PATHS = ("/oauth/token", "/oauth/revoke", "/oauth/introspect")
 

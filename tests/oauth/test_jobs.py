@@ -14,6 +14,8 @@ from app.values import clock
 from tests.make import Client
 from tests.make.oauth import grant_tokens, make_application, refresh
 
+pytestmark = pytest.mark.both
+
 
 def test_a_stored_response_is_wiped_after_the_grace(
     client: Client, monkeypatch: pytest.MonkeyPatch

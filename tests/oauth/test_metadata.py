@@ -15,8 +15,6 @@ from app.policy.permissions import SCOPES
 from tests.make import Client, make_account
 from tests.make.apps import bare_app
 
-pytestmark = pytest.mark.one_database
-
 METADATA = "/.well-known/oauth-authorization-server"
 
 

@@ -20,8 +20,6 @@ from tests.oauth.support import (
     rows,
 )
 
-pytestmark = pytest.mark.one_database
-
 
 def test_errors_per_address_are_limited(client: Client, application: Application) -> None:
     caller = client.app.test_client()

@@ -13,8 +13,6 @@ import pytest
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import request_of
 
-pytestmark = pytest.mark.one_database
-
 
 class Attack(NamedTuple):
     """A requested URI that resembles ``BACK``, and what it exploits."""

@@ -76,6 +76,7 @@ def test_reuse_revokes_the_family_long_after(
     assert api_status(client, response) == 401
 
 
+@pytest.mark.both
 def test_the_stored_response_is_encrypted_and_wiped(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ def test_the_stored_response_is_encrypted_and_wiped(
     assert rows(client, found, token_hash=token_hash)[0][0] is None
 
 
+@pytest.mark.both
 def test_stored_responses_of_unused_families_are_wiped(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +131,7 @@ def test_a_refresh_token_is_valid_for_thirty_days(
     assert refresh(client.app, application, token).status_code == status
 
 
+@pytest.mark.both
 def test_an_expired_unused_token_revokes_nothing(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,8 +16,6 @@ from app.oauth.redirect_uris import (
 from tests.make import Client, make_application
 from tests.make.oauth import BACK, exchange, grant_code
 
-pytestmark = pytest.mark.one_database
-
 GOOD = [
     "https://client.example",
     "https://client.example/",

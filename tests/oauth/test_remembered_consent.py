@@ -44,6 +44,7 @@ def test_consent_is_remembered(client: Client, application: Application) -> None
     )
 
 
+@pytest.mark.both
 def test_additional_scopes_need_consent_and_are_added(
     client: Client, application: Application
 ) -> None:
@@ -81,6 +82,7 @@ def test_consent_is_per_person(client: Client, application: Application) -> None
     assert browser_of(client, member.id).get(authorize_url(application)).status == 200
 
 
+@pytest.mark.both
 def test_with_several_accounts_ambiguous_consent_is_asked(
     client: Client, stranger: Client, application: Application
 ) -> None:
@@ -110,6 +112,7 @@ def _change(client: Client, application: Application, **values: Any) -> None:
         update_application(client.account_id, application.id, **values)
 
 
+@pytest.mark.both
 def test_an_added_redirect_uri_needs_consent(client: Client, application: Application) -> None:
     """A consent must not send codes to where they did not go when it was given."""
     browser, added = browser_of(client), "https://elsewhere.example/back"

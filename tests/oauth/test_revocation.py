@@ -54,7 +54,6 @@ def test_revoking_a_used_refresh_token_revokes_the_family(
     assert api_status(client, second) == 401
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", ""])
 def test_a_wrong_hint_is_ignored(client: Client, application: Application, hint: str) -> None:
     response = tokens_of(client, application)
@@ -74,6 +73,7 @@ def test_revoking_an_unknown_token_succeeds(
     assert _introspect(client, application, token) == {"active": False}
 
 
+@pytest.mark.both
 def test_revoking_twice_succeeds(client: Client, application: Application) -> None:
     response = tokens_of(client, application)
     for token in (response["access_token"], response["refresh_token"]):
@@ -137,7 +137,6 @@ def test_introspection_of_a_refresh_token(client: Client, application: Applicati
     assert _introspect(client, application, response["refresh_token"]) == {"active": False}
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("how", ["expired", "revoked", "family", "anothers"])
 def test_introspection_of_an_inactive_token_reveals_nothing(

@@ -60,7 +60,6 @@ def test_none_where_nothing_ends(client: Client, application: Application) -> No
     assert entered(client, application, answer["access_token"]) == []
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
 def test_none_for_one_that_has_expired(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -144,6 +144,7 @@ def test_reusing_a_code_revokes_nothing_else(client: Client, application: Applic
 # Access tokens.
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("age", "status"), [(ACCESS_TOKEN_LIFE - SECOND, 200), (ACCESS_TOKEN_LIFE + SECOND, 401)]
 )

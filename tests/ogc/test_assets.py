@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.make import Client, make_asset, make_project, point
 from tests.ogc.reading import names
+
+pytestmark = pytest.mark.both
 
 
 def test_assets_are_filtered_by_place_and_property(client: Client) -> None:

@@ -36,13 +36,11 @@ def test_each_way_of_sending_a_key_works(client: Client) -> None:
         assert send(client, **basic(user, key)).status_code == 200
 
 
-@pytest.mark.one_database
 def test_service_tokens_work_from_their_addresses_only(client: Client) -> None:
     token = make_service_token(client, ip_allowlist=["192.0.2.1"]).token
     assert send(client, **basic("x", str(token))).status_code == 401
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "headers",
     [
@@ -72,14 +70,12 @@ def test_without_a_valid_key_the_response_asks_for_one(
         assert response.json["error"]["code"] == "UNAUTHORIZED"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("path", ["conformance", "collections/projects/queryables"])
 def test_anyone_can_read_what_qgis_asks_for_without_the_key(client: Client, path: str) -> None:
     for f in ("json", "html"):
         assert client.app.test_client().get(f"/ogc/{path}?f={f}").status_code == 200
 
 
-@pytest.mark.one_database
 def test_what_is_named_most_clearly_counts(client: Client) -> None:
     """A proxy may have asked for a user name and a password of its own."""
     key = str(client.token)
@@ -89,7 +85,6 @@ def test_what_is_named_most_clearly_counts(client: Client) -> None:
     assert send(client, f"/ogc?key={key}&key={key}").status_code == 401
 
 
-@pytest.mark.one_database
 def test_these_ways_are_for_maps_alone(client: Client) -> None:
     key = str(client.token)
     assert send(client, "/v1/projects", X_Api_Key=key).status_code == 401
@@ -97,7 +92,6 @@ def test_these_ways_are_for_maps_alone(client: Client) -> None:
     assert send(client, f"/v1/projects?key={key}").status_code == 401
 
 
-@pytest.mark.one_database
 def test_a_key_in_the_address_is_in_no_response(client: Client) -> None:
     for _ in range(2):
         make_project(client, geometry=square())
@@ -115,7 +109,6 @@ def test_a_key_in_the_address_is_in_no_response(client: Client) -> None:
             assert response.headers["Referrer-Policy"] == "no-referrer"
 
 
-@pytest.mark.one_database
 def test_a_key_in_the_address_is_in_no_line_of_the_log(
     client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +126,6 @@ def test_a_key_in_the_address_is_in_no_line_of_the_log(
         assert key not in line.getMessage() + str(line.__dict__) + str(line.exc_text)
 
 
-@pytest.mark.one_database
 def test_who_is_signed_in_reads_the_pages_of_their_account(app: Flask) -> None:
     browser = sign_up(app, "gis@example.org", account="Maps")
     assert "Maps" in browser.get("/ogc").text
@@ -142,7 +134,6 @@ def test_who_is_signed_in_reads_the_pages_of_their_account(app: Flask) -> None:
     assert "Jo Hazel" in page.text
 
 
-@pytest.mark.one_database
 def test_a_session_changes_nothing_here(app: Flask) -> None:
     browser = sign_up(app, "gis-post@example.org")
     response = browser.client.post(
@@ -153,13 +144,11 @@ def test_a_session_changes_nothing_here(app: Flask) -> None:
     assert response.status_code == 401
 
 
-@pytest.mark.one_database
 def test_a_wrong_key_is_not_made_good_by_a_session(app: Flask) -> None:
     browser = sign_up(app, "gis-wrong@example.org")
     assert browser.client.get("/ogc?key=wrong").status_code == 401
 
 
-@pytest.mark.one_database
 def test_the_use_of_a_key_is_recorded(client: Client) -> None:
     key = make_key(client, permissions=["projects:read"])
     assert send(client, X_Api_Key=str(key.token)).status_code == 200

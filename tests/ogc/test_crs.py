@@ -10,8 +10,6 @@ from pyproj import Transformer
 from tests.make import Client, make_asset, make_project, point, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, found, items
 
-pytestmark = pytest.mark.one_database
-
 RING = [[-122.5, 43.25], [-121.0, 43.0], [-121.5, 44.75], [-122.5, 43.25]]
 
 

@@ -10,8 +10,6 @@ from openapi_spec_validator import OpenAPIV30SpecValidator
 from tests.make import Client, make_asset, make_key, make_project, multi_square, point, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, link, local
 
-pytestmark = pytest.mark.one_database
-
 LANDING = ("service-desc", "conformance", "data", "self")
 SPEC = "http://www.opengis.net/spec"
 

@@ -84,7 +84,6 @@ def test_a_new_asset_of_no_project_of_the_account_is_rejected(
     assert "properties.project_id: Required." in error(client.post(ASSETS, body), 422)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -112,7 +111,6 @@ def test_what_is_wrong_with_a_feature_is_said_by_its_place(
     assert message in error(client.post(PROJECTS, body, headers=GEOJSON), 422)
 
 
-@pytest.mark.one_database
 def test_other_bodies_are_refused(client: Client) -> None:
     xml = client.post(PROJECTS, data=b"<a/>", content_type="application/gml+xml")
     assert xml.status_code == 415
@@ -120,6 +118,7 @@ def test_other_bodies_are_refused(client: Client) -> None:
     assert client.post(f"{PROJECTS}?crs=x", feature(None, name="A")).status_code == 400
 
 
+@pytest.mark.both
 def test_replacing_a_feature_clears_what_it_does_not_have(client: Client) -> None:
     project = make_project(
         client,
@@ -176,6 +175,7 @@ def test_a_new_boundary_arrives_with_its_event(client: Client) -> None:
     assert event["data"]["changes"]["geometry"] == {"changed": True}
 
 
+@pytest.mark.both
 def test_the_history_of_a_boundary_names_the_map_program(client: Client) -> None:
     body = feature(multi_square((10, 50)), name="By map")
     project_id = client.post(PROJECTS, body, headers=GEOJSON).json["id"]
@@ -184,6 +184,7 @@ def test_the_history_of_a_boundary_names_the_map_program(client: Client) -> None
     assert [entry["source"] for entry in history] == ["ogc", "ogc"]
 
 
+@pytest.mark.both
 def test_a_patch_changes_what_it_has(client: Client) -> None:
     project = make_project(
         client, description="Old", geometry=square(10, 50), metadata={"a": {"x": 1, "y": 2}, "b": 1}
@@ -201,7 +202,6 @@ def test_a_patch_changes_what_it_has(client: Client) -> None:
     assert record(client, project["id"])["geometry"] is None
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "message"),
     [
@@ -219,6 +219,7 @@ def test_a_wrong_patch_changes_nothing(client: Client, body: Any, message: str) 
     assert record(client, project["id"]) == project
 
 
+@pytest.mark.both
 def test_an_asset_is_changed_and_stays_in_its_project(client: Client) -> None:
     projects = [make_project(client)["id"] for _ in range(2)]
     asset = make_asset(client, projects[0], location=point(10, 50), metadata={"a": 1})

@@ -69,7 +69,6 @@ def test_a_box_in_another_system_finds_the_same(forests: Client) -> None:
     assert names(forests, bbox="10,50,11,51", bbox_crs=CRS84) == ["Ell"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("box", "message"),
     [
@@ -153,6 +152,7 @@ FILTERS = {
 }  # fmt: skip
 
 
+@pytest.mark.both
 def test_filters_in_text(forests: Client) -> None:
     with every_cell() as cell:
         for text, expected in FILTERS.items():
@@ -193,6 +193,7 @@ JSON_FILTERS: list[tuple[Any, list[str]]] = [
 ]
 
 
+@pytest.mark.both
 def test_filters_in_json(forests: Client) -> None:
     with every_cell() as cell:
         for value, expected in JSON_FILTERS:
@@ -208,6 +209,7 @@ def test_the_geometries_of_a_filter_can_be_in_another_system(forests: Client) ->
     assert names(forests, filter=dot, filter_crs=EPSG_3857) == ["Ell"]
 
 
+@pytest.mark.both
 def test_parameters_are_combined(forests: Client) -> None:
     text = "name LIKE '%in%'"
     assert names(forests, filter=text, bbox="9,49,22,52", status="active") == ["Ring"]
@@ -223,6 +225,7 @@ PROPERTIES = {
 }
 
 
+@pytest.mark.both
 def test_properties_are_parameters(forests: Client) -> None:
     for name, (value, expected) in PROPERTIES.items():
         assert names(forests, **{name: value}) == expected
@@ -231,13 +234,13 @@ def test_properties_are_parameters(forests: Client) -> None:
         assert names(forests, **{name: one["properties"][name]}) == ["Ell"]
 
 
-@pytest.mark.one_database
 def test_a_property_of_the_wrong_kind_is_rejected(client: Client) -> None:
     assert "area_hectares: Must be a number." in error(items(client, area_hectares="x"), 400)
     assert "created_at: Must be an RFC 3339" in error(items(client, created_at="today"), 400)
     assert "name: Must not contain the NUL" in error(items(client, name="\x00"), 400)
 
 
+@pytest.mark.both
 def test_datetime_is_about_the_last_change(client: Client) -> None:
     made = [make_project(client, name=f"P{number}") for number in range(3)]
     first, middle, last = (project["updated_at"] for project in made)
@@ -255,13 +258,11 @@ def test_datetime_is_about_the_last_change(client: Client) -> None:
     assert first < middle < last
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("text", ["", "../..", "/", "2026", "2026-01-01T00:00:00Z/x", "a/b/c"])
 def test_a_wrong_datetime_is_rejected(client: Client, text: str) -> None:
     assert "datetime: Must" in error(items(client, datetime=text), 400)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -76,6 +76,7 @@ def account(app: Flask) -> Client:
     return made
 
 
+@pytest.mark.both
 @_fuzz
 @given(query=_queries)
 def test_any_query_is_answered(account: Client, query: dict[str, Any]) -> None:

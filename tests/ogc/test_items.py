@@ -51,6 +51,7 @@ def test_every_feature_arrives_once_on_pages_of_any_size(client: Client) -> None
         assert [name for page in pages for name in page] == made
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("query", ["filter=status%3D'active'", "bbox=9,49,12,52", "status=active"])
 def test_filtered_pages_have_every_feature_once(client: Client, query: str) -> None:
     made = [
@@ -72,6 +73,7 @@ def test_features_of_one_moment_are_on_one_page_each(
     assert sorted(name for page in pages for name in page) == made
 
 
+@pytest.mark.both
 def test_pages_do_not_overlap_where_rows_are_more_precise(client: Client) -> None:
     """Rows that were written with SQL can have microseconds on PostgreSQL."""
     ids = [make_project(client, name=f"P{number}")["id"] for number in range(4)]
@@ -103,6 +105,7 @@ def test_changes_between_two_pages_move_no_other_feature(client: Client) -> None
     assert [each["properties"]["name"] for each in found(rest)] == ["P2", "P3"]
 
 
+@pytest.mark.both
 def test_the_next_link_keeps_every_parameter(client: Client) -> None:
     for number in range(3):
         make_project(client, geometry=square(10 + number, 50))
@@ -134,19 +137,16 @@ def test_a_page_says_how_many_there_are_and_when(client: Client) -> None:
     assert (page["numberMatched"], page["numberReturned"]) == (2, 2)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("limit", ["10001", "999999999999999999"])
 def test_a_larger_limit_means_the_largest(client: Client, limit: str) -> None:
     assert items(client, limit=limit).status_code == 200
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("limit", ["0", "-1", "many", "1.5", "", "unlimited"])
 def test_a_limit_that_is_no_number_is_rejected(client: Client, limit: str) -> None:
     assert "limit: Must be a whole number" in error(items(client, limit=limit), 400)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -183,6 +183,7 @@ def test_all_geometries_of_projects_are_multipolygons(client: Client) -> None:
         assert one["geometry"] == geometry
 
 
+@pytest.mark.both
 def test_a_boundary_that_was_written_with_spaces_is_a_multipolygon_too(client: Client) -> None:
     project = make_project(client, geometry=square(10, 50))
     with client.app.app_context():
@@ -223,7 +224,6 @@ def test_assets_of_all_projects_are_one_collection(client: Client) -> None:
     assert {name: one[name] for name in first} == first
 
 
-@pytest.mark.one_database
 def test_a_feature_has_links_and_the_type_of_geojson(client: Client) -> None:
     project = make_project(client)
     response = client.get(f"/ogc/collections/projects/items/{project['id']}")
@@ -242,7 +242,6 @@ def test_a_feature_that_is_known_is_not_sent_again(client: Client) -> None:
     assert (response.status_code, response.get_data()) == (304, b"")
 
 
-@pytest.mark.one_database
 def test_head_has_the_headers_alone(client: Client) -> None:
     make_project(client)
     response = client.send("HEAD", "/ogc/collections/projects/items")
@@ -250,6 +249,7 @@ def test_head_has_the_headers_alone(client: Client) -> None:
     assert response.content_type == "application/geo+json"
 
 
+@pytest.mark.both
 def test_a_page_of_large_boundaries_is_cut_and_goes_on(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

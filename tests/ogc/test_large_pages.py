@@ -21,8 +21,6 @@ from tests.make import Client, make_account, make_asset, make_project
 from tests.ogc.reading import found
 from tests.ogc.reading import items as page_of
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.fixture(scope="module")
 def account(app: Flask) -> Client:

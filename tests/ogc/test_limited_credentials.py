@@ -11,6 +11,9 @@ from tests.cells import every_cell
 from tests.make import Client
 from tests.make.limited import Forest, make_forest, normalized
 
+pytestmark = pytest.mark.both
+
+
 FILTERS: Final = ("", "limit=100", "bbox=9,49,12,52", "external_id=quokka", "f=html",
                   "filter=TRUE", "filter=name LIKE '%25'", "filter=NOT (name = 'Own')",
                   "filter=S_INTERSECTS(geometry, POINT(10.05 50.05)) OR TRUE")  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from flask import Flask
 
 from app.account.operator import find_account
@@ -13,8 +12,6 @@ from tests.limits.conftest import limited as limited
 from tests.limits.conftest import plans_file as plans_file
 from tests.limits.plans import shown
 from tests.make import Client, make_account, sign_up
-
-pytestmark = pytest.mark.one_database
 
 
 def used(client: Client) -> int:

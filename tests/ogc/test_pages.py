@@ -9,8 +9,6 @@ from werkzeug.test import TestResponse
 
 from tests.make import Client, make_asset, make_project, multi_square, point, square
 
-pytestmark = pytest.mark.one_database
-
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 

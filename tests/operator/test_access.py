@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.db.extensions import db
 from app.operator.service import remove_operator
 from tests.dashboard.support import browser_of, post, signed_in_browser
 from tests.make import Browser, Client, make_member, make_operator
 from tests.operator.support import change_person, operator_browser
-
-pytestmark = pytest.mark.one_database
 
 
 def test_the_link_is_there_for_operators_only(client: Client, operator: Browser) -> None:

@@ -69,6 +69,7 @@ def test_an_account_is_found_by_its_name(client: Client, operator: Browser) -> N
     assert PATH in page.links
 
 
+@pytest.mark.both
 def test_orders(client: Client, operator: Browser) -> None:
     word = f"Copse {client.account_id}"
     small = make_accounts(client, f"{word} b", area_m2=10_000, projects_draft=9, members=2)
@@ -118,6 +119,7 @@ def test_a_page_costs_as_many_queries_however_many_accounts(
     assert numbers[0] == numbers[1]
 
 
+@pytest.mark.both
 def test_names_are_text(client: Client, operator: Browser) -> None:
     (account_id,) = make_accounts(client, f"<script>alert(1)</script> {client.account_id}")
     for path in (f"{PATH}?search={client.account_id}", f"{PATH}/{account_id}"):
@@ -224,6 +226,7 @@ def test_a_plan_that_is_gone(client: Client, operator: Browser) -> None:
     assert "The plan gold no longer exists" in page.text
 
 
+@pytest.mark.both
 def test_a_list_of_many(client: Client, operator: Browser) -> None:
     make_account(client.app)
     page = operator.get(PATH)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-import pytest
-
 from app.policy.audit import INSTANCE
 from tests.auth.test_page_matrix import routes
 from tests.cells import every_cell
 from tests.dashboard.support import post
-from tests.faults.heavy.form_fields import FIELDS_OF
 from tests.make import Browser, Client
 from tests.make.audit import new_entries
-
-pytestmark = pytest.mark.one_database
+from trials.faults.heavy.form_fields import FIELDS_OF
 
 ACTIONS: Final[dict[str, str | None]] = {
     "/operator/accounts/<account_id>/plan": "account.updated",

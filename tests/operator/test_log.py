@@ -22,6 +22,7 @@ def enter(client: Client, action: str, target: Target) -> None:
         db.session.commit()
 
 
+@pytest.mark.both
 def test_entries(client: Client, operator: Browser) -> None:
     enter(client, "instance.backed_up", Target("instance", None, "<i>Canopy</i>"))
     page = operator.get(PATH)
@@ -48,7 +49,6 @@ def test_an_account_leads_to_its_page(client: Client, operator: Browser) -> None
     assert f"/operator/accounts/{gone}" not in page.links
 
 
-@pytest.mark.one_database
 def test_filters(client: Client, operator: Browser) -> None:
     enter(client, "instance.secret_key_rotated", Target("instance", None, "Canopy"))
     page = operator.get(f"{PATH}?action=instance.secret_key_rotated")
@@ -76,7 +76,6 @@ def test_a_file(client: Client, operator: Browser) -> None:
     assert {each["id"] for line in lines if "id" in (each := loads(line))} == known
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("fields", [{}, {"format": "pdf"}, {"format": "csv", "since": "x"}])
 def test_a_wrong_export(operator: Browser, fields: dict[str, str]) -> None:
     assert post(operator, f"{PATH}/export", **fields).status == 400

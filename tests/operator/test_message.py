@@ -69,7 +69,6 @@ def test_it_is_plain_text(client: Client, operator: Browser) -> None:
     assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt; {{ 7 * 7 }}\n&amp; more" in shown
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "fields",
     [
@@ -97,6 +96,7 @@ def test_the_longest_message(operator: Browser) -> None:
     assert "Ä" * 99 in operator.get("/projects").text
 
 
+@pytest.mark.both
 def test_it_ends_by_itself(
     client: Client, operator: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +152,7 @@ def test_another_process_shows_it_within_seconds(
     assert TEXT in Browser(client.app).get("/login").text
 
 
+@pytest.mark.both
 def test_without_the_database_there_is_none(
     app: Flask, client: Client, operator: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,6 @@ def test_what_is_set(app: Flask, client: Client, operator: Browser) -> None:
     assert re.search(r"(Valkey|Redis) \d", text)
 
 
-@pytest.mark.one_database
 def test_no_secret_is_shown(app: Flask, client: Client) -> None:
     server = mail_server("smtp://canopy:hunter2hunter2@mail.example.org:587")
     with second_app(app, mail_url=server) as other:
@@ -136,7 +135,6 @@ def test_findings(app: Flask, operator: Browser, monkeypatch: pytest.MonkeyPatch
         (90_000, "1 day"),
     ],
 )
-@pytest.mark.one_database
 def test_how_long_ago(ago: int, words: str) -> None:
     found = doctor_runs.DoctorRun(clock.now() - timedelta(seconds=ago), "vm", [])
     assert found.age == words
@@ -162,6 +160,7 @@ def test_a_run_of_the_doctor_is_requested(app: Flask, operator: Browser) -> None
     assert "1 problem" in part.text
 
 
+@pytest.mark.both
 def test_the_job_keeps_what_doctor_finds(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = app.config["SETTINGS"]
     for name, value in (

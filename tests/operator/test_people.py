@@ -29,6 +29,7 @@ def test_a_person_with_their_accounts(client: Client, operator: Browser) -> None
     assert '<td data-label="Second factor">off</td>' in page.response.get_data(as_text=True)
 
 
+@pytest.mark.both
 def test_somebody_who_was_only_invited(client: Client, operator: Browser) -> None:
     email = make_invited(client)["email"]
     page = found(operator, email)
@@ -37,6 +38,7 @@ def test_somebody_who_was_only_invited(client: Client, operator: Browser) -> Non
     assert '<td data-label="Second factor">–</td>' in page.response.get_data(as_text=True)
 
 
+@pytest.mark.both
 def test_somebody_who_has_not_confirmed_their_address(client: Client, operator: Browser) -> None:
     member = make_member(client)
     change_person(client, member.id, email_verified_at=None, password_hash="x")
@@ -51,6 +53,7 @@ def test_an_operator_is_marked(client: Client, operator: Browser) -> None:
         make_operator(client, member.id)
 
 
+@pytest.mark.both
 def test_orders(client: Client, operator: Browser) -> None:
     mark = client.account_id[5:]
     first = make_member(client, email=f"b-{mark}@example.org")
@@ -68,14 +71,12 @@ def test_orders(client: Client, operator: Browser) -> None:
     assert "1 person" in found(operator, f"ash {mark}").text  # in any case
 
 
-@pytest.mark.one_database
 def test_nobody(operator: Browser) -> None:
     page = found(operator, "nobody-at-all@example.com")
     assert "Nobody matches" in page.text
     assert PATH in page.links
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("search", ["%00", "%ed%a0%80", "x" * 10_000, "'\"<b>&", "%25", "_"])
 def test_whatever_is_searched_for(operator: Browser, search: str) -> None:
     page = found(operator, search, page="-3", sort="")
@@ -90,6 +91,7 @@ def test_when_somebody_was_last_here(client: Client, operator: Browser) -> None:
     assert text.count("UTC") == 2  # their session, and since when they are here
 
 
+@pytest.mark.both
 def test_somebody_in_many_accounts(client: Client, operator: Browser) -> None:
     email = make_member(client).email
     others = [make_account(client.app) for _ in range(ACCOUNTS_SHOWN)]

@@ -44,6 +44,7 @@ def test_nobody_signs_up_until_it_is_opened(client: Client, operator: Browser) -
     assert "/register" in stranger.get("/login").links
 
 
+@pytest.mark.both
 def test_a_link_that_was_mailed_before_leads_nowhere(client: Client, operator: Browser) -> None:
     email, browser = new_email(client), Browser(client.app)
     browser.get("/register")
@@ -91,7 +92,6 @@ def test_another_process_refuses_at_once(client: Client) -> None:
         assert Browser(other).get("/register").status == 403
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("setting", ["invited", "closed"])
 def test_it_is_not_opened_further_than_the_setting(
     client: Client, operator: Browser, setting: str
@@ -106,7 +106,6 @@ def test_it_is_not_opened_further_than_the_setting(
         assert Browser(other).get("/register").status == 403
 
 
-@pytest.mark.one_database
 def test_each_change_is_entered_once(client: Client, operator: Browser) -> None:
     with new_entries(client, INSTANCE) as found:
         for closed in ("yes", "yes", "no", "no"):

@@ -14,8 +14,6 @@ from config_mail import mail_server
 from tests.make import Browser, link_in, mails_to, second_app, sign_up
 from tests.make.browser import PASSWORD
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
 NO_MAIL = "This instance does not send email yet"

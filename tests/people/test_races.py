@@ -135,6 +135,7 @@ def test_validating_a_long_password_takes_no_longer_than_a_short_one() -> None:
     assert min(seconds(hard) for _ in range(3)) < 3 * short
 
 
+@pytest.mark.both
 def test_concurrent_sign_ups_of_one_address_create_one_person(app: Flask) -> None:
     email = f"race-{next(_numbers)}-{id(app)}@example.org"
     browsers = []
@@ -171,7 +172,6 @@ def test_concurrent_accounts_with_one_name_get_different_slugs(app: Flask, email
     assert found == [303] * 4
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "address",
     [

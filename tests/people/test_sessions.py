@@ -78,6 +78,7 @@ def test_on_https_cookies_are_for_this_host_and_https_only(app: Flask, email: st
         assert "Domain" not in cookie
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("idle", "age", "alive"),
     [

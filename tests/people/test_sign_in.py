@@ -21,8 +21,6 @@ from app.values import clock
 from tests.make import second_app, sign_in, sign_up
 from tests.make.browser import PASSWORD, Browser
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 NEW = "lichen on the north side"
 

@@ -17,8 +17,6 @@ from tests.make import link_in, mails_to, sign_in, sign_up
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
 

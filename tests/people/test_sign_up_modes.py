@@ -28,8 +28,6 @@ from tests.make import (
 from tests.make.browser import PASSWORD
 from tests.members.support import invite
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 MODES = ("invited", "closed")
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}

@@ -12,8 +12,6 @@ from app.openapi.document import description
 from app.policy.deprecations import DEPRECATIONS, LEAST_MONTHS, Deprecation
 from config import ROOT
 
-pytestmark = pytest.mark.one_database
-
 
 def _months_later(day: date) -> date:
     """The day so many months later that a sunset is allowed."""

@@ -9,9 +9,9 @@ import pytest
 
 from tests.conftest import CHEAP_PASSWORDS
 from tests.deploy.debian import Missing, Program, program
-from tests.machines.programs import PACKAGES
 from tests.postgres import PostgresServer
 from tests.postgresql.behind import SIZES, Behind, behind_pgbouncer
+from trials.machines.programs import PACKAGES
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,9 @@ from config import SettingsError, load_settings
 from tests.make import Client, make_account, second_app
 from tests.postgres import PostgresServer
 
+pytestmark = pytest.mark.both
+
+
 WAIT_MS = 200
 ALLOWED = 3.0  # seconds: the wait, one second more, and a new connection
 
@@ -237,7 +240,6 @@ def test_the_address_may_have_other_limits(app: Flask) -> None:
         ("postgresql://u@a:1:2,b/d", "must name its hosts"),
     ],
 )
-@pytest.mark.one_database
 def test_an_address_that_cannot_be_used_is_refused_at_start(
     tmp_path: Any, url: str, reason: str
 ) -> None:

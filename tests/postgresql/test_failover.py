@@ -7,8 +7,6 @@ from sqlalchemy import make_url
 
 from app.postgresql.failover import KnownServer
 
-pytestmark = pytest.mark.one_database
-
 
 @pytest.mark.parametrize(
     "hosts", ["host=a:5432&host=b:5432", "host=a&host=b", "host=a,b", "host=a,b&port=5432,5432"]

@@ -53,7 +53,6 @@ def test_a_name_is_changed(browser: Browser) -> None:
     assert page.form("/profile/name").fields["name"] == "Rowan Alder"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00"])
 def test_invalid_names(browser: Browser, name: str) -> None:
     browser.get("/profile")
@@ -82,7 +81,6 @@ def test_a_password_is_changed_and_the_other_sessions_end(
     assert "password" in str(mails_to(app, email)[-1]["Subject"]).lower()
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("now", "new", "message"),
     [
@@ -130,6 +128,7 @@ def _id(app: Flask, browser: Browser) -> str:
         return str(db.session.scalars(own).one())
 
 
+@pytest.mark.both
 def test_ending_the_current_session_signs_out(app: Flask, browser: Browser) -> None:
     browser.get("/profile")
     page = browser.submit(f"/profile/sessions/{_id(app, browser)}/end")
@@ -166,6 +165,7 @@ def test_an_ended_session_has_ended_in_every_process(
         assert elsewhere.get("/profile").title == "Sign in"
 
 
+@pytest.mark.both
 def test_use_is_recorded_once_a_minute(
     app: Flask, browser: Browser, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +199,7 @@ def test_opening_another_account_and_switching_to_it(browser: Browser) -> None:
     assert "Switched to Ash Grove." in page.text
 
 
+@pytest.mark.both
 def test_accounts_of_others_cannot_be_switched_to(app: Flask, browser: Browser) -> None:
     stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
     with app.app_context():

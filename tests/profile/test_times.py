@@ -53,18 +53,21 @@ def test_a_zone_and_a_form_are_complete(browser: Browser) -> None:
     assert re.search(r'last used \d\d/\d\d/20\d\d, \d+:\d\d [AP]M">Sign out', markup(page))
 
 
+@pytest.mark.both
 def test_a_zone_alone_leaves_the_form_to_the_browser(browser: Browser) -> None:
     page = choose(browser, "Europe/Berlin", "")
     assert '<html lang="en" data-time-zone="Europe/Berlin">' in markup(page)
     assert '<time datetime="2026-07-31T12:05:00.000Z">2026-07-31, 14:05</time>' in markup(page)
 
 
+@pytest.mark.both
 def test_a_form_alone_leaves_the_zone_to_the_browser(browser: Browser) -> None:
     page = choose(browser, "", "dots")
     assert 'data-dates="{day}.{month}.{year}, {hour}:{minute}"' in markup(page)
     assert '<time datetime="2026-07-31T12:05:00.000Z">31.07.2026, 12:05 UTC</time>' in markup(page)
 
 
+@pytest.mark.both
 def test_both_are_taken_back(browser: Browser) -> None:
     choose(browser, "Europe/Berlin", "dots")
     page = choose(browser, "", "")
@@ -72,7 +75,6 @@ def test_both_are_taken_back(browser: Browser) -> None:
     assert "data-" not in markup(page).partition(">")[2][:80]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("zone", "dates"), [("Mars/Olympus", ""), ("", "roman"), ("EST", ""), ("Europe/Berlin\x00", "")]
 )

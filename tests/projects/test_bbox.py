@@ -13,6 +13,9 @@ from app.geometry import overlaps, read_bbox, read_boundary
 from tests.make import Client, make_account, make_asset, make_project, point, square
 from tests.make.properties import examples
 
+pytestmark = pytest.mark.both
+
+
 WEST_OF_180 = {"west": 179.5, "south": 10, "size": 0.5}
 EAST_OF_180 = {"west": -180, "south": 10, "size": 0.5}
 

@@ -17,6 +17,7 @@ FIELDS = [
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
+@pytest.mark.both
 def test_answers_201_with_the_address_of_the_project(client: Client) -> None:
     response = client.post("/v1/projects", json={"name": "Schwarzwald"})
     assert response.status_code == 201
@@ -25,10 +26,12 @@ def test_answers_201_with_the_address_of_the_project(client: Client) -> None:
     assert client.get(location).json["data"] == response.json["data"]
 
 
+@pytest.mark.both
 def test_has_the_fields_of_a_project_and_no_others(client: Client) -> None:
     assert list(make_project(client)) == FIELDS
 
 
+@pytest.mark.both
 def test_a_name_is_enough(client: Client) -> None:
     project = make_project(client, name="Schwarzwald")
     assert project["name"] == "Schwarzwald"
@@ -38,23 +41,27 @@ def test_a_name_is_enough(client: Client) -> None:
     assert project["area_hectares"] is None
 
 
+@pytest.mark.both
 def test_id_is_prefixed_and_short(client: Client) -> None:
     project_id = make_project(client)["id"]
     assert re.fullmatch(r"proj_[0-9a-hjkmnp-tv-z]{26}", project_id)
     assert len(project_id) <= 40
 
 
+@pytest.mark.both
 def test_later_ids_sort_later(client: Client) -> None:
     made = [make_project(client)["id"] for _ in range(5)]
     assert sorted(made) == made
 
 
+@pytest.mark.both
 def test_moments_have_three_decimals_and_are_equal(client: Client) -> None:
     project = make_project(client)
     assert re.fullmatch(TIME, project["created_at"])
     assert project["updated_at"] == project["created_at"]
 
 
+@pytest.mark.both
 def test_area_of_a_polygon_is_calculated(client: Client) -> None:
     """The reference area of a geodesic square of one degree at the third parallel."""
     ring = [[-2, 3], [-1, 3], [-1, 4], [-2, 4], [-2, 3]]
@@ -62,11 +69,13 @@ def test_area_of_a_polygon_is_calculated(client: Client) -> None:
     assert project["area_hectares"] == pytest.approx(12286884908.9469 / 10_000, abs=0.001)
 
 
+@pytest.mark.both
 def test_area_is_rounded_to_square_metres(client: Client) -> None:
     area = make_project(client, geometry=square(size=0.01))["area_hectares"]
     assert round(area, 4) == area
 
 
+@pytest.mark.both
 def test_area_of_a_multipolygon_is_the_sum_of_its_parts(client: Client) -> None:
     one = make_project(client, geometry=square(8, 48))["area_hectares"]
     two = make_project(client, geometry=square(9, 52))["area_hectares"]
@@ -74,12 +83,14 @@ def test_area_of_a_multipolygon_is_the_sum_of_its_parts(client: Client) -> None:
     assert both == pytest.approx(one + two, abs=0.0001)
 
 
+@pytest.mark.both
 def test_coordinates_come_back_as_they_were_sent(client: Client) -> None:
     ring = [[8.1, 48.10], [8.2000001, 48.1], [8.2, 48.3333333333333], [8, 48.2], [8.1, 48.1]]
     geometry = {"type": "Polygon", "coordinates": [ring]}
     assert make_project(client, geometry=geometry)["geometry"] == geometry
 
 
+@pytest.mark.both
 def test_winding_changes_the_order_and_not_the_area(client: Client) -> None:
     right = square()
     wrong = {"type": "Polygon", "coordinates": [right["coordinates"][0][::-1]]}
@@ -88,34 +99,38 @@ def test_winding_changes_the_order_and_not_the_area(client: Client) -> None:
     assert second["area_hectares"] == first["area_hectares"]
 
 
+@pytest.mark.both
 def test_null_is_as_good_as_absent(client: Client) -> None:
     project = make_project(client, description=None, geometry=None)
     assert project["description"] is None
     assert project["geometry"] is None
 
 
+@pytest.mark.both
 def test_strings_are_trimmed(client: Client) -> None:
     project = make_project(client, name="  Schwarzwald\n", description="\t dark  ")
     assert project["name"] == "Schwarzwald"
     assert project["description"] == "dark"
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", ["x", "x" * bounds.NAME_LENGTH, "森" * bounds.NAME_LENGTH])
 def test_name_of_one_to_two_hundred_characters(client: Client, name: str) -> None:
     assert make_project(client, name=name)["name"] == name
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("letter", ["x", "ß", "🌲", "\n"])
 def test_description_of_ten_thousand_characters(client: Client, letter: str) -> None:
     text = "a" + letter * (bounds.DESCRIPTION_LENGTH - 2) + "b"
     assert make_project(client, description=text)["description"] == text
 
 
+@pytest.mark.both
 def test_an_empty_description_stays_empty(client: Client) -> None:
     assert make_project(client, description="")["description"] == ""
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "fields",
     [
@@ -134,6 +149,7 @@ def test_read_only_fields_are_ignored(client: Client, fields: dict[str, Any]) ->
     assert project[name] != sent
 
 
+@pytest.mark.both
 def test_what_was_read_can_be_sent_back_but_for_the_status(
     client: Client, stranger: Client
 ) -> None:
@@ -145,6 +161,7 @@ def test_what_was_read_can_be_sent_back_but_for_the_status(
     assert copy.json["data"]["geometry"] == project["geometry"]
 
 
+@pytest.mark.both
 def test_a_refused_project_leaves_nothing(client: Client) -> None:
     assert client.post("/v1/projects", json={"name": ""}).status_code == 422
     assert client.get("/v1/projects").json["meta"]["total"] == 0
@@ -152,7 +169,6 @@ def test_a_refused_project_leaves_nothing(client: Client) -> None:
     assert event_types(client) == []
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("name", "slug"),
     [
@@ -172,17 +188,20 @@ def test_slug_comes_from_the_name(client: Client, name: str, slug: str) -> None:
     assert make_project(client, name=name)["slug"] == slug
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("name", ["…", "---", "!!!", "\u200b"])
 def test_slug_of_a_name_without_letters_is_made_of_the_id(client: Client, name: str) -> None:
     first = make_project(client, name=name)
     assert first["slug"] == f"project-{first['id'][-8:]}"
 
 
+@pytest.mark.both
 def test_names_without_letters_do_not_collide(client: Client) -> None:
     slugs = {make_project(client, name="…")["slug"] for _ in range(3)}
     assert len(slugs) == 3
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("second", ["Wald", "WALD", " wald ", "Wald!", "wÄld"])
 def test_a_slug_in_use_is_a_conflict(client: Client, second: str) -> None:
     make_project(client, name="Wald")
@@ -193,6 +212,7 @@ def test_a_slug_in_use_is_a_conflict(client: Client, second: str) -> None:
     assert client.get("/v1/projects").json["meta"]["total"] == 1
 
 
+@pytest.mark.both
 def test_a_conflict_counts_nothing_and_tells_nobody(client: Client) -> None:
     make_project(client, name="Wald", geometry=square())
     before = client.get("/v1/account").json["data"]["usage"]
@@ -201,10 +221,12 @@ def test_a_conflict_counts_nothing_and_tells_nobody(client: Client) -> None:
     assert event_types(client) == ["project.created"]
 
 
+@pytest.mark.both
 def test_another_account_may_have_the_same_slug(client: Client, stranger: Client) -> None:
     assert make_project(client, name="Wald")["slug"] == make_project(stranger, name="Wald")["slug"]
 
 
+@pytest.mark.both
 def test_a_slug_is_free_again_after_the_project_is_deleted(client: Client) -> None:
     project = make_project(client, name="Wald")
     client.post(f"/v1/projects/{project['id']}/archive")
@@ -212,6 +234,7 @@ def test_a_slug_is_free_again_after_the_project_is_deleted(client: Client) -> No
     assert make_project(client, name="Wald")["slug"] == "wald"
 
 
+@pytest.mark.both
 def test_every_plan_may_go_over_its_hectares(app: Any) -> None:
     """The quota of hectares is reported, and never refuses work."""
     small = make_account(app, plan="free")

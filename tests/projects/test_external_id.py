@@ -9,6 +9,7 @@ import pytest
 from tests.make import Client, event_types, events, make_account, make_project
 
 
+@pytest.mark.both
 def test_both_come_back_as_they_were_sent(client: Client) -> None:
     metadata = {"forest": "Umpqua", "plots": [1, 2.50, None], "ä": {"deep": True}}
     made = make_project(client, external_id=" FS-1 ", metadata=metadata)
@@ -27,6 +28,7 @@ def test_both_come_back_as_they_were_sent(client: Client) -> None:
     assert (cleared["external_id"], cleared["metadata"]) == (None, None)
 
 
+@pytest.mark.both
 def test_two_projects_of_an_account_do_not_share_one(client: Client) -> None:
     first = make_project(client, name="A", external_id="FS-1")
     refused = client.post("/v1/projects", json={"name": "B", "external_id": "FS-1"})
@@ -47,11 +49,13 @@ def test_two_projects_of_an_account_do_not_share_one(client: Client) -> None:
     assert client.put(path, json={"external_id": "fs-1"}).status_code == 200
 
 
+@pytest.mark.both
 def test_accounts_do_not_share_them(client: Client) -> None:
     make_project(client, external_id="FS-1")
     make_project(make_account(client.app), external_id="FS-1")
 
 
+@pytest.mark.both
 def test_a_conflict_of_names_names_the_slug_and_the_other_project(client: Client) -> None:
     first = make_project(client, name="Wald am See")
     refused = client.post("/v1/projects", json={"name": "wald  am SEE!"})
@@ -63,7 +67,6 @@ def test_a_conflict_of_names_names_the_slug_and_the_other_project(client: Client
     assert refused.json["error"]["message"] == detail["message"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "field"),
     [

@@ -10,6 +10,8 @@ import pytest
 from app.values import clock
 from tests.make import Client, make_project, square
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def projects(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:

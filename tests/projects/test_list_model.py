@@ -20,6 +20,9 @@ from app.values.text import fold, searchable
 from tests.make import Client, make_account, make_project, square
 from tests.make.properties import examples
 
+pytestmark = pytest.mark.both
+
+
 START = clock.now()
 LETTERS = "aAbßẞsſSiIİıéÉ\u0065\u0301ςσΣ森🌲%_*\"'\\^- :()\n"
 

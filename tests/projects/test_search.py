@@ -9,6 +9,9 @@ import pytest
 
 from tests.make import Client, make_asset, make_project
 
+pytestmark = pytest.mark.both
+
+
 # A name, and what finds it.
 FINDS = [
     ("Schwarzwald", "schwarz"),

@@ -31,6 +31,7 @@ def _in_state(client: Client, status: str) -> dict[str, Any]:
     return project
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(("before", "trigger", "answer", "after", "event"), TRANSITIONS)
 def test_transition(
     client: Client, before: str, trigger: str, answer: int, after: str | None, event: str | None
@@ -49,6 +50,7 @@ def test_transition(
     assert event_types(client) == known + ([event] if event else [])
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("before", PROJECT_STATUSES)
 @pytest.mark.parametrize("after", PROJECT_STATUSES)
 def test_put_sets_any_status(client: Client, before: str, after: str) -> None:
@@ -60,6 +62,7 @@ def test_put_sets_any_status(client: Client, before: str, after: str) -> None:
     assert event_types(client) == known + (["project.updated"] if before != after else [])
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("trigger", ["archive", "restore"])
 def test_archive_and_restore_answer_with_the_project(client: Client, trigger: str) -> None:
     project = _in_state(client, "active" if trigger == "archive" else "archived")
@@ -69,6 +72,7 @@ def test_archive_and_restore_answer_with_the_project(client: Client, trigger: st
     assert answer["geometry"] == project["geometry"]
 
 
+@pytest.mark.both
 def test_a_draft_that_was_archived_is_restored_as_active(client: Client) -> None:
     project = _in_state(client, "draft")
     client.post(f"/v1/projects/{project['id']}/archive")
@@ -76,6 +80,7 @@ def test_a_draft_that_was_archived_is_restored_as_active(client: Client) -> None
     assert restored.json["data"]["status"] == "active"
 
 
+@pytest.mark.both
 def test_delete_answers_204_without_a_body_and_then_404(client: Client) -> None:
     project = _in_state(client, "archived")
     path = f"/v1/projects/{project['id']}"
@@ -86,6 +91,7 @@ def test_delete_answers_204_without_a_body_and_then_404(client: Client) -> None:
     assert client.get("/v1/projects").json["meta"]["total"] == 0
 
 
+@pytest.mark.both
 def test_assets_go_with_their_project_and_one_event_tells_it(client: Client) -> None:
     project = make_project(client)
     assets = [make_asset(client, project["id"]) for _ in range(3)]
@@ -99,7 +105,6 @@ def test_assets_go_with_their_project_and_one_event_tells_it(client: Client) -> 
     assert client.get(f"{path}/assets").status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "status"),
     [("", 200), ("{}", 200), ('{"anything": 1}', 422), ("[]", 422), ("null", 422), ("{bad", 400)],
@@ -115,6 +120,7 @@ def test_an_action_takes_no_body(client: Client, body: str, status: int) -> None
     assert archived == (status == 200)
 
 
+@pytest.mark.both
 def test_the_refusal_to_delete_says_what_to_do(client: Client) -> None:
     project = make_project(client)
     message = client.delete(f"/v1/projects/{project['id']}").json["error"]["message"]

@@ -10,6 +10,8 @@ import pytest
 from app.values import clock
 from tests.make import Client, event_types, make_project, square
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def project(client: Client) -> dict[str, Any]:

@@ -20,8 +20,6 @@ from tests.make.features import collection, feature
 from tests.node import skip
 from tests.reference import Command, commands
 
-pytestmark = pytest.mark.one_database
-
 # The commands are run as they stand; this has curl report an error as one, and print the status.
 CURLRC = 'silent\nfail-with-body\nwrite-out = "\\n%{http_code}"\n'
 

@@ -21,8 +21,6 @@ from app.values.text import slugify
 from tests.make import Client, second_app
 from tests.reference import commands
 
-pytestmark = pytest.mark.one_database
-
 DEMO = Path(demo.__file__).with_name("districts.geojson")
 ADDRESS = "https://canopy.forest.org"
 

@@ -12,6 +12,8 @@ from tests.make import Client, event_types, events, make_asset, make_project, po
 from tests.make.signed import result
 from tests.row_changes.reports import change, delete, insert, report, report_of, row_of, sql
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def project(client: Client) -> dict[str, Any]:

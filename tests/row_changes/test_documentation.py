@@ -56,6 +56,7 @@ def run(client: Client, script: str, address: str, folder: Path, **environ: str)
     return done.stdout + done.stderr
 
 
+@pytest.mark.both
 def test_by_hand(client: Client, address: str, tmp_path: Path) -> None:
     project_id = make_project(client)["id"]
     sql(client, "UPDATE projects SET name = 'Other' WHERE id = :id", id=project_id)
@@ -63,6 +64,7 @@ def test_by_hand(client: Client, address: str, tmp_path: Path) -> None:
     assert event_types(client) == ["project.created", "project.updated"]
 
 
+@pytest.mark.both
 def test_by_a_trigger(client: Client, address: str, tmp_path: Path) -> None:
     """The role of the tests is not that of the page, so the service's changes are reported too."""
     with client.app.app_context():

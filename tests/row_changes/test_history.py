@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.boundaries.history import boundaries, geometry_of, put
 from tests.make import Client, make_project, square
 from tests.row_changes.reports import boundary, change, delete, insert, report
+
+pytestmark = pytest.mark.both
 
 
 def test_a_new_row_begins_with_its_boundary(client: Client) -> None:

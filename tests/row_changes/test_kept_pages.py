@@ -8,6 +8,8 @@ from tests.make import Client, make_project
 from tests.ogc.reading import names
 from tests.row_changes.reports import change, delete, report, sql
 
+pytestmark = pytest.mark.both
+
 
 @pytest.mark.parametrize("is_whole", [True, False])
 def test_reported_changes_with_sql_are_seen(client: Client, is_whole: bool) -> None:

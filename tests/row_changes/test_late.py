@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.make import Client, event_types, make_project, square
 from tests.make.signed import result
 from tests.row_changes.reports import boundary, change, insert, report
+
+pytestmark = pytest.mark.both
 
 
 def _usage(client: Client) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from tests.make.audit import new_entries
 from tests.make.signed import result
 from tests.row_changes.reports import Row, change, report, sql
 
+pytestmark = pytest.mark.both
+
 
 def moved(client: Client, other: Client, kind: str) -> tuple[Row, dict[str, Any]]:
     """The report of a project or an asset that was moved, and its record before."""

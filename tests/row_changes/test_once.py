@@ -31,6 +31,9 @@ from tests.row_changes.reports import (
     sql,
 )
 
+pytestmark = pytest.mark.both
+
+
 Body = dict[str, Any]
 
 

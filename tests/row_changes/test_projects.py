@@ -14,6 +14,8 @@ from tests.make import Client, event_types, events, make_project, square, togeth
 from tests.make.signed import result
 from tests.row_changes.reports import boundary, change, delete, insert, report, report_of, row_of
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def project(client: Client) -> dict[str, Any]:

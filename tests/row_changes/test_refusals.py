@@ -28,8 +28,6 @@ from tests.row_changes.reports import (
     sql,
 )
 
-pytestmark = pytest.mark.one_database
-
 BODY = json.dumps(report_of("INSERT", "projects", {"id": "proj_1"}, None)).encode()
 RIGHT = signature_header(SECRET, BODY)
 

@@ -25,6 +25,8 @@ from tests.row_changes.reports import (
     sql,
 )
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def project(client: Client) -> dict[str, Any]:

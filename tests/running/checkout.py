@@ -34,8 +34,8 @@ class Checkout:
         self.asked = folder / "asked"
         self.venv = self.root / ".venv"
         shutil.copytree(ROOT / "bin", self.root / "bin")
-        for name in ("requirements.txt", "requirements-dev.txt"):
-            (self.root / name).write_text("# nothing\n")
+        (self.root / "requirements.txt").write_text("# nothing\n")
+        (self.root / "requirements-dev.txt").write_text(_uv_of_the_lock_file())
         (self.root / "app").mkdir()
         (self.root / "app" / "__init__.py").touch()
         for name in ("cli.py", "serve.py"):
@@ -75,3 +75,8 @@ class Checkout:
 
     def installs(self) -> list[str]:
         return self.asked.read_text().splitlines() if self.asked.exists() else []
+
+
+def _uv_of_the_lock_file() -> str:
+    lines = (ROOT / "requirements-dev.txt").read_text()
+    return lines[lines.index("\nuv==") + 1 :].split("\n    # via")[0] + "\n"

@@ -115,23 +115,17 @@ def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -
     assert time.monotonic() - began > 0.8
 
 
-@pytest.mark.slow
-def test_what_uv_cannot_install_is_installed_with_pip(checkout: Checkout) -> None:
-    code, said = checkout.run("canopy", FAILS="1")
-    assert code == 0
-    assert "Trying pip instead." in said
-
-
-@pytest.mark.slow
-def test_a_failed_install_is_tried_again(checkout: Checkout) -> None:
+@pytest.mark.trial
+def test_where_the_machines_uv_fails_that_of_pypi_is_tried(checkout: Checkout) -> None:
     requirements = checkout.root / "requirements.txt"
     good = requirements.read_text()
-    requirements.write_text("nothing-by-this-name\n")  # without a hash, which pip refuses at once
+    requirements.write_text("nothing-by-this-name\n")  # without a hash, which is refused at once
     code, said = checkout.run("canopy", FAILS="1")
     assert code == 2
+    assert "Trying the uv of PyPI." in said
     assert said.endswith("requirements.txt could not be installed; the reason is above.\n")
     requirements.write_text(good)
-    assert checkout.run("canopy")[0] == 0
+    assert checkout.run("canopy", FAILS="1")[0] == 0
 
 
 def test_two_at_once_install_once(checkout: Checkout) -> None:
@@ -180,12 +174,46 @@ def test_no_python_that_will_do(checkout: Checkout, python3: str | None, told: s
 
 
 @pytest.mark.slow
-def test_without_uv_the_standard_library_does_it(checkout: Checkout) -> None:
+def test_without_uv_pip_installs_it(checkout: Checkout) -> None:
     checkout.put_tool("uv", "#!/bin/sh\nexit 127\n")
     code, said = checkout.run("canopy")
     assert code == 0, said
-    assert "with pip" in said
+    assert (checkout.root / ".setup" / "uv" / "bin" / "uv").exists()
     assert checkout.run("canopy")[1].startswith("[]\n")
+
+
+@pytest.fixture
+def somebodys(checkout: Checkout) -> Checkout:
+    """With an environment that its owner made with the standard library's command."""
+    python = str(checkout.tools / "python3")
+    subprocess.run([python, "-m", "venv", "--without-pip", str(checkout.venv)], check=True)
+    return checkout
+
+
+def test_an_environment_of_somebody_elses_is_used_as_it_is(somebodys: Checkout) -> None:
+    before = files_in(somebodys.venv)
+    code, said = somebodys.run("canopy")
+    assert (code, said.splitlines()[2]) == (0, str(somebodys.venv))
+    assert somebodys.run("serve")[0] == 0
+    assert files_in(somebodys.venv) == before
+    assert somebodys.installs() == []
+
+
+def test_an_environment_of_somebody_elses_is_left_alone(somebodys: Checkout) -> None:
+    before = files_in(somebodys.venv)
+    (somebodys.root / "requirements.txt").write_text(
+        "flask==3.1.2 \\\n    --hash=sha256:00\nonly-there==1 ; sys_platform == 'win32'\n"
+    )
+    code, said = somebodys.run("canopy")
+    assert code == 2
+    assert "was not made by Canopy, which leaves it alone, and it lacks flask: run" in said
+    assert said.count("\n") == 1
+    assert files_in(somebodys.venv) == before
+
+
+def files_in(folder: Path) -> dict[str, int]:
+    found = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    return {str(path): path.lstat().st_mtime_ns for path in found}
 
 
 def test_serve_goes_on_without_the_browser_code(checkout: Checkout) -> None:

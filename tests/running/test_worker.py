@@ -19,8 +19,8 @@ from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect
 from app.running import embedded
 from app.running.parent_pipe import ParentPipe
-from tests.faults.valkey import valkey
 from tests.running.instances import Instance, Marked, start_job, wait_for
+from trials.faults.valkey import valkey
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
 

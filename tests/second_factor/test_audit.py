@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from flask import Flask
 from sqlalchemy import select
 
@@ -101,6 +102,7 @@ def test_the_use_of_a_recovery_code(app: Flask, email: str) -> None:
     assert found[0]["changes"] == {"recovery_codes": {"from": 10, "to": 9}}
 
 
+@pytest.mark.both
 def test_a_reset_stands_in_the_log_of_the_owners_account(client: Client) -> None:
     member = make_member(client, "editor")
     turn_on(browser_of(client, member.id))
@@ -111,6 +113,7 @@ def test_a_reset_stands_in_the_log_of_the_owners_account(client: Client) -> None
     assert (entry["account_id"], entry["actor"]["id"]) == (client.account_id, client.owner_id)
 
 
+@pytest.mark.both
 def test_a_requirement_and_its_end(client: Client) -> None:
     browser = browser_of(client)
     turn_on(browser)

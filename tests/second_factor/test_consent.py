@@ -91,6 +91,7 @@ def test_denying_asks_nothing(owner: Owner, application: Application) -> None:
     assert answer["error"] == "access_denied"
 
 
+@pytest.mark.both
 def test_a_remembered_consent_asks_nothing(owner: Owner, application: Application) -> None:
     allow(owner, application)
     give(owner.browser, value=owner.factor.code())
@@ -100,7 +101,6 @@ def test_a_remembered_consent_asks_nothing(owner: Owner, application: Applicatio
     assert consents(owner) == 1
 
 
-@pytest.mark.one_database
 def test_who_has_no_second_factor_is_not_asked(
     client: Client, application: Application, later: Later
 ) -> None:

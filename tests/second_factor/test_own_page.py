@@ -86,6 +86,7 @@ def test_the_secret_of_somebody_else_is_not_taken(app: Flask, email: str) -> Non
     assert "Yours is off" in mine.get(OWN).text
 
 
+@pytest.mark.both
 def test_the_secret_is_sealed(app: Flask, email: str) -> None:
     factor = turn_on(sign_in(app, email))
     with app.app_context():
@@ -123,6 +124,7 @@ def test_another_app_takes_the_place_of_the_first(app: Flask, email: str, later:
     assert "Your authenticator app was replaced on Canopy" in subjects(app, email)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("path", [f"{OWN}/off", f"{APP}/remove"])
 def test_turned_off_the_password_is_enough(app: Flask, email: str, path: str) -> None:
     browser = sign_in(app, email)
@@ -183,7 +185,6 @@ def test_a_session_that_was_confirmed_by_password_is_asked_for_the_factor(
     assert elsewhere.submit(f"{OWN}/off").title == "Confirm that it is you"
 
 
-@pytest.mark.one_database
 def test_nothing_is_left_to_do_for_a_form_sent_twice(app: Flask, email: str) -> None:
     browser = sign_in(app, email)
     token = browser.get("/profile").form("/logout").fields
@@ -192,6 +193,5 @@ def test_nothing_is_left_to_do_for_a_form_sent_twice(app: Flask, email: str) -> 
         assert (sent.status, sent.response.headers["Location"]) == (303, OWN)
 
 
-@pytest.mark.one_database
 def test_a_stranger_has_no_page_of_a_second_factor(app: Flask) -> None:
     assert Browser(app).get(OWN).title == "Sign in"

@@ -33,7 +33,6 @@ def test_a_wrong_registration_stores_nothing(
     assert "Yours is off" in browser.get(OWN).text
 
 
-@pytest.mark.one_database
 def test_a_passkey_of_somebody_else_cannot_be_registered_again(app: Flask, email: str) -> None:
     passkey = person_with_passkey(app, email)
     assert add(sign_up(app, f"other-{email}"), passkey).status == 422
@@ -42,7 +41,6 @@ def test_a_passkey_of_somebody_else_cannot_be_registered_again(app: Flask, email
 _DEEP = json.dumps({"id": "AA", "rawId": "AA", "type": "public-key", "response": {}})
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "response", ["", "x", "{}", "[]", "null", "[" * 19_000, '{"id": 1}', "\\ud800", _DEEP]
 )
@@ -58,7 +56,6 @@ def test_what_no_browser_says_is_refused(app: Flask, email: str, response: str) 
 _NUMBER = b"\1" * 32
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "public",
     [
@@ -82,7 +79,6 @@ def test_a_key_that_no_signature_fits_is_refused(
     assert "Yours is off" in browser.get(OWN).text
 
 
-@pytest.mark.one_database
 def test_a_key_for_another_algorithm_is_refused(app: Flask, email: str) -> None:
     """A point of a curve, said to sign with RSA."""
     browser, passkey = sign_in(app, email), SoftPasskey()
@@ -92,7 +88,6 @@ def test_a_key_for_another_algorithm_is_refused(app: Flask, email: str) -> None:
     assert page.status == 422
 
 
-@pytest.mark.one_database
 def test_a_statement_with_a_certificate_of_no_version_is_refused(app: Flask, email: str) -> None:
     browser = sign_in(app, email)
     statement = {"alg": -7, "sig": b"x", "x5c": [_certificate_of_no_version()]}
@@ -111,7 +106,6 @@ def _certificate_of_no_version() -> bytes:
     return made.replace(third, sixth, 1)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("name", ["", " ", "x" * 65, "a\x00b"])
 def test_a_passkey_needs_a_name(app: Flask, email: str, name: str) -> None:
     assert add(sign_in(app, email), SoftPasskey(), name).status == 422
@@ -129,6 +123,7 @@ def test_a_removed_passkey_no_longer_signs_in(app: Flask, email: str) -> None:
     assert give(waiting, "passkey", passkey.signed(options)).status == 422
 
 
+@pytest.mark.both
 def test_without_the_last_passkey_it_is_off(app: Flask, email: str) -> None:
     own = sign_in(app, email)
     add(own, SoftPasskey())
@@ -147,7 +142,6 @@ def test_the_passkey_of_somebody_else_cannot_be_removed(app: Flask, email: str) 
     assert ids_of(app, email)
 
 
-@pytest.mark.one_database
 def test_nobody_has_more_passkeys_than_they_may(app: Flask, email: str) -> None:
     browser = sign_in(app, email)
     add(browser, SoftPasskey())

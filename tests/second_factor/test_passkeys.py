@@ -95,6 +95,7 @@ def test_a_response_is_used_once(app: Flask, email: str) -> None:
     assert give(begin(app, email), "passkey", response).status == 422
 
 
+@pytest.mark.both
 def test_a_response_is_no_good_twice_in_a_session(app: Flask, email: str, later: Later) -> None:
     """A session may confirm several times; a recorded response confirms nothing again, also of a
     passkey that does not count."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from flask import Flask
 from sqlalchemy import select
 
@@ -71,6 +72,7 @@ def test_a_code_of_somebody_else_is_wrong(app: Flask, email: str) -> None:
     assert give(begin(app, email), KIND, codes[0]).status == 422
 
 
+@pytest.mark.both
 def test_codes_are_stored_as_hashes(app: Flask, email: str) -> None:
     codes = person_with_app(app, email).codes
     with app.app_context():

@@ -172,7 +172,6 @@ def test_it_can_be_ended(client: Client) -> None:
     assert opens(member, "/projects") == "/projects"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("days", ["", "-1", "31", "x", "1.5", "9" * 5000])
 def test_days_out_of_bounds_are_refused(client: Client, days: str) -> None:
     browser = browser_of(client)
@@ -181,6 +180,7 @@ def test_days_out_of_bounds_are_refused(client: Client, days: str) -> None:
     assert browser.submit("/settings/second-factor", required="yes", grace_days=days).status == 422
 
 
+@pytest.mark.both
 def test_more_days_count_from_when_it_was_first_required(client: Client, later: Later) -> None:
     browser = require(client, days=1)
     member = signed_in_browser(client, make_member(client, "viewer").id)
@@ -206,7 +206,6 @@ def test_owners_and_admins_see_who_has_one(client: Client) -> None:
     assert "On: signing in takes more" in one.text
 
 
-@pytest.mark.one_database
 def test_who_belongs_to_no_account_sees_no_notice(client: Client) -> None:
     browser = sign_up(client.app, f"alone-{id(client)}@example.org")
     assert "requires a second factor" not in browser.get("/accounts").text

@@ -160,7 +160,6 @@ def test_signing_out_elsewhere_ends_waiting_sign_ins(app: Flask, email: str, lat
     assert give(sign_in_elsewhere, value=factor.code()).path == "/login"
 
 
-@pytest.mark.one_database
 def test_the_page_of_the_second_step_needs_a_password_first(app: Flask) -> None:
     browser = Browser(app)
     assert browser.get(STEP).path == "/login"
@@ -271,14 +270,12 @@ def test_wrong_codes_count_apart_from_wrong_passwords(app: Flask, email: str, la
     assert begin(app, email)
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("code", ["", " ", "12345", "1234567", "abcdef", "١٢٣٤٥٦", "x" * 60_000])
 def test_what_is_no_code_is_wrong(app: Flask, email: str, code: str) -> None:
     person_with_app(app, email)
     assert give(begin(app, email), value=code).status in (200, 422)
 
 
-@pytest.mark.one_database
 def test_a_code_may_have_spaces(app: Flask, email: str, later: Later) -> None:
     factor = person_with_app(app, email)
     later.move()

@@ -76,6 +76,7 @@ def test_nobody_is_asked_within_ten_minutes(owner: Owner) -> None:
     assert owner.key_form().title == ASKED
 
 
+@pytest.mark.both
 def test_what_was_typed_survives_a_wrong_code(owner: Owner) -> None:
     owner.key_form()
     page = give(owner.browser, value=owner.factor.wrong())
@@ -132,6 +133,7 @@ def test_wrong_codes_are_limited_here_too(owner: Owner) -> None:
     assert give(owner.browser, value=owner.factor.code()).status == 429
 
 
+@pytest.mark.both
 def test_a_recovery_code_confirms(owner: Owner) -> None:
     owner.key_form()
     page = give(owner.browser, "recovery_code", owner.factor.codes[0])
@@ -248,13 +250,13 @@ def test_somebody_becomes_owner_after_the_code(owner: Owner) -> None:
         db.session.rollback()
 
 
-@pytest.mark.one_database
 def test_a_script_gets_no_page(owner: Owner) -> None:
     token = owner.browser.get("/profile").form("/logout").fields
     sent = owner.browser.send("/api-keys/new", {"X-Requested-With": "fetch"}, **token, **KEY)
     assert sent.status == 403
 
 
+@pytest.mark.both
 def test_what_another_form_asks_is_not_the_question_of_signing_in(app: Flask, later: Later) -> None:
     """A code given to confirm is used up for signing in, too."""
     client = make_account(app)

@@ -24,7 +24,7 @@ from tests.single_sign_on.fake_provider import (
 )
 from tests.single_sign_on.support import leave
 
-pytestmark = [pytest.mark.one_database, pytest.mark.provokes(503)]
+pytestmark = pytest.mark.provokes(503)
 
 FAILED = (503, "You could not be signed in")
 STALE = (400, "Start again")

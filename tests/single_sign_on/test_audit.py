@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from flask import Flask
 
 from tests.make import Browser, Client, make_invited, sign_up
@@ -51,6 +52,7 @@ def test_who_is_refused_and_why(sso: Flask, woods: RealProvider) -> None:
     assert entry["changes"]["reason"] == {"from": None, "to": "unverified"}
 
 
+@pytest.mark.both
 def test_who_was_invited_joins(sso: Flask, client: Client, woods: RealProvider) -> None:
     person, browser = claims(), Browser(sso)
     make_invited(client, email=person["email"])

@@ -17,7 +17,7 @@ from tests.make.browser import Page
 from tests.single_sign_on.fake_provider import Answer, FakeProvider, fake_provider, gives
 from tests.single_sign_on.support import leave
 
-pytestmark = [pytest.mark.one_database, pytest.mark.provokes(503)]
+pytestmark = pytest.mark.provokes(503)
 
 FAILED = (503, "You could not be signed in")
 DISCOVERY = "/.well-known/openid-configuration"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from flask import Flask
 
 from app.policy.people import MAILS_AN_HOUR, WRONG_PASSWORDS
@@ -117,6 +118,7 @@ def test_others_at_the_same_address_keep_nobody_from_the_link(
     assert len(sent) == MAILS_AN_HOUR  # whoever asks for them
 
 
+@pytest.mark.both
 def test_the_mailed_link_works_in_the_browser_that_asked(sso: Flask, woods: RealProvider) -> None:
     """Who makes somebody else follow it, links nothing to them."""
     person = claims()
@@ -206,6 +208,7 @@ def test_what_is_linked_already_is_said(sso: Flask, woods: RealProvider) -> None
     assert "already linked to your profile" in page.text
 
 
+@pytest.mark.both
 def test_unlinking_needs_another_way_in(sso: Flask, woods: RealProvider) -> None:
     person = claims()
     browser = begin(sso, woods, person)
@@ -220,6 +223,7 @@ def test_unlinking_needs_another_way_in(sso: Flask, woods: RealProvider) -> None
     assert identities(sso, person["email"]) == [person["sub"]]
 
 
+@pytest.mark.both
 def test_unlinking_ends_other_sessions(sso: Flask, woods: RealProvider) -> None:
     person = claims()
     sign_up(sso, person["email"])

@@ -122,6 +122,7 @@ def test_who_signed_up_this_way_is_no_stranger_elsewhere(
         assert not [form for form in page.forms if "password" in form.fields]
 
 
+@pytest.mark.both
 def test_signing_up_with_a_password_does_not_replace_them(sso: Flask, woods: RealProvider) -> None:
     person = claims()
     begin(sso, woods, person)
@@ -145,6 +146,7 @@ def test_they_can_have_a_password_besides(sso: Flask, woods: RealProvider) -> No
     assert identities(sso, person["email"]) == [person["sub"]]
 
 
+@pytest.mark.both
 def test_two_browsers_make_one_person(sso: Flask, woods: RealProvider) -> None:
     person, browsers = claims(), [Browser(sso), Browser(sso)]
     for browser in browsers:

@@ -114,6 +114,7 @@ def test_no_page_has_the_password_that_was_typed(
     assert PASSWORD not in source(page)
 
 
+@pytest.mark.both
 def test_an_account_requires_one_of_people_who_sign_in_at_the_provider(
     sso: Flask, woods: RealProvider
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_known_identity_needs_no_address(sso: Flask, woods: RealProvider) -> N
         assert arrive(Browser(sso), woods, claims(**person | others)).path == "/welcome"
 
 
+@pytest.mark.both
 def test_the_requested_page_comes_next(sso: Flask, woods: RealProvider) -> None:
     person = claims()
     begin(sso, woods, person)
@@ -100,7 +101,6 @@ def test_signing_out_ends_the_session_here(sso: Flask, woods: RealProvider) -> N
     assert signed_in_as(browser) == ""
 
 
-@pytest.mark.one_database
 def test_without_a_provider_there_is_nothing_of_it(app: Flask) -> None:
     assert Browser(app).get("/login/single-sign-on").status == 404
     assert "single-sign-on" not in str(Browser(app).get("/login").links)
@@ -108,7 +108,6 @@ def test_without_a_provider_there_is_nothing_of_it(app: Flask) -> None:
     assert "/profile/sign-ins/link" not in browser.get("/profile").links
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("others", "title"),
     [
@@ -138,7 +137,6 @@ def test_who_cannot_be_told_is_refused(
         assert identities(sso, str(person.get("email"))) == []
 
 
-@pytest.mark.one_database
 def test_the_domain_of_an_address_is_compared_without_case(app: Flask, woods: RealProvider) -> None:
     person = claims()
     person["email"] = person["email"].replace("woods.example", "WOODS.example")
@@ -147,7 +145,6 @@ def test_the_domain_of_an_address_is_compared_without_case(app: Flask, woods: Re
         assert arrive(Browser(sso), woods, person).path == "/login/single-sign-on/new"
 
 
-@pytest.mark.one_database
 def test_the_operator_vouches_for_another_claim(app: Flask, woods: RealProvider) -> None:
     person = claims(email_verified=None)
     with second_app(app, **woods.settings, oidc_email_claim="sub") as sso:
@@ -156,7 +153,6 @@ def test_the_operator_vouches_for_another_claim(app: Flask, woods: RealProvider)
         assert person["email"] in page.text
 
 
-@pytest.mark.one_database
 def test_somebody_who_cancels_is_told_so(sso: Flask, woods: RealProvider) -> None:
     page = arrive(Browser(sso), woods, None)
     assert (page.status, page.title) == (403, "You were not signed in")

@@ -25,8 +25,6 @@ from tests.make.browser import PASSWORD
 from tests.single_sign_on.real_provider import RealProvider, claims
 from tests.single_sign_on.support import begin, person_of, signed_in_as
 
-pytestmark = pytest.mark.one_database
-
 NONE = (403, "There are no passwords here")
 
 

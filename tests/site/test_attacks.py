@@ -14,8 +14,6 @@ from tests.make import Browser, sign_up, text_of
 from tests.make.browser import PASSWORD
 from tests.make.mails import mails_to
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 HTML = {"Accept": "text/html"}
 FORMS = ("/login", "/register", "/forgot-password")

@@ -14,8 +14,6 @@ from app.models import Account, Project, User
 from app.policy.bounds import RESERVED_SLUGS
 from tests.make import Client, make_project
 
-pytestmark = pytest.mark.one_database
-
 EMAIL_ROUTES = ["/api/auth/check-email", "/api/onboarding/validate-email"]
 SLUG_ROUTES = ["/api/onboarding/validate-slug", "/api/projects/validate-slug"]
 

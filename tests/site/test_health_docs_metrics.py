@@ -58,6 +58,7 @@ def test_without_valkey_the_worker_is_unknown(app: Flask) -> None:
         assert _ready(cut_off) == (200, {"status": "degraded", "checks": checks})
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/api/health"])
 def test_health_is_not_cached(app: Flask, path: str) -> None:
     response = app.test_client().get(path)

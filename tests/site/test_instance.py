@@ -11,8 +11,6 @@ from flask import Flask
 from app.values import clock
 from tests.make import Browser, second_app, sign_up
 
-pytestmark = pytest.mark.one_database
-
 NAMED = {
     "instance_name": "Harz <Forests>",
     "support_email": "help@woods.example",

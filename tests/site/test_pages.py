@@ -12,8 +12,6 @@ from tests.make import Browser, Client, make_member, second_app, sign_up
 from tests.make.browser import PASSWORD
 from tests.oauth.support import browser_of
 
-pytestmark = pytest.mark.one_database
-
 _numbers = itertools.count(1)
 POSTS = (
     "/login", "/register", "/forgot-password", "/logout", "/profile/name", "/profile/password",

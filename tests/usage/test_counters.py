@@ -13,6 +13,9 @@ from app.policy.bounds import PROJECT_STATUSES
 from tests.make import Client, make_account, make_project, multi_square, square
 from tests.make.properties import examples
 
+pytestmark = pytest.mark.both
+
+
 GEOMETRIES = (None, square(size=0.01), square(8, 48, 0.02), multi_square((1, 1), (3, 3)))
 
 steps = st.one_of(

@@ -71,6 +71,7 @@ def _sunset_in(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) 
     monkeypatch.setattr(deprecations, "DEPRECATIONS", (replace(BARE, sunset=sunset),))
 
 
+@pytest.mark.both
 def test_nobody_uses_it(client: Client) -> None:
     response = client.get(PATH).json
     assert response["meta"]["total"] == 1
@@ -88,6 +89,7 @@ def test_nobody_uses_it(client: Client) -> None:
     ]
 
 
+@pytest.mark.both
 def test_each_credential_with_its_last_day(client: Client) -> None:
     key = make_key(client)
     for _ in range(3):
@@ -101,6 +103,7 @@ def test_each_credential_with_its_last_day(client: Client) -> None:
     ]
 
 
+@pytest.mark.both
 def test_the_job_copies_them(client: Client) -> None:
     _use(client)
     _write(client)
@@ -112,6 +115,7 @@ def test_the_job_copies_them(client: Client) -> None:
     assert [each["requests"] for each in _uses(client)] == [2]
 
 
+@pytest.mark.both
 def test_while_valkey_is_down_they_are_counted_later(app: Flask) -> None:
     with second_app(app, redis_url="redis://127.0.0.1:9/0") as cut_off:
         client = make_account(cut_off)
@@ -124,22 +128,24 @@ def test_while_valkey_is_down_they_are_counted_later(app: Flask) -> None:
     request_counts._unsent.clear()
 
 
+@pytest.mark.both
 def test_they_change_no_count_of_requests(client: Client) -> None:
     _use(client)
     usage = client.get("/v1/account/usage").json["data"]
     assert usage["api_requests"]["current"] == 2
 
 
+@pytest.mark.both
 def test_another_account_sees_none_of_them(client: Client, stranger: Client) -> None:
     _use(client)
     assert _uses(stranger) == []
 
 
-@pytest.mark.one_database
 def test_it_needs_admin(client: Client) -> None:
     assert make_key(client, permissions=["billing:read"]).get(PATH).status_code == 403
 
 
+@pytest.mark.both
 def test_the_page_shows_it_while_it_is_used(client: Client) -> None:
     browser = browser_of(client)
     assert "still used" not in browser.get("/usage").text
@@ -152,6 +158,7 @@ def test_the_page_shows_it_while_it_is_used(client: Client) -> None:
     assert "1 request in 30 days, the last on" in page.text
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("_sunset_in", [20], indirect=True)
 @pytest.mark.usefixtures("_sunset_in")
 def test_owners_get_one_email_before_the_sunset(client: Client) -> None:
@@ -172,6 +179,7 @@ def test_owners_get_one_email_before_the_sunset(client: Client) -> None:
     assert len(mails_to(client.app, admin.email)) == before
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("_sunset_in", [31, 0, -5], indirect=True)
 @pytest.mark.usefixtures("_sunset_in")
 def test_no_email_long_before_the_sunset_or_after_it(client: Client) -> None:
@@ -184,6 +192,7 @@ def test_no_email_long_before_the_sunset_or_after_it(client: Client) -> None:
     assert len(mails_to(client.app, owner.email)) == before
 
 
+@pytest.mark.both
 def test_no_email_to_those_who_stopped(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make_member(client, "owner")
     _used_on(client, 31)

@@ -13,6 +13,9 @@ from app.limits import request_counts
 from app.usage.jobs import write_counts
 from tests.make import Client, make_account, second_app
 
+pytestmark = pytest.mark.both
+
+
 DEAD = "redis://127.0.0.1:9/0"
 
 

@@ -18,6 +18,9 @@ from app.usage.jobs import write_counts
 from app.values import clock
 from tests.make import Client, make_key, together
 
+pytestmark = pytest.mark.both
+
+
 DEAD = "redis://127.0.0.1:9/0"
 
 

@@ -32,6 +32,9 @@ from tests.make import (
     together,
 )
 
+pytestmark = pytest.mark.both
+
+
 DEAD = "redis://127.0.0.1:9/0"
 
 

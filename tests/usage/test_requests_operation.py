@@ -14,6 +14,7 @@ from tests.make import Client, make_key
 PATH = "/v1/account/usage/requests"
 
 
+@pytest.mark.both
 def test_requests_by_day_and_by_credential(client: Client) -> None:
     key = make_key(client)
     for _ in range(3):
@@ -33,6 +34,7 @@ def test_requests_by_day_and_by_credential(client: Client) -> None:
     assert second["id"] == client.credential_id
 
 
+@pytest.mark.both
 def test_as_csv_no_name_becomes_a_formula(client: Client) -> None:
     with client.app.app_context():
         db.session.get_one(Credential, client.credential_id).name = '=1+1,"x"'
@@ -47,7 +49,6 @@ def test_as_csv_no_name_becomes_a_formula(client: Client) -> None:
     )
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field", "message"),
     [
@@ -68,13 +69,11 @@ def test_wrong_parameters(client: Client, query: str, field: str, message: str) 
     assert message in detail["message"]
 
 
-@pytest.mark.one_database
 def test_a_year_at_most(client: Client) -> None:
     found = client.get(f"{PATH}?since=2024-01-01&until=2024-12-31").json["data"]
     assert len(found["by_day"]) == 366
     assert found["requests"] == 0
 
 
-@pytest.mark.one_database
 def test_it_needs_the_permission(client: Client) -> None:
     assert make_key(client, permissions=["projects:read"]).get(PATH).status_code == 403

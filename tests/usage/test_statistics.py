@@ -10,6 +10,8 @@ from flask import Flask
 from app.values import clock
 from tests.make import Client, make_account, make_project, square
 
+pytestmark = pytest.mark.both
+
 
 def _usage(client: Client) -> dict[str, Any]:
     response = client.get("/v1/account/usage")

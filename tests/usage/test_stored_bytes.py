@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from flask import Flask
 
 from tests.make import Client, event_types, make_account, make_asset, make_project, square
 from tests.make.apps import second_app
+
+pytestmark = pytest.mark.both
 
 
 def _stored(client: Client) -> int:

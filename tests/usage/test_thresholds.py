@@ -19,6 +19,9 @@ from app.geometry import read_boundary
 from tests.make import Client, events, make_account, make_project, multi_square, square, together
 from tests.usage.helpers import ALL, in_transaction, levels, set_counters, usage_events
 
+pytestmark = pytest.mark.both
+
+
 LIMIT_M2 = 10_000_000  # of the plan "free": 1,000 ha
 
 

@@ -12,6 +12,8 @@ from app.usage import service
 from tests.make import Client, events, make_account
 from tests.usage.helpers import ALL, in_transaction, usage_events
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def free(app: Flask) -> Client:

@@ -19,6 +19,8 @@ from tests.make import Client, make_account, make_project, square, together
 from tests.make.properties import examples
 from tests.usage.helpers import ALL, in_transaction, levels, usage_events
 
+pytestmark = pytest.mark.both
+
 
 @pytest.fixture
 def free(app: Flask) -> Client:

@@ -16,6 +16,9 @@ from app.values import clock
 from tests.make import Client, events, make_account, together
 from tests.usage.helpers import ALL, in_transaction, set_counters, usage_events
 
+pytestmark = pytest.mark.both
+
+
 HALF_A_MONTH = "2026-04-15T12:00:00.000Z"  # of 30 days, so 30,000 requests are allowed
 
 

@@ -90,7 +90,6 @@ def test_a_record_that_was_read_can_be_sent(client: Client) -> None:
     assert client.put(f"{PATH}/{made['id']}", json=made).json["data"] == made
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "url",
     [
@@ -122,7 +121,6 @@ def test_urls_that_are_rejected(client: Client, url: Any) -> None:
     assert _fields_at_fault(_create(client, url=url)) == ["url"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "192.0.2.7", "[::1]", "[2001:db8::7]"]
 )
@@ -138,7 +136,6 @@ def test_addresses_that_can_never_be_called(client: Client, host: str) -> None:
     assert _fields_at_fault(changed) == ["url"]
 
 
-@pytest.mark.one_database
 def test_addresses_that_the_operator_opened(client: Client) -> None:
     networks = (ip_network("10.20.0.0/16"), ip_network("169.254.0.0/16"))
     with second_app(client.app, webhook_allowed_networks=networks) as app:
@@ -148,7 +145,6 @@ def test_addresses_that_the_operator_opened(client: Client) -> None:
             assert _fields_at_fault(_create(opened, url=f"https://{host}/")) == ["url"]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "url",
     [
@@ -168,7 +164,6 @@ def test_urls_that_are_accepted_unchanged(client: Client, url: str) -> None:
     assert made.json["data"]["url"] == url
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("events", "field"),
     [
@@ -211,7 +206,6 @@ def test_events_are_kept_as_they_are_given(client: Client, events: list[str]) ->
     assert _create(client, events=given).json["data"]["events"] == given
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from app.db.transactions import transaction
 from app.deliveries.health import record_health
 from tests.dashboard.support import browser_of
@@ -19,6 +21,7 @@ def labels(client: Client) -> set[str]:
     return {each["target"]["label"] for each in found if each["target"]["type"] == "webhook"}
 
 
+@pytest.mark.both
 def test_no_entry_about_a_webhook_has_a_secret_of_its_receiver(client: Client) -> None:
     webhook = make_webhook(client, url=f"{URL}s3cret")
     path = f"/v1/webhooks/{webhook['id']}"

@@ -33,6 +33,7 @@ def test_it_is_fifty() -> None:
     assert WEBHOOKS_PER_ACCOUNT == 50
 
 
+@pytest.mark.both
 @pytest.mark.usefixtures("_three")
 def test_one_more_than_the_limit_is_rejected(client: Client, stranger: Client) -> None:
     first = make_webhook(client, enabled=False)

@@ -131,6 +131,7 @@ def test_tests_are_not_sent_again(client: Client) -> None:
     assert _number(client, webhook) == 3
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("states", "number"),
     [
@@ -168,6 +169,7 @@ def _copy(delivery: Any, state: str) -> Any:
     return type(delivery)(**columns | {"id": new_id("delivery"), "state": state, "due_at": None})
 
 
+@pytest.mark.both
 def test_the_job_selects_the_same_events(client: Client, past: list[dict[str, Any]]) -> None:
     webhook = make_webhook(client)
     _replay(client, webhook, event_types=["project.created"])
@@ -191,7 +193,6 @@ def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client, number: int
     assert replays(client) == []
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "moment",
     [
@@ -213,7 +214,6 @@ def test_times_that_are_rejected(client: Client, field: str, moment: Any) -> Non
     assert _fields_at_fault(_replay(client, webhook, **{field: moment})) == [field]
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

@@ -63,6 +63,7 @@ def test_what_waits_is_due_now_and_no_try_is_added(client: Client, webhook_id: s
     assert "Nothing waited." in _retry(client, webhook_id)
 
 
+@pytest.mark.both
 def test_others_are_left_as_they_are(client: Client, webhook_id: str) -> None:
     other = make_webhook(client, events=["project.created"])["id"]
     make_projects(client, 4)

@@ -41,6 +41,7 @@ def _everything_kept(client: Client) -> str:
         return "".join(rows) + repr(bodies)
 
 
+@pytest.mark.both
 def test_a_secret_is_stored_encrypted(client: Client) -> None:
     made = make_webhook(client, secret="correct-horse-battery")
     row = webhook_row(client, made["id"])
@@ -48,6 +49,7 @@ def test_a_secret_is_stored_encrypted(client: Client) -> None:
     assert "correct-horse-battery" not in _everything_kept(client)
 
 
+@pytest.mark.both
 def test_a_short_secret_that_is_stored_stays(client: Client) -> None:
     """Before 16 characters were required, a secret could have 8."""
     made = make_webhook(client)
@@ -153,6 +155,7 @@ def test_hours_that_are_rejected(client: Client, hours: Any) -> None:
     assert webhook_row(client, webhook_id) == before
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("hours", [0, 1, 168])
 def test_hours_that_are_accepted(client: Client, hours: int) -> None:
     answer = _rotate(client, make_webhook(client)["id"], {"overlap_hours": hours})

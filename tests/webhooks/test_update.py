@@ -45,6 +45,7 @@ def _later(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: LATER)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     "fields",
     [
@@ -82,6 +83,7 @@ def test_an_update_without_a_change(
     assert _put(client, webhook, **fields) == webhook
 
 
+@pytest.mark.both
 def test_a_new_url_begins_without_failures(client: Client, webhook: dict[str, Any]) -> None:
     changed = _put(client, webhook, url="https://elsewhere.example.org/")
     assert (changed["status"], changed["consecutive_failures"]) == ("healthy", 0)
@@ -109,6 +111,7 @@ def test_a_disabled_webhook_gets_no_more_events(client: Client, webhook: dict[st
     assert pending["created_at"] <= canceled_at
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("reason", ["manual", "failing", "gone"])
 def test_enabling_again(
     client: Client, webhook: dict[str, Any], signals: list[str], reason: str
@@ -126,6 +129,7 @@ def test_enabling_again(
     assert signals == []
 
 
+@pytest.mark.both
 def test_a_disabled_webhook_keeps_its_reason(client: Client, webhook: dict[str, Any]) -> None:
     set_webhook(client, webhook["id"], enabled=False, disabled_reason="gone")
     assert _put(client, webhook, enabled=False)["disabled_reason"] == "gone"

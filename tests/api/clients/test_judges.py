@@ -11,7 +11,7 @@ import pytest
 from tests.api.clients import run_node
 from tests.api.operations import bare_app
 
-pytestmark = [pytest.mark.one_database, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 REDOCLY = "node_modules/@redocly/cli/bin/cli.js"
 SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"

@@ -12,8 +12,6 @@ from tests.api.clients import printed, run
 from tests.api.clients.conftest import Instance
 from tests.api.operations import described, operations
 
-pytestmark = pytest.mark.one_database
-
 TOOL = Path(sys.executable).with_name("openapi-python-client")
 # The tool formats with ruff what it made.
 WITH_RUFF = f"{TOOL.parent}{os.pathsep}{os.environ['PATH']}"

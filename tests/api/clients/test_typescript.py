@@ -10,8 +10,6 @@ import pytest
 from tests.api.clients import printed, run_node
 from tests.api.clients.conftest import Instance
 
-pytestmark = pytest.mark.one_database
-
 TOOL = "node_modules/openapi-typescript/bin/cli.js"
 COMPILER = "node_modules/typescript/bin/tsc"
 STRICT = (

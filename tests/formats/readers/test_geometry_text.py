@@ -123,9 +123,9 @@ def test_what_cannot_be_read(text: str, code: str, message: str) -> None:
     assert message in found[1]
 
 
-@pytest.mark.parametrize("text", ["GEOMETRYCOLLECTION(" * 300_000, "MULTIPOINT(" * 300_000])
+@pytest.mark.parametrize("text", ["GEOMETRYCOLLECTION(", "MULTIPOINT("])
 def test_nested_wkt_is_refused(text: str) -> None:
-    assert problem(text)[0] in ("wrong_type", "unreadable")
+    assert problem(text * 300_000)[0] in ("wrong_type", "unreadable")
 
 
 @pytest.mark.parametrize("kind", [4, 5, 6, 7, 9, 12])
@@ -150,16 +150,17 @@ def test_wkb_that_promises_too_much_is_refused(data: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("start", "repeated", "times", "end"),
     [
-        f"LINESTRING ({'1 2,' * GEOMETRY_POSITIONS}1 2)",
-        struct.pack("<BII", 1, 3, 250_000).hex() + "00000000" * 250_000,
-        '{"type": "LineString", "coordinates": [' + "[1,2]," * 210_000 + "[1,2]]}",
-        '{"a": [' + "{}," * 1_000_000 + "{}]}",
-        '{"a": [' + "1," * 1_000_000 + "1]}",
+        ("LINESTRING (", "1 2,", GEOMETRY_POSITIONS, "1 2)"),
+        (struct.pack("<BII", 1, 3, 250_000).hex(), "00000000", 250_000, ""),
+        ('{"type": "LineString", "coordinates": [', "[1,2],", 210_000, "[1,2]]}"),
+        ('{"a": [', "{},", 1_000_000, "{}]}"),
+        ('{"a": [', "1,", 1_000_000, "1]}"),
     ],
 )
-def test_too_many_positions_are_refused(text: str) -> None:
+def test_too_many_positions_are_refused(start: str, repeated: str, times: int, end: str) -> None:
+    text = start + repeated * times + end
     assert problem(text)[0] == "too_many_positions"
 
 

@@ -50,9 +50,6 @@ def test_empty_geometries(tmp_path: Path, value: bytes | None) -> None:
     assert (feature.geometry, feature.problems) == (None, ())
 
 
-MANY = shapely.MultiPoint(np.zeros((GEOMETRY_POSITIONS + 1, 2)))
-
-
 @pytest.mark.parametrize(
     ("value", "code"),
     [
@@ -75,7 +72,6 @@ MANY = shapely.MultiPoint(np.zeros((GEOMETRY_POSITIONS + 1, 2)))
         (blob(b"\1" + struct.pack("<I", 7) + b"\1\0\0\0" * 10_000), "wrong_type"),
         (blob(b"\1" + struct.pack("<II", 3, 2**32 - 1)), "unreadable"),
         (blob(b"\1" + struct.pack("<III", 3, 1, 2**32 - 1)), "too_many_positions"),
-        (blob(MANY.wkb), "too_many_positions"),
         (blob(shapely.box(1, 2, float("inf"), 4).wkb), "not_a_number"),
     ],
 )
@@ -84,3 +80,9 @@ def test_geometries_that_cannot_be_read(tmp_path: Path, value: Any, code: str) -
     assert feature.geometry is None
     assert [problem.code for problem in feature.problems] == [code]
     assert feature.properties == {"name": "a"}
+
+
+def test_a_geometry_of_too_many_positions_cannot_be_read(tmp_path: Path) -> None:
+    many = shapely.MultiPoint(np.zeros((GEOMETRY_POSITIONS + 1, 2)))
+    feature = only_feature(GeoPackageReader, with_geometry(tmp_path, blob(many.wkb)))
+    assert [problem.code for problem in feature.problems] == ["too_many_positions"]

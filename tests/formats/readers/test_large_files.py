@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -18,10 +18,14 @@ MEMORY: Final = 40 * MEGABYTE
 MANY: Final = 100_000
 
 
-def geojson(*pieces: bytes) -> Iterator[bytes]:
+def geojson(pieces: Iterable[bytes]) -> Iterator[bytes]:
     yield b'{"type":"FeatureCollection","features":['
     yield from pieces
     yield b"]}"
+
+
+# Made when a test runs, and not when it is collected.
+Pieces = Callable[[], Iterable[bytes]]
 
 
 FEATURE = b'{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[1,2]}}'
@@ -31,35 +35,38 @@ LONG = b'{"type":"Feature","geometry":null,"properties":{"a":'
 @pytest.mark.parametrize(
     ("pieces", "expected"),
     [
-        ([FEATURE, *[b"," + FEATURE] * MANY], str(MANY + 1)),
-        ([LONG, b'"', b"x" * 60 * MEGABYTE, b'"}}'], "A text near byte"),
-        ([LONG, b"[", *[b"[],"] * 5_000_000, b"[]]}}"], "A feature has more than 3,000,000 values"),
-        ([LONG, *[b"[" * 400 + b" " * 8000] * 100], "nested too deeply"),
-        ([LONG, *[b'{"a":' * 400 + b" " * 8000] * 100], "nested too deeply"),
-        ([FEATURE[:-1] + b',"id":', b"1" * 60 * MEGABYTE, b"}"], "A text near byte"),
+        (lambda: [FEATURE, *[b"," + FEATURE] * MANY], str(MANY + 1)),
+        (lambda: [LONG, b'"', b"x" * 60 * MEGABYTE, b'"}}'], "A text near byte"),
+        (
+            lambda: [LONG, b"[", b"[]," * 5_000_000, b"[]]}}"],
+            "A feature has more than 3,000,000 values",
+        ),
+        (lambda: [LONG, *[b"[" * 400 + b" " * 8000] * 100], "nested too deeply"),
+        (lambda: [LONG, *[b'{"a":' * 400 + b" " * 8000] * 100], "nested too deeply"),
+        (lambda: [FEATURE[:-1] + b',"id":', b"1" * 60 * MEGABYTE, b"}"], "A text near byte"),
     ],
     ids=["many features", "text", "empty arrays", "nested arrays", "nested objects", "number"],
 )
 @pytest.mark.slow
-def test_geojson(tmp_path: Path, pieces: list[bytes], expected: str) -> None:
+def test_geojson(tmp_path: Path, pieces: Pieces, expected: str) -> None:
     path = tmp_path / "upload"
     with path.open("wb") as file:
-        file.writelines(geojson(*pieces))
+        file.writelines(geojson(pieces()))
     assert expected in read_in_child(path, memory=MEMORY)
 
 
 @pytest.mark.parametrize(
     ("contents", "expected"),
     [
-        ([NULL] * MANY, str(MANY)),
-        ([parts([(0, 0)] * 3_000_000)], "1"),
-        ([bytes(60 * MEGABYTE)], "1"),
+        (lambda: [NULL] * MANY, str(MANY)),
+        (lambda: [parts([(0, 0)] * 3_000_000)], "1"),
+        (lambda: [bytes(60 * MEGABYTE)], "1"),
     ],
     ids=["many records", "many positions", "a large record"],
 )
 @pytest.mark.slow
-def test_shapefile(tmp_path: Path, contents: list[bytes], expected: str) -> None:
-    path = packed(tmp_path, shp=shp(*contents))  # not compressed, for a ratio that is allowed
+def test_shapefile(tmp_path: Path, contents: Pieces, expected: str) -> None:
+    path = packed(tmp_path, shp=shp(*contents()))  # not compressed, for a ratio that is allowed
     assert read_in_child(path, memory=MEMORY) == expected
 
 

@@ -21,8 +21,6 @@ from tests.make.webhooks import make_webhook
 from tests.webhooks.clients.running import run_script
 from tests.webhooks.conftest import Deliver
 
-pytestmark = pytest.mark.one_database
-
 CHOSEN = "a-few-words-of-mine"
 
 

@@ -18,8 +18,6 @@ from tests.make.webhooks import make_webhook
 from tests.webhooks.clients.running import LANGUAGES, RunningReceiver, running_receiver
 from tests.webhooks.conftest import Deliver
 
-pytestmark = pytest.mark.one_database
-
 SECRETS = {
     "made": "whsec_mYq0dN8fLr2Vt4xK6bG1hJ3sZ5cW7eQ9uAoTfYpD",
     "chosen": "a-few-words-of-mine",

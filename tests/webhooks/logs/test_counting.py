@@ -103,6 +103,7 @@ def test_rare_entries_of_a_long_log_are_cached_too(log: Log) -> None:
     assert [log.total(), log.total("?status=success")] == [8, 2]
 
 
+@pytest.mark.both
 def test_deleted_entries_are_noticed(log: Log) -> None:
     ids = log.write(8)
     assert log.total() == 8

@@ -79,6 +79,7 @@ def test_an_attempt_without_a_response(client: Client, webhook: dict[str, Any]) 
     assert entry["error"] == "timed out connecting"
 
 
+@pytest.mark.both
 def test_the_newest_come_first_and_pages_do_not_overlap(
     client: Client, webhook: dict[str, Any]
 ) -> None:
@@ -93,6 +94,7 @@ def test_the_newest_come_first_and_pages_do_not_overlap(
     assert 'rel="next"' in answer.headers["Link"]
 
 
+@pytest.mark.both
 def test_filters(client: Client, webhook: dict[str, Any]) -> None:
     ids = {
         (status, kind): make_log(client, webhook["id"], EVENT, status=status, event_type=kind)
@@ -109,6 +111,7 @@ def test_filters(client: Client, webhook: dict[str, Any]) -> None:
     assert _ids(_list(client, webhook, "?event_type=member.joined")) == []
 
 
+@pytest.mark.both
 def test_both_ends_of_the_time_are_included(client: Client, webhook: dict[str, Any]) -> None:
     now = clock.now()
     ended = [now - timedelta(minutes=minutes) for minutes in (50, 40, 30)]
@@ -136,7 +139,6 @@ def test_both_ends_of_the_time_are_included(client: Client, webhook: dict[str, A
     assert _ids(_list(client, webhook, f"?since={texts[2]}&until={texts[0]}")) == []
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

@@ -67,6 +67,7 @@ def test_the_event_is_byte_for_byte_what_was_sent(client: Client, entry: Entry) 
     assert f'"event":{body}' in client.get(entry.path).get_data(as_text=True)
 
 
+@pytest.mark.both
 def test_a_deleted_event_is_left_out(client: Client, entry: Entry) -> None:
     entry.forget_event()
     assert "event" not in client.get(entry.path).json["data"]
@@ -114,6 +115,7 @@ def test_a_redelivery_does_not_wait_for_what_is_due_later(client: Client, entry:
     assert deliveries(client)[-1]["due_at"] <= clock.now()
 
 
+@pytest.mark.both
 def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client, entry: Entry) -> None:
     set_webhook(client, entry.webhook["id"], enabled=False)
     answer = client.post(f"{entry.path}/redeliver")

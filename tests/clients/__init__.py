@@ -1,2 +1,0 @@
-"""Programs that draw maps, against a running service. ``python -m tests.clients`` tries all that
-are installed; ``test_short_form`` tries those from PyPI on a small layer, as part of the suite."""

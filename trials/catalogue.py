@@ -1,0 +1,138 @@
+"""The trials: what each is for, how long it takes, and when it must pass."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Trial(NamedTuple):
+    """One or more commands that are run one after another.
+
+    ``minutes`` are those of the last run on two cores. ``after`` names what a change touches that
+    should not land without it. ``release`` and ``weekly`` say what ``bin/trials release`` and
+    ``bin/trials weekly`` run.
+    """
+
+    name: str
+    purpose: str
+    minutes: int
+    commands: tuple[tuple[str, ...], ...]
+    after: str = ""
+    release: bool = False
+    weekly: bool = False
+
+    def when(self) -> str:
+        """When it must pass, in words."""
+        times = ["before a release"] * self.release + ["weekly"] * self.weekly
+        times += [f"after a change of {self.after}"] * bool(self.after)
+        return ", ".join(times) or "when its figures are wanted"
+
+
+def _pytest(*arguments: str) -> tuple[tuple[str, ...], ...]:
+    return (("pytest", "-n", "2", "--dist", "loadgroup", *arguments),)
+
+
+def _bench(
+    module: str, purpose: str, minutes: int, *more: tuple[str, ...], after: str = ""
+) -> Trial:
+    name = f"bench.{module}"
+    return Trial(name, purpose, minutes, ((name,), *((name, *each) for each in more)), after)
+
+
+_POSTGRES: Final = ("--postgres",)
+
+TRIALS: Final = (
+    Trial(
+        "faults",
+        "Valkey, databases, disks, clocks, processes and receivers fail under load",
+        60,
+        (("trials.faults",),),
+        "app/jobs, deliveries, imports, limits, running, web_server",
+        release=True,
+        weekly=True,
+    ),
+    Trial(
+        "machines",
+        "hosts in network namespaces fail, are cut off, and are upgraded; needs root",
+        45,
+        (("trials.machines",),),
+        "deploy/hosts, app/postgresql",
+        release=True,
+    ),
+    Trial(
+        "browser",
+        "long flows in a real browser",
+        15,
+        _pytest("-m", "trial", "tests/browser"),
+        "pages and their scripts",
+        release=True,
+        weekly=True,
+    ),
+    Trial(
+        "long-tests",
+        "all other tests marked trial: kills, large files, memory, concurrency",
+        20,
+        _pytest("-m", "trial", "tests", "--ignore=tests/browser"),
+        "what they lie beside",
+        release=True,
+        weekly=True,
+    ),
+    Trial(
+        "postgresql",
+        "every test of .ci/run on PostgreSQL, marked both or not",
+        20,
+        _pytest("--slow", "--database", "postgresql", "tests"),
+        "app/db, app/postgresql",
+        release=True,
+        weekly=True,
+    ),
+    Trial(
+        "chance",
+        "what once failed by chance, 200 times, and all that waits, forks or listens, 10 times",
+        90,
+        (("trials.chance",),),
+        "the tests' own servers and waiting",
+    ),
+    Trial(
+        "pythons",
+        "the suite on each newer Python that is installed, 3.13 above all, which the image has",
+        30,
+        (("trials.pythons",),),
+        "the lock files",
+        release=True,
+        weekly=True,
+    ),
+    Trial(
+        "fuzz",
+        "20,000 made-up requests and 200 sequences of changes, on each database",
+        25,
+        (("trials.fuzz",), ("trials.fuzz", "--database", "postgresql")),
+        "how bodies, queries and paths are read",
+        release=True,
+        weekly=True,
+    ),
+    Trial(
+        "map-programs",
+        "GDAL, OWSLib and QGIS read and edit 2,500 projects",
+        5,
+        (("trials.clients",),),
+        "app/ogc",
+        release=True,
+    ),
+    _bench("http", "reading and writing beside bare Flask", 10, _POSTGRES),
+    _bench("compare", "the service beside a conventional application", 10),
+    _bench("beside_pygeoapi", "reading beside pygeoapi", 10),
+    _bench("parts", "what the parts of a request cost", 10),
+    _bench("reading", "ways to read one row", 2),
+    _bench("spreading", "how connections spread over web processes", 3),
+    _bench("growth", "lists of up to a million projects", 60, _POSTGRES, after="app/listing"),
+    _bench("retention", "how fast old rows are deleted", 15, _POSTGRES, after="app/maintenance"),
+    _bench("deliveries", "what delivering costs, and how soon events arrive", 10, _POSTGRES),
+    _bench("exports", "memory and time of exports", 10, after="app/exports"),
+    _bench("map", "what a map of the projects costs", 10, _POSTGRES, after="app/maps"),
+    _bench("pages", "the page of projects in a browser", 10, _POSTGRES),
+    _bench("page_quality", "what Lighthouse says of the page of projects", 5),
+    _bench("webhook_log", "the log of a webhook with a million attempts", 10, _POSTGRES),
+    _bench("audit_log", "an audit log of a million entries", 20, _POSTGRES),
+)
+ALL: Final = tuple(trial.name for trial in TRIALS)

@@ -1,0 +1,175 @@
+"""Sending requests, and what they cost: the processor time of the web processes, and how long
+others wait meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import multiprocessing
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from app.web_server.refusals import MAX_HEAD
+from tests.running.instances import wait_for
+from trials.faults.heavy.request import Request
+
+PROBE_EVERY = 0.02  # seconds
+_TIMEOUT = 60
+_AFTERWARDS = 0.005  # seconds, in which a process forgets a request
+
+
+class Cost(NamedTuple):
+    """What one request took while nothing else was asked; seconds."""
+
+    name: str
+    status: int
+    processor: float  # of all web processes
+    waited: float
+
+
+class Waits(NamedTuple):
+    """How long something took to answer, in seconds."""
+
+    seconds: list[float]
+
+    @property
+    def p50(self) -> float:
+        return self._quantile(0.5)
+
+    @property
+    def p99(self) -> float:
+        return self._quantile(0.99)
+
+    def _quantile(self, share: float) -> float:
+        return sorted(self.seconds)[int(len(self.seconds) * share)]
+
+    def __str__(self) -> str:
+        return (
+            f"p50 {self.p50 * 1000:.0f} ms, p99 {self.p99 * 1000:.0f} ms, longest "
+            f"{max(self.seconds) * 1000:.0f} ms, {len(self.seconds):,} requests"
+        )
+
+
+class Others(NamedTuple):
+    """What others saw: ``/healthz``, and a cheap request of the API."""
+
+    healthz: Waits
+    read: Waits
+
+
+def send(port: int, request: Request, body: bytes) -> int:
+    """The status of the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
+    with contextlib.closing(connection):
+        connection.putrequest(request.method, request.path, skip_accept_encoding=True)
+        for name, value in request.signed(body).items():
+            connection.putheader(name, value)
+        if request.repeated is not None:
+            name, field = request.repeated
+            for _ in range((MAX_HEAD - 2_000) // (len(name) + len(field) + 4)):
+                connection.putheader(name, field)
+        connection.putheader("Content-Length", str(len(body)))
+        with contextlib.suppress(
+            BrokenPipeError, ConnectionResetError
+        ):  # refused before it is read
+            connection.endheaders(body)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+
+
+def measure(port: int, workers: Sequence[int], request: Request) -> Cost:
+    """Send a request alone. ``workers``: the web processes."""
+    body = request.make_body()
+    before, began = _processor_seconds(workers), time.monotonic()
+    status = send(port, request, body)
+    waited = time.monotonic() - began
+    time.sleep(_AFTERWARDS)
+    return Cost(request.name, status, _processor_seconds(workers) - before, waited)
+
+
+def web_processes(server: int, number: int) -> list[int]:
+    """The processes that gunicorn has started, once there are so many."""
+    children = Path(f"/proc/{server}/task/{server}/children")
+    wait_for(lambda: len(children.read_text().split()) == number)
+    return [int(pid) for pid in children.read_text().split()]
+
+
+def _processor_seconds(processes: Sequence[int]) -> float:
+    """The processor time that processes have had, all their threads together."""
+    tasks = [task for pid in processes for task in Path(f"/proc/{pid}/task").iterdir()]
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
+def probe(port: int, path: str, headers: Mapping[str, str], seconds: float) -> Waits:
+    """Ask for something cheap for so long, each time on a new connection."""
+    waits, end = [], time.monotonic() + seconds
+    while (began := time.monotonic()) < end:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
+        connection.request("GET", path, headers=dict(headers))
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        waits.append(time.monotonic() - began)
+        assert answer.status == 200, answer.status
+        time.sleep(max(0, PROBE_EVERY - waits[-1]))
+    return Waits(waits)
+
+
+def probe_both(port: int, authorization: Mapping[str, str], seconds: float) -> Others:
+    """Ask for ``/healthz`` and for ``/v1/me`` at once, for so long."""
+    with ThreadPoolExecutor() as pool:
+        healthz = pool.submit(probe, port, "/healthz", {}, seconds)
+        read = pool.submit(probe, port, "/v1/me", authorization, seconds)
+    return Others(healthz.result(), read.result())
+
+
+@contextlib.contextmanager
+def flood(port: int, requests: Sequence[Request]) -> Iterator[Counter[int]]:
+    """Send each of these on a connection of its own, again and again; by a process that gives way
+    to others. Yields the statuses, which are there at the end."""
+    context = multiprocessing.get_context("spawn")
+    mine, theirs = context.Pipe()
+    bodies = [(request, request.make_body()) for request in requests]
+    process = context.Process(target=_flood, args=(port, theirs), daemon=True)
+    process.start()
+    statuses: Counter[int] = Counter()
+    try:
+        for request, body in bodies:
+            mine.send((Request(**vars(request) | {"make_body": bytes}), body))
+        mine.send(None)
+        mine.recv()  # it has begun
+        yield statuses
+    finally:
+        mine.send(None)
+        statuses.update(mine.recv())
+        process.join(_TIMEOUT)
+        process.kill()
+
+
+def _flood(port: int, pipe: multiprocessing.connection.Connection) -> None:
+    os.nice(10)
+    requests = []
+    while (item := pipe.recv()) is not None:
+        requests.append(item)
+    over, statuses = threading.Event(), Counter[int]()
+
+    def call(request: Request, body: bytes) -> None:
+        while not over.is_set():
+            statuses[send(port, request, body)] += 1
+
+    threads = [threading.Thread(target=call, args=item) for item in requests]
+    for thread in threads:
+        thread.start()
+    pipe.send(None)
+    pipe.recv()
+    over.set()
+    for thread in threads:
+        thread.join()
+    pipe.send(statuses)
