@@ -23,8 +23,11 @@ COPY migrations migrations
 COPY deploy/healthcheck.py deploy/healthcheck.py
 COPY app app
 COPY --from=third_party /srv/canopy/app/site/static/third_party app/site/static/third_party
-# The container writes no bytecode when it runs, so compile it now.
-RUN python -m compileall -q --invalidation-mode unchecked-hash .
+# The commit of all this; without it, --version and backups say that it is unknown. And the container
+# writes no bytecode when it runs, so compile it now.
+ARG REVISION=
+RUN if [ -n "${REVISION}" ]; then echo "${REVISION}" > app/values/commit; fi \
+    && python -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM python:${PYTHON}
 LABEL org.opencontainers.image.title="Canopy" \
@@ -54,4 +57,11 @@ EXPOSE 8000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "deploy/healthcheck.py"]
+# Last, as they are different for each build. bin/release prints the command with all three.
+ARG VERSION=
+ARG REVISION=
+ARG SOURCE=
+LABEL org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="${SOURCE}"
 CMD ["python", "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]

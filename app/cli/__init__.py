@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 import click
 
 from app.cli.group import AllCommands, Entry
-from app.values.version import VERSION
+from app.values.version import VERSION, describe, read_commit
 
 # Every command, in the order of --help.
 ENTRIES: Final = (
@@ -56,12 +56,25 @@ ENTRIES: Final = (
 )
 
 
+def _show_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
+    if is_wanted and not ctx.resilient_parsing:
+        click.echo(f"Canopy {describe(VERSION, read_commit())}")
+        ctx.exit()
+
+
 @click.group(
     cls=AllCommands,
     entries=ENTRIES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-@click.version_option(VERSION, prog_name="Canopy", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version and its commit, and exit.",
+)
 def canopy() -> None:
     """Manage this instance of Canopy.
 

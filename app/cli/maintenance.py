@@ -37,7 +37,7 @@ from app.maintenance.restore import check, restore, rows_now
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
-from app.values.version import VERSION
+from app.values.version import VERSION, describe, read_commit
 from config import Settings, SettingsError, load_settings
 
 _SHOWN: Final = ("accounts", "projects", "events")  # of what a restore replaces
@@ -64,6 +64,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
             path,
             secret_key=settings.secret_key,
             service_version=VERSION,
+            commit=read_commit(),
             overwrite=force,
             progress=advance,
             started=start,
@@ -190,9 +191,10 @@ def _bar(label: str, *, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
 
 
 def _describe(manifest: Manifest) -> dict[str, Any]:
+    maker = describe(manifest.service_version, manifest.commit)
     return {
         "made_at": manifest.made_at,
-        "made_by": f"Canopy {manifest.service_version} on {manifest.database}",
+        "made_by": f"Canopy {maker} on {manifest.database}",
         "schema_revision": manifest.schema_revision,
     }
 

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Final, Self
@@ -56,10 +56,11 @@ class Table:
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """What a backup contains. ``secret_key_check`` is a few bits of a digest of SECRET_KEY: enough
-    to notice another key, too few to guess it."""
+    to notice another key, too few to guess it. ``commit`` is that of the version, if known."""
 
     format: int
     service_version: str
+    commit: str | None
     made_at: str
     database: str
     schema_revision: str
@@ -206,7 +207,10 @@ class Reader:
             )
         try:
             tables = [_table(**table) for table in content["tables"]]
-            return Manifest(**{**content, "tables": tables})
+            # The first version named no commit, and a later one may say more than is known here.
+            known = {name: content[name] for name in _NAMES & content.keys()}
+            commit = None if content.get("commit") is None else str(content["commit"])
+            return Manifest(**{**known, "commit": commit, "tables": tables})
         except (TypeError, KeyError, ValueError):
             raise self._damage(f"{MANIFEST} is incomplete") from None
 
@@ -237,6 +241,9 @@ def _reject_existing(path: Path, *, overwrite: bool) -> None:
         raise MaintenanceError(
             f"{path} already exists; name another file, or use --force to replace it."
         )
+
+
+_NAMES: Final = {field.name for field in fields(Manifest)}
 
 
 def _table(*, name: str, rows: int, columns: list[str], sha256: str) -> Table:

@@ -36,6 +36,7 @@ def back_up(
     *,
     secret_key: str,
     service_version: str,
+    commit: str | None,
     overwrite: bool = False,
     progress: Progress = no_progress,
     started: Progress = no_progress,
@@ -47,6 +48,7 @@ def back_up(
         path: the file, which appears when it is complete.
         secret_key: the current key, which signs it, and of which a few check bits are kept.
         service_version: the version that the manifest names as its maker.
+        commit: the commit of that version, if it is known.
         overwrite: whether an existing file is replaced.
         progress: called with the number of rows written since the last call.
         started: called once, with the number of all rows.
@@ -70,6 +72,7 @@ def back_up(
             manifest = Manifest(
                 format=FORMAT,
                 service_version=service_version,
+                commit=commit,
                 made_at=clock.format_time(made_at),
                 database=url.get_backend_name(),
                 schema_revision=revision,

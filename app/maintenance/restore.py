@@ -18,6 +18,7 @@ from app.maintenance.schema import require_current
 from app.models import Account
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
+from app.values.version import describe
 
 
 def check(backup: Reader, progress: Progress = no_progress) -> None:
@@ -94,8 +95,9 @@ def _checked_again(backup: Reader, codec: TableCodec) -> Iterator[bytes]:
 
 
 def _of_another_schema(manifest: Manifest) -> str:
+    maker = describe(manifest.service_version, manifest.commit)
     return (
         f"The backup has schema {manifest.schema_revision}, but this version of Canopy needs "
         f"{newest_revision()}. Restore it with the version of Canopy that made it, "
-        f"{manifest.service_version}, then start this version, which migrates the database."
+        f"{maker}, then start this version, which migrates the database."
     )

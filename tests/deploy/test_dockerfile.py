@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from app.values.version import read_commit
 from tests.architecture.sources import ROOT
 from tests.deploy.files import (
     PYTHONS,
@@ -160,6 +162,25 @@ def test_commands_run_from_what_is_copied(image: Path, tmp_path: Path) -> None:
     done = run(image, ["python", "-m", "app.cli", "migrate", "--json"], **settings)
     assert done.returncode == 0, done.stderr
     assert '"revision"' in done.stdout
+
+
+def test_an_image_knows_the_commit_that_it_is_told(tmp_path: Path) -> None:
+    runs = (each.value for each in instructions(DOCKERFILE) if each.name == "RUN")
+    (line,) = (value for value in runs if "${REVISION}" in value)
+    writing, _, _ = line.partition(" && ")
+    (tmp_path / "app/values").mkdir(parents=True)
+    for revision in ("", "0123456789" * 4):
+        shutil.copy(ROOT / "app/values/commit", tmp_path / "app/values")
+        subprocess.run(["sh", "-c", writing], cwd=tmp_path, env={"REVISION": revision}, check=True)
+        assert read_commit(tmp_path) == (revision or None)
+
+
+def test_the_labels_of_an_image_are_its_build_arguments() -> None:
+    labels = [each.value for each in LAST if each.name == "LABEL"]
+    given = {each.value.removesuffix("=") for each in LAST if each.name == "ARG"}
+    assert given == {"VERSION", "REVISION", "SOURCE"}
+    for name in given:
+        assert f'org.opencontainers.image.{name.lower()}="${{{name}}}"' in labels[-1]
 
 
 @pytest.mark.slow

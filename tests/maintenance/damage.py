@@ -104,7 +104,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a later format": (_with_manifest(lambda manifest: manifest.update(format=2)), "format is 2"),
     "another schema": (
         _with_manifest(lambda manifest: manifest.update(schema_revision="ffff")),
-        "schema ffff",
+        "Restore it with the version of Canopy that made it, 9.9.9 (commit 012345678901)",
     ),
     "a table too few": (
         _with_manifest(lambda manifest: manifest["tables"].pop() and None),

@@ -24,11 +24,14 @@ from app.security.sealing import key_check
 from tests.conftest import DATABASES
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.contents import checksums, fill, url_of
+from tests.maintenance.damage import change_manifest, rewritten
 from tests.make import make_account, make_project
+
+COMMIT = "0123456789" * 4
 
 
 def back_up_to(app: Flask, path: Path, **options: Any) -> Backup:
-    values = {"secret_key": "k" * 40, "service_version": "9.9.9"} | options
+    values = {"secret_key": "k" * 40, "service_version": "9.9.9", "commit": COMMIT} | options
     return back_up(url_of(app), path, **values)
 
 
@@ -130,8 +133,23 @@ def test_the_manifest_says_what_the_file_holds(instance: Flask, folder: Path) ->
     assert projects["rows"] == len(lines) == 5
     assert projects["columns"][:2] == ["row", "id"]
     assert (manifest["format"], manifest["service_version"]) == (1, "9.9.9")
+    assert manifest["commit"] == COMMIT
     assert manifest["database"] == url_of(instance).get_backend_name()
     assert made.size == (folder / "b.zip").stat().st_size
+
+
+def test_a_backup_that_names_no_commit_or_more_than_is_known_is_read(
+    make_instance: MakeInstance, folder: Path
+) -> None:
+    back_up_to(make_instance("sqlite"), folder / "b.zip")
+    rewritten(folder / "b.zip", lambda members: change_manifest(members, _rename_commit))
+    with Reader(folder / "b.zip") as backup:
+        assert backup.manifest.commit is None
+        check(backup)
+
+
+def _rename_commit(manifest: dict[str, Any]) -> None:
+    manifest["of_a_later_version"] = manifest.pop("commit")
 
 
 def test_no_secret_key_is_in_the_file(instance: Flask, folder: Path) -> None:

@@ -12,7 +12,9 @@ from flask import Flask
 
 from app.db.snapshots import snapshot
 from app.doctor.counters import differences
+from app.maintenance.archive import Reader
 from app.models import Project
+from app.values.version import VERSION, describe, read_commit
 from tests.cells import every_cell
 from tests.cli.conftest import runner
 from tests.conftest import DATABASES
@@ -38,6 +40,9 @@ def test_a_backup_says_what_it_holds_and_what_not(instance: Flask, folder: Path)
     assert str(folder / "b.zip") in done.stdout
     assert "SECRET_KEY" in done.stdout
     assert "projects         5" in done.stdout
+    assert f"Canopy {describe(VERSION, read_commit())} on " in done.stdout
+    with Reader(folder / "b.zip") as backup:
+        assert backup.manifest.commit == read_commit()
 
 
 @pytest.mark.slow
