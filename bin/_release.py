@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     try:
         release = plan(numbers[0])
         if is_trial:
-            print(f"{release.former} would become {release.number}, tagged {release.tag}:")
+            print(f"{release.former} would become {release.number}, tagged {release.tag}.")
         else:
             make(release)
             print(f"Released {release.number} as {git('rev-parse', 'HEAD')}, tagged {release.tag}.")

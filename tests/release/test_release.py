@@ -94,7 +94,7 @@ def test_a_trial_changes_nothing(checkout: Path) -> None:
     before = state(checkout)
     done = release(checkout, "--dry-run", "2.0.0")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("1.2.3 would become 2.0.0, tagged v2.0.0:\n")
+    assert done.stdout.startswith("1.2.3 would become 2.0.0, tagged v2.0.0.\n")
     assert state(checkout) == before
 
 
