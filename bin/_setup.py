@@ -54,6 +54,11 @@ for name, version, marker in re.findall(
             print(name)
 """
 
+# What makes deptry look at the service alone: it imports nothing that only the tests have.
+SERVICE_ALONE = ("--requirements-files", RUNTIME.replace(".txt", ".in"))
+SERVICE_ALONE += ("--requirements-files-dev", DEVELOPMENT.replace(".txt", ".in"))
+SERVICE_ALONE += ("--exclude", r"\.venv|instance|tests|trials|bench|docs|bin", "--ignore", "DEP002")
+
 MORE_VARIABLES: dict[str, str] = {}  # of what runs in the environment
 
 PYGEOAPI = "bench/pygeoapi/requirements.txt"  # bench/pygeoapi/environment.py installs it elsewhere
@@ -188,7 +193,13 @@ def what_npm_lacks() -> str:
 def check(_: list[str]) -> int:
     """Run every check, also after one failed; a person wants to know all of it at once."""
     prepare(DEVELOPMENT)
-    steps = (["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"])
+    steps = (
+        ["ruff", "format", "--check", "."],
+        ["ruff", "check", "."],
+        ["mypy"],
+        ["deptry", "."],
+        ["deptry", *SERVICE_ALONE, "."],
+    )
     failed = [" ".join(step) for step in steps if run(PYTHON, "-m", *step, cwd=ROOT)]
     if failed:
         say(f"Failed: {', '.join(failed)}.")

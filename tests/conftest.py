@@ -3,6 +3,7 @@ which order, and from which seed."""
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import itertools
 import os
@@ -126,6 +127,12 @@ def _checkout() -> set[tuple[str, int]]:
         folders[:] = [each for each in folders if each not in ("__pycache__", ".git")]
         found |= {(path := f"{folder}/{name}", os.lstat(path).st_mtime_ns) for name in names}
     return found
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what lives as long as the run."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -148,6 +148,7 @@ def test_a_key_without_a_value_does_not_arrive(
     assert _projects(new)["Hazel Wood"]["metadata"] == {"region": 6}
 
 
+@pytest.mark.trial
 def test_again_changes_nothing(client: Client, elsewhere: Served, tmp_path: Path) -> None:
     _fill(client)
     new = make_account(elsewhere.app)
@@ -159,6 +160,7 @@ def test_again_changes_nothing(client: Client, elsewhere: Served, tmp_path: Path
     assert len(new.get("/v1/assets?per_page=100").json["data"]) == 6
 
 
+@pytest.mark.trial
 def test_a_second_project_of_a_name_gets_a_number(
     client: Client, elsewhere: Served, tmp_path: Path
 ) -> None:

@@ -45,7 +45,7 @@ def server(folder: Path, valkey_url: str) -> Iterator[Server]:
         yield running
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_client_that_needs_the_length(server: Server) -> None:
     answer = server.send(f"GET {PATH} HTTP/1.0")
     assert int(answer.headers["content-length"]) == len(answer.body)
@@ -53,7 +53,7 @@ def test_a_client_that_needs_the_length(server: Server) -> None:
     wait_until_free(server)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_large_archive_takes_little_memory(server: Server) -> None:
     worker = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().strip()
     for _ in range(THREADS):  # each of them keeps some memory of its own

@@ -98,6 +98,7 @@ def test_what_does_not_get_its_turn_is_refused(
     assert response.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
 
 
+@pytest.mark.slow
 @pytest.mark.provokes(503)
 def test_few_wait_and_the_others_are_refused_at_once(client: Client) -> None:
     with others_at_work(client.app, 20):

@@ -23,6 +23,7 @@ def _post(client: Client, path: str, body: Any) -> int:
     return int(status.split()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [

@@ -225,6 +225,7 @@ def _small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(envelope, name, value)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_small_memory")
 def test_a_large_page_is_that_of_its_records(client: Client) -> None:
     made = [make_project(client, geometry=polygon(1_000, west=n / 10)) for n in range(15)]

@@ -53,6 +53,7 @@ def _page(client: Client, **options: Any) -> Any:
         return response.status_code, dict(response.headers), response.get_data()
 
 
+@pytest.mark.slow
 def test_a_large_page_is_that_of_its_records(large: Client) -> None:
     status, headers, body = _page(large)
     page = json.loads(body)
@@ -64,6 +65,7 @@ def test_a_large_page_is_that_of_its_records(large: Client) -> None:
         assert record == large.get(f"/v1/projects/{record['id']}").json["data"]
 
 
+@pytest.mark.slow
 def test_a_large_page_has_the_tag_that_it_has_in_memory(
     large: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +90,7 @@ def test_only_a_page_of_several_blocks_goes_through_a_file(
         assert (others["ETag"], same, len(files)) == (headers["ETag"], body, number)
 
 
+@pytest.mark.slow
 @pytest.mark.provokes(503)
 def test_a_page_for_which_there_is_no_room(large: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: Any) -> None:
@@ -111,7 +114,7 @@ def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -
 
 
 @each_coding
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_large_page_is_compressed_piece_by_piece(
     large: Client, files: list[SeenFile], coding: str
 ) -> None:

@@ -82,6 +82,7 @@ def test_per_page_is_as_for_projects(client: Client, path: str) -> None:
 plans = st.tuples(st.sampled_from(TYPES), st.sampled_from(STATUSES), st.integers(0, 1))
 
 
+@pytest.mark.slow
 @given(st.lists(plans, max_size=7), st.integers(1, 3))
 @examples(12)
 def test_pages_are_what_a_model_says(

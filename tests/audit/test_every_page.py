@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import pytest
+
 from app.applications.service import find_application
 from tests.auth.test_page_matrix import Route, routes, things
 from tests.cells import every_cell
@@ -124,6 +126,7 @@ def test_the_table_has_every_form() -> None:
     assert sorted(ACTIONS) == sorted(each.rule for each in posts())
 
 
+@pytest.mark.slow
 def test_a_form_that_changes_something_has_one_entry(client: Client) -> None:
     browser = browser_of(client)
     with every_cell() as cell:

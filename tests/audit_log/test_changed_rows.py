@@ -182,6 +182,7 @@ def test_a_key_that_is_not_utf_8(
     assert sealed == 5
 
 
+@pytest.mark.trial  # half a minute of entries
 def test_an_entry_of_no_account_stops_the_sealing_of_no_other(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -141,7 +141,7 @@ def test_what_is_deleted_while_a_file_is_written_asks_for_another_file(
     assert findings(exported(client)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_size_of_a_log_takes_no_memory(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     client = make_account(app)
     _fill(client, MANY)

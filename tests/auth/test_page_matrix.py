@@ -168,6 +168,7 @@ def test_what_somebody_opens(client: Client, who: str) -> None:
                 assert not wrong(who, route, route.open(browser, ids))
 
 
+@pytest.mark.slow
 def test_what_is_of_another_account_is_not_found(client: Client) -> None:
     """Not even by an owner, whatever the page."""
     other, shared = make_account(client.app), things(client, *routes())
@@ -179,6 +180,7 @@ def test_what_is_of_another_account_is_not_found(client: Client) -> None:
                     assert route.open(browser, shared).status == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", ["owner", "stranger"])
 def test_a_form_without_its_token_is_refused(client: Client, who: str) -> None:
     """Also with the token of another browser."""

@@ -44,7 +44,7 @@ def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_bench_runs(command: str) -> None:
     done = run("-m", *command.split())
@@ -62,7 +62,7 @@ def test_every_bench_is_listed() -> None:
     assert commands == {command.split()[0] for command in COMMANDS} | ELSEWHERE
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_areas(tmp_path: Path) -> None:
     crossing = [[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]
     boundaries = [polygon(9, west) for west in (1, 2)]
@@ -91,7 +91,7 @@ def test_replacements_fit() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_server_that_answers_with_errors_ends_the_run(tmp_path: Path) -> None:
     """A replacement that fits and fails: 500 from the first request of the first round on."""
     (tmp_path / "sitecustomize.py").write_text(

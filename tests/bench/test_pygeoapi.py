@@ -15,7 +15,7 @@ from tests.bench.test_commands import run
 UNKNOWN = f"no-such-forest==1.0 --hash=sha256:{'0' * 64}\n"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.skipif(
     not environment.is_installed(), reason="python -m bench.beside_pygeoapi installs pygeoapi"
 )

@@ -202,6 +202,7 @@ def _story_of_stripe(client: Client) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("story", "post", "ending"),
     [(_story, send, "free"), (_story_of_stripe, send_stripe, "pro")],

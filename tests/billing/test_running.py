@@ -111,7 +111,7 @@ def send(port: int, messages: list[SignedMessage]) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("story", [own_story, stripe_story])
-@pytest.mark.slow
+@pytest.mark.trial
 def test_in_order_the_plan_follows(server: Server, story: Any) -> None:
     client = make_account(server.client.app, plan="free")
     plans = []

@@ -20,7 +20,7 @@ PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize(
     "part", [scenes, account_scenes, connection_scenes, second_factor_scenes, operator_scenes]
 )

@@ -77,6 +77,7 @@ def test_an_application_is_registered_and_used_until_its_access_is_revoked(
     assert session.get(f"{instance.url}/v1/me").status_code == 401
 
 
+@pytest.mark.trial
 def test_access_that_a_change_ends_is_named_before(forester: Visitor, instance: Instance) -> None:
     client_id = register(forester, "Map of Woods", f"{instance.url}/docs")
     page = forester.page
@@ -94,6 +95,7 @@ def test_access_that_a_change_ends_is_named_before(forester: Visitor, instance: 
     assert "none yet" in page.locator("main").inner_text()
 
 
+@pytest.mark.trial
 def test_an_application_by_keyboard(forester: Visitor) -> None:
     page = forester.go("/applications")
     press(forester, "Register an application")

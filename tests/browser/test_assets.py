@@ -77,6 +77,7 @@ def owner(chrome: Browser, instance: Instance) -> Iterator[Owner]:
     made.leave()
 
 
+@pytest.mark.trial
 def test_the_list_and_the_map_follow_the_filters(owner: Owner) -> None:
     owner.add("Pump", status="maintenance", location=point(10.05, 50.05))
     owner.add("Tower", location=point(10.02, 50.02))

@@ -47,6 +47,7 @@ def test_a_changed_boundary_is_found_and_seen(forester: Visitor) -> None:
     expect(entries.first).to_be_visible()
 
 
+@pytest.mark.trial
 def test_without_scripts_it_opens_too(visitor: Visitor, forester: Visitor) -> None:
     create(forester, name="Hazel dell", geometry=json.dumps(square()))
     visitor.context.add_cookies(

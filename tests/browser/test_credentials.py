@@ -81,6 +81,7 @@ def test_a_key_for_one_project_is_made_used_and_revoked(forester: Visitor) -> No
     assert done.stdout == "401"
 
 
+@pytest.mark.trial
 def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
     make_project(forester, "Alder")
     page = forester.go("/api-keys")
@@ -122,6 +123,7 @@ def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
     expect(page.get_by_text("Revoked or expired (1)")).to_be_visible()
 
 
+@pytest.mark.trial
 def test_a_token_is_made_by_keyboard(forester: Visitor) -> None:
     forester.go("/service-tokens")
     press(forester, "New service token")
@@ -136,6 +138,7 @@ def test_a_token_is_made_by_keyboard(forester: Visitor) -> None:
     expect(forester.page.get_by_text("2 addresses only")).to_be_visible()
 
 
+@pytest.mark.trial
 def test_a_token_is_refused_from_another_address(forester: Visitor) -> None:
     page = forester.go("/service-tokens/new")
     forester.fill(name="CI", ip_allowlist="203.0.113.7")
@@ -148,6 +151,7 @@ def test_a_token_is_refused_from_another_address(forester: Visitor) -> None:
     expect(page.get_by_text("1 address only")).to_be_visible()
 
 
+@pytest.mark.trial
 def test_an_expired_key_is_refused(forester: Visitor) -> None:
     page = forester.go("/api-keys/new")
     forester.fill(name="Short")

@@ -27,6 +27,7 @@ def push(visitor: Visitor, name: str) -> None:
     visitor.page.keyboard.press("Enter")
 
 
+@pytest.mark.trial
 def test_a_project_from_its_boundary_to_its_end(forester: Visitor) -> None:
     page = forester.page
     forester.go("/projects/new")
@@ -66,6 +67,7 @@ def test_a_project_from_its_boundary_to_its_end(forester: Visitor) -> None:
     assert forester.path.startswith("/projects?status=archived")
 
 
+@pytest.mark.trial
 def test_the_map_is_moved_and_the_list_filtered(forester: Visitor) -> None:
     page = forester.page
     forester.go("/projects/new")

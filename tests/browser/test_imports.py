@@ -85,7 +85,7 @@ def test_files_of_gis_programs_with_a_rejected_feature(
     assert 7_000 < float(area.removesuffix(" ha").replace(",", "")) < 9_000
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_file_that_is_too_large_is_not_sent(forester: Visitor, tmp_path: Path) -> None:
     file = tmp_path / "large.geojson"
     with file.open("wb") as opened:
@@ -99,7 +99,7 @@ def test_a_file_that_is_too_large_is_not_sent(forester: Visitor, tmp_path: Path)
     assert posts == []
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_what_the_server_refuses_stands_beside_the_file(forester: Visitor, tmp_path: Path) -> None:
     file = tmp_path / f"{'a' * 200}.kml"
     file.write_text("<kml/>")

@@ -52,7 +52,7 @@ def open_menu(visitor: Visitor, name: str) -> None:
     visitor.page.keyboard.press("Enter")
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     email = f"keys-{next(_numbers)}-{id(instance)}@example.org"
     visitor.go("/register")

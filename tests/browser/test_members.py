@@ -81,6 +81,7 @@ def test_from_the_invitation_to_the_removal(
     assert guest.heading == "Sign in"
 
 
+@pytest.mark.trial
 def test_when_all_seats_are_taken(visitor: Visitor, instance: Instance) -> None:
     page, emails = visitor.page, [new_address(instance) for _ in range(2)]
     sign_up(visitor, new_address(instance))
@@ -99,6 +100,7 @@ def test_when_all_seats_are_taken(visitor: Visitor, instance: Instance) -> None:
     assert instance.link_to(emails[1], 2) != instance.link_to(emails[1])
 
 
+@pytest.mark.trial
 def test_members_by_keyboard(forester: Visitor, instance: Instance) -> None:
     email, page = new_address(instance), forester.page
     forester.go("/members")
@@ -135,6 +137,7 @@ def save_times(visitor: Visitor) -> str:
     return visitor.page.locator("#times ~ p time[title]").inner_text()  # is complete
 
 
+@pytest.mark.trial
 def test_times_in_the_zone_that_was_chosen(chrome: Browser, instance: Instance) -> None:
     visitor = Visitor(chrome, instance, timezone_id="Asia/Tokyo", locale="de-DE")
     sign_up(visitor, new_address(instance))

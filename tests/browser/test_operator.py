@@ -51,6 +51,7 @@ def test_a_plan_is_changed(operator: Visitor, instance: Instance) -> None:
     expect(operator.go("/operator/log").locator(".entry").first).to_contain_text("@example.org")
 
 
+@pytest.mark.trial
 def test_sign_up_is_closed_and_opened(operator: Visitor, visitor: Visitor) -> None:
     visitor.go("/register")
     assert visitor.heading == "Sign up"
@@ -67,6 +68,7 @@ def test_sign_up_is_closed_and_opened(operator: Visitor, visitor: Visitor) -> No
     assert visitor.heading == "Sign up"
 
 
+@pytest.mark.trial
 def test_a_message_is_shown_and_removed(operator: Visitor, visitor: Visitor) -> None:
     page = operator.go("/operator")
     page.locator("[name=text]").fill("<b>Upgrade</b> tonight")
@@ -83,6 +85,7 @@ def test_a_message_is_shown_and_removed(operator: Visitor, visitor: Visitor) -> 
     expect(visitor.go("/login").locator(banner)).to_have_count(0)
 
 
+@pytest.mark.trial
 def test_a_rejected_form_is_shown(operator: Visitor) -> None:
     """However far below the top of its page it is."""
     page = operator.go("/operator")
@@ -97,6 +100,7 @@ def test_a_rejected_form_is_shown(operator: Visitor) -> None:
     assert operator.path == "/profile/second-factor"
 
 
+@pytest.mark.trial
 def test_the_instance_is_checked(operator: Visitor) -> None:
     """The page follows it by itself."""
     page = operator.go("/operator")

@@ -51,7 +51,7 @@ def test_from_sign_up_to_the_first_project_by_drawing(forester: Visitor) -> None
     expect(page.locator(".project-list li")).to_have_count(1)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_holes_parts_undo_and_redo(forester: Visitor) -> None:
     page = forester.page
     forester.go("/projects/new")
@@ -107,7 +107,7 @@ def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
     page.wait_for_url("**/projects/proj_*")
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_conflict_is_shown_with_the_difference(forester: Visitor) -> None:
     path = create(forester, name="Disputed", geometry=json.dumps(square()))
     page = forester.go(f"{path}/edit")
@@ -132,7 +132,7 @@ def test_a_conflict_is_shown_with_the_difference(forester: Visitor) -> None:
     assert forester.heading == "Mine"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_history_shows_a_difference_and_restores(forester: Visitor) -> None:
     path = create(forester, name="Moved", geometry=json.dumps(square()))
     page = forester.go(f"{path}/edit")
@@ -151,7 +151,7 @@ def test_the_history_shows_a_difference_and_restores(forester: Visitor) -> None:
     assert page.locator(".big").inner_text() != before
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_nothing_is_lost_when_the_connection_or_the_session_ends(forester: Visitor) -> None:
     page = forester.page
     forester.go("/projects/new")
@@ -181,7 +181,7 @@ def test_nothing_is_lost_when_the_connection_or_the_session_ends(forester: Visit
     expect(page.locator("#kept-work")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_what_was_cancelled_is_offered_again(forester: Visitor) -> None:
     page = forester.go("/projects/new")
     settle(forester)
@@ -198,7 +198,7 @@ def test_what_was_cancelled_is_offered_again(forester: Visitor) -> None:
     expect(page.locator("#kept-work")).to_be_hidden()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_map_goes_to_countries_and_coordinates(forester: Visitor) -> None:
     page = forester.go("/projects/new")
     settle(forester)
@@ -259,7 +259,7 @@ def test_the_list_follows_the_map_and_the_map_the_list(forester: Visitor) -> Non
     other.close()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_shape_is_hovered_clicked_and_opened(forester: Visitor) -> None:
     path = create(forester, name="Only one", geometry=json.dumps(square()))
     page = forester.go("/projects")
@@ -274,7 +274,7 @@ def test_a_shape_is_hovered_clicked_and_opened(forester: Visitor) -> None:
     page.wait_for_url(f"**{path}")
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_light_and_dark_by_choice(forester: Visitor) -> None:
     page = forester.go("/projects")
     forester.choose("You", "Dark")

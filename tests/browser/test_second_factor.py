@@ -54,7 +54,7 @@ def test_an_app_is_turned_on_used_lost_and_recovered(visitor: Visitor, instance:
     assert visitor.path == "/welcome"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_recovery_codes_are_downloaded(instance: Instance, chrome: Browser) -> None:
     visitor = Visitor(chrome, instance)
     sign_up(visitor, new_address(instance))
@@ -68,7 +68,7 @@ def test_recovery_codes_are_downloaded(instance: Instance, chrome: Browser) -> N
     visitor.leave()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_an_account_requires_it(visitor: Visitor, instance: Instance, chrome: Browser) -> None:
     owner, guest = new_address(instance), new_address(instance)
     sign_up(visitor, owner, account=f"Careful Grove {id(instance)}")
@@ -149,7 +149,7 @@ def test_passkeys(visitor: Visitor, instance: Instance, chrome: Browser) -> None
     forester.leave()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_browser_without_passkeys_says_so(
     visitor: Visitor, instance: Instance, chrome: Browser
 ) -> None:

@@ -63,7 +63,7 @@ def test_an_unverified_address_is_refused(visitor: Visitor) -> None:
     assert visitor.heading == "Sign in"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_foreign_domain_is_refused(visitor: Visitor) -> None:
     arrive(visitor, claims(email="ada@elsewhere.example"))
     assert visitor.heading == "This address cannot sign in here"
@@ -97,7 +97,7 @@ def test_linking_with_consent_and_unlinking(visitor: Visitor, instance: Instance
     assert visitor.heading == "Link your sign-in"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_without_passwords(chrome: Browser, without_passwords: Instance) -> None:
     visitor = Visitor(chrome, without_passwords, java_script_enabled=False)
     visitor.go("/login")
@@ -117,7 +117,7 @@ def test_without_passwords(chrome: Browser, without_passwords: Instance) -> None
     visitor.leave()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize(
     ("scheme", "viewport"),
     [("light", DESKTOP), ("dark", PHONE)],

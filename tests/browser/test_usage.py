@@ -36,6 +36,7 @@ def test_requests_appear_by_themselves_and_by_key(forester: Visitor, tmp_path: P
     assert file.read_text().splitlines()[1].endswith(",api_key,Field,3")
 
 
+@pytest.mark.trial
 def test_by_keyboard_alone(forester: Visitor) -> None:
     slug = forester.go("/accounts").locator("main li code").first.inner_text()
     fill(forester, slug)

@@ -69,6 +69,7 @@ def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver)
     assert "status=failed" in forester.path
 
 
+@pytest.mark.trial
 def test_times_are_typed_in_the_zone_of_the_reader(chrome: Browser, instance: Instance) -> None:
     visitor = Visitor(chrome, instance, timezone_id="Asia/Kolkata", locale="de-DE")
     sign_up(visitor, new_address(instance))
@@ -83,6 +84,7 @@ def test_times_are_typed_in_the_zone_of_the_reader(chrome: Browser, instance: In
     visitor.leave()
 
 
+@pytest.mark.trial
 def test_a_webhook_by_keyboard_alone(forester: Visitor, receiver: Receiver) -> None:
     create(forester, name="Hazel dell")
     page = forester.go("/webhooks")

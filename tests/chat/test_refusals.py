@@ -155,6 +155,7 @@ FIELDS = st.sampled_from(
 ARGUMENTS = st.dictionaries(FIELDS, VALUES, max_size=4).map(json.dumps) | st.text(max_size=99)
 
 
+@pytest.mark.slow
 @examples(150)
 @given(name=st.sampled_from(sorted(NEEDS)), arguments=ARGUMENTS)
 def test_whatever_the_model_writes_is_answered_with_json(

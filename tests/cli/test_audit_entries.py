@@ -119,6 +119,7 @@ def _of(client: Client) -> list[str]:
     return ["--account", client.account_id]
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_a_command_has_its_entry(run: Run, client: Client, tmp_path: Path) -> None:
     make_project(client)

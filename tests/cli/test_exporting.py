@@ -164,6 +164,7 @@ def _environ(app: Flask) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_as_a_command_into_a_pipe_that_closes(app: Flask, client: Client, project: str) -> None:
     with app.app_context():
         slug = read_account(client.account_id)["slug"]

@@ -46,7 +46,7 @@ def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> No
     assert json.loads(imported.stdout)["summary"]["new"] == 4
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_an_import_on_a_terminal_shows_its_progress(environment: dict[str, str]) -> None:
     canopy(environment, "account", "create", "--name", "A", "--owner-email", "a@example.org")
     ours, theirs = pty.openpty()
@@ -78,7 +78,7 @@ def test_a_wrong_setting(environment: dict[str, str]) -> None:
     assert result.stderr == "WEB_WORKERS must be a whole number from 1 to 256, not 'none'.\n"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_commands_of_flask_migrate_stay(environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
     result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)

@@ -47,6 +47,7 @@ def _short(*ids: str) -> list[str]:
     return [each.removeprefix("aud_") for each in ids]
 
 
+@pytest.mark.slow
 def test_each_action_has_a_line_and_can_be_chosen(client: Client, owner: Browser) -> None:
     offered = [action for group in action_groups() for action, _ in group.actions]
     assert sorted(offered) == sorted(

@@ -116,6 +116,7 @@ def test_without_a_database_health_says_so(cut_off: Client) -> None:
     assert cut_off.nobody().get("/healthz").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_database_that_comes_back_is_used_again(postgres: Any, app: Flask) -> None:
     """The server closes all connections, as at a restart: the next request opens its own."""
     if app.config["SETTINGS"].uses_sqlite:

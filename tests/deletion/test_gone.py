@@ -199,6 +199,7 @@ def test_an_export_meanwhile_is_no_archive(app: Flask, due: Client) -> None:
         deque(pieces, maxlen=0)
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_a_restore_puts_deletions_off(app: Flask, tmp_path: Path) -> None:
     environ = {"INSTANCE_PATH": str(tmp_path / "own"), "DATABASE_URL": f"sqlite:///{tmp_path}/a.db"}

@@ -118,6 +118,7 @@ def test_what_is_not_due_is_not_claimed(delivering: Flask, customer: Client, lat
     assert len(claim(delivering, "one", {webhook["id"]: 1})) == 1
 
 
+@pytest.mark.slow
 def test_webhooks_are_found_however_many_deliveries_one_has(
     delivering: Flask, customer: Client, stranger: Client
 ) -> None:

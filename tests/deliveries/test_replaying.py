@@ -124,6 +124,7 @@ def test_a_replay_of_failed_events_only(
     assert replay(customer, webhook, since="2020-01-01T00:00:00Z", only_failed=True) == 0
 
 
+@pytest.mark.slow
 def test_a_replay_ends_when_the_webhook_is_disabled(
     delivering: Flask, customer: Client, receiver: Receiver
 ) -> None:

@@ -127,7 +127,7 @@ def test_packages_are_installed_by_their_hashes_and_leave_no_cache() -> None:
         assert option in installing
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
     number = stage("third_party")
     (line,) = (i.value for i in instructions(DOCKERFILE) if (i.name, i.stage) == ("RUN", number))
@@ -156,7 +156,7 @@ def test_the_web_server_starts_from_what_is_copied(image: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_commands_run_from_what_is_copied(image: Path, tmp_path: Path) -> None:
     settings = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": "k" * 32}
     done = run(image, ["python", "-m", "app.cli", "migrate", "--json"], **settings)
@@ -183,7 +183,7 @@ def test_the_labels_of_an_image_are_its_build_arguments() -> None:
         assert f'org.opencontainers.image.{name.lower()}="${{{name}}}"' in labels[-1]
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("words", [command(DOCKERFILE), ["python", "worker.py"]], ids=" ".join)
 def test_without_a_secret_key_nothing_starts(image: Path, tmp_path: Path, words: list[str]) -> None:
     done = run(image, words, INSTANCE_PATH=str(tmp_path))

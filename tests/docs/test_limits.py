@@ -117,7 +117,7 @@ def test_a_client_of_the_page_sends_headers_of_its_caller(
     assert (done.stdout, done.stderr) == ("412\n", "")
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("language", CALLS)
 def test_a_client_of_the_page_waits_for_the_minute_and_not_for_the_day(
     server: Server, account: Client, environ: dict[str, str], tmp_path: Path, language: str

@@ -89,7 +89,7 @@ def test_the_metadata_of_other_assets_are_not_held(app: Flask, client: Client) -
     assert set(held._fields) == {"id", "name", "longitude", "latitude"}
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_very_many_assets_of_one_name_are_told_apart(app: Flask, client: Client) -> None:
     project_id = make_project(client)["id"]
     with app.app_context(), transaction():

@@ -143,7 +143,7 @@ def _scattered_memory() -> Iterator[None]:
     points.clear()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.timeout(600)  # it takes 80 s of a processor that others may use, too
 @pytest.mark.usefixtures("_scattered_memory")
 def test_every_shape_is_refused_or_validated_in_time() -> None:
@@ -158,7 +158,7 @@ def test_every_shape_is_refused_or_validated_in_time() -> None:
                 codes_of(with_nested_squares(nearly))
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_time_of_every_shape_is_estimated() -> None:
     with every_cell() as cell:
         for name, shape in SHAPES.items():

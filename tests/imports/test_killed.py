@@ -42,7 +42,7 @@ def total(client: Client) -> int:
     return number
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("status", ["reading", "applying", "undoing"])
 def test_the_next_worker_goes_on(
     app: Flask, client: Client, url: str, content: bytes, status: str

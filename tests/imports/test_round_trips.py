@@ -102,7 +102,7 @@ def test_an_export_changes_nothing(
 
 
 @pytest.mark.parametrize(("before", "after"), SEVERAL)
-@pytest.mark.slow
+@pytest.mark.trial
 def test_an_export_that_gdal_has_written_again_changes_nothing(
     client: Client, districts: int, before: str, after: str, tmp_path: Path
 ) -> None:

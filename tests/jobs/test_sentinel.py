@@ -55,6 +55,7 @@ def _replaced_while_used(group: Group, fault: Callable[[Server, Group], None], u
         time.sleep(0.02)
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize(
     ("fault", "outages"),
     [

@@ -102,6 +102,7 @@ def test_the_description(deprecating: Flask) -> None:
     assert "deprecated" not in paths["/v1/projects/{project_id}"]["put"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "it",
     [

@@ -29,7 +29,7 @@ def test_no_limit_holds_and_everything_is_counted(app: Flask, plans_file: Path) 
         assert usage["api_requests"]["current"] == 6
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize(
     ("environ", "level"),
     [

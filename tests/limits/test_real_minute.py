@@ -14,7 +14,7 @@ from tests.make import make_account
 Call = Callable[[], TestResponse]
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_windows_end_after_sixty_seconds(limited: Flask) -> None:
     account, visitor = make_account(limited, plan="few"), limited.test_client()
     calls: list[tuple[int, Call]] = [

@@ -67,7 +67,7 @@ def expected(account_id: str, wanted: Wanted) -> list[str]:
 
 
 @pytest.mark.parametrize("box", BOXES)
-@pytest.mark.slow
+@pytest.mark.trial
 def test_all_that_are_in_the_box(account_id: str, near: int, box: Bounds | None) -> None:
     for status in (None, *PROJECT_STATUSES):
         wanted = Wanted(box, status)

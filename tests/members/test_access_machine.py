@@ -223,6 +223,7 @@ def test_every_permission_is_probed() -> None:
     assert set(PROBES) == set(PERMISSIONS)
 
 
+@pytest.mark.slow
 def test_access_follows_the_current_role(app: Flask) -> None:
     machine = type("AccessHere", (Access,), {"app": app})
     run_machine(machine, settings=examples(8))

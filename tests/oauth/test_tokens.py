@@ -78,6 +78,7 @@ def test_the_response_names_the_scopes(
     assert exchange(client.app, application, code).json["scope"] == given
 
 
+@pytest.mark.slow
 def test_only_hashes_are_stored(client: Client, application: Application) -> None:
     code = code_of(client, application)
     response = exchange(client.app, application, code).json

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.slow
 PRIVATE = "127.0.0.0/8"
 
 
+@pytest.mark.trial
 def test_the_worker_delivers(behind: Behind, tmp_path: Path) -> None:
     authority = make_authority(tmp_path)
     receiver = Receiver(authority.certificate_for(["localhost", "127.0.0.1"]))
@@ -62,6 +63,7 @@ def test_the_worker_delivers(behind: Behind, tmp_path: Path) -> None:
     assert "ERROR" not in (tmp_path / "worker.log").read_text()
 
 
+@pytest.mark.trial
 def test_the_commands_work(behind: Behind, tmp_path: Path) -> None:
     account = fill(behind.app).account_id
     behind.close()
@@ -82,6 +84,7 @@ def test_the_commands_work(behind: Behind, tmp_path: Path) -> None:
     assert after == before
 
 
+@pytest.mark.trial
 def test_a_copy_goes_through_it(
     behind: Behind, installed: Program, postgres: PostgresServer, scratch: Path
 ) -> None:
@@ -97,6 +100,7 @@ def test_a_copy_goes_through_it(
             close_all()
 
 
+@pytest.mark.trial
 def test_the_doctor_says_what_the_role_lacks(behind: Behind) -> None:
     behind.close()
     before = _found(behind.command("doctor").stdout, "pool mode")
@@ -121,6 +125,7 @@ def _found(output: str, name: str) -> list[str]:
     return [line.split()[0], line[27:].strip()]
 
 
+@pytest.mark.trial
 def test_transaction_mode_that_was_not_set_is_refused(behind: Behind) -> None:
     """Each caller would get statements of others."""
     if not behind.is_shared:
@@ -143,6 +148,7 @@ def test_transaction_mode_that_was_not_set_is_refused(behind: Behind) -> None:
     behind.as_superuser("SELECT 1")  # the doctor's settings stay on the connections
 
 
+@pytest.mark.trial
 def test_an_exclusive_user_keeps_out_others(behind: Behind) -> None:
     url = url_of(behind.app)
     with exclusive_file(url) as first:

@@ -66,6 +66,7 @@ def _until(operator: psycopg.Connection[Any], value: str) -> None:
     time.sleep(0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.provokes(503)
 def test_a_commit_that_is_not_confirmed_is_told_and_found_out(
     impatient: Client, postgres: PostgresServer

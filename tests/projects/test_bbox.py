@@ -132,6 +132,7 @@ def boxes(draw: st.DrawFn) -> str:
     return f"{west!r},{min(south, north)!r},{east!r},{max(south, north)!r}"
 
 
+@pytest.mark.slow
 @given(st.lists(boundaries(), min_size=1, max_size=4), st.lists(boxes(), min_size=1, max_size=6))
 @example([square(10, 50, 0.1)], ["10.1000001,50,11,51"])
 @example([square(-180, 10, 1), square(179, 10, 1)], ["180,10,-180,11", "179.9,10,-179.9,11"])
@@ -150,6 +151,7 @@ def test_projects_are_found_as_the_reference_says(
         assert _found(client, box) == expected, box
 
 
+@pytest.mark.slow
 @given(st.lists(corners, min_size=1, max_size=4), st.lists(boxes(), min_size=1, max_size=6))
 @example([(180, 10), (-180, 10)], ["180,10,-180,11", "180,10,180,10", "-180,10,-180,10"])
 @examples(15)

@@ -195,6 +195,7 @@ _VALUES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(["INSERT", "UPDATE", "DELETE"]),
     st.sampled_from(["projects", "assets"]),

@@ -61,7 +61,7 @@ def test_one_that_was_killed_is_forgotten(client: Redis, url: str) -> None:
     assert client.scard("canopy:parts") == 0
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_valkey_may_be_gone_for_a_while(client: Redis, url: str) -> None:
     addresses = iter(["redis://127.0.0.1:9/0", url, url])
     announcer = Announcer(lambda: connect(next(addresses)), "web server", "abcde")

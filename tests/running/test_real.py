@@ -85,7 +85,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.slow
+@pytest.mark.trial
 def test_files_in_a_folder_that_others_may_enter_are_private(
     part: str, environment: dict[str, str], marked: Marked
 ) -> None:

@@ -52,22 +52,26 @@ def test_a_port_in_use(serve: Serve) -> None:
     assert said == f"Port {port} of 127.0.0.1 is in use by another program; set PORT to a free one."
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize("host", ["192.0.2.1", "no.such.name.invalid"])
 def test_an_address_that_is_not_ours(serve: Serve, host: str) -> None:
     said = refusal(serve(HOST=host))
     assert said.startswith(f"HOST {host} is not an address of this machine (")
 
 
+@pytest.mark.trial
 @pytest.mark.skipif(os.getuid() == 0, reason="root may use every port")
 def test_a_port_for_root_only(serve: Serve) -> None:
     assert refusal(serve(PORT="1")).startswith("Port 1 needs rights")
 
 
+@pytest.mark.trial
 def test_a_database_that_is_out_of_reach(serve: Serve) -> None:
     said = refusal(serve(FAULT="database unreachable"))
     assert said == "The database sqlite:///stand-in cannot be used (connection refused)."
 
 
+@pytest.mark.trial
 def test_a_database_that_cannot_be_migrated(serve: Serve) -> None:
     said = refusal(serve(FAULT="database newer"))
     assert said == (

@@ -66,7 +66,7 @@ def _begun(instance: Path) -> list[int]:
     return [len(file.read_text().splitlines()) if file.exists() else 0 for file in files]
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("fault", [_kill, _stop, _replace])
 def test_jobs_go_on_soon_after_the_primary_is_gone(
     log: Path, group: Group, environment: dict[str, str], fault: Callable[[Server, Group], None]

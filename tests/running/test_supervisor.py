@@ -45,6 +45,7 @@ def test_serves_and_ends_with_0_when_asked(serve: Serve, marked: Marked) -> None
     assert marked.pids() == []
 
 
+@pytest.mark.trial
 def test_a_terminal_that_is_closed_ends_it(instance: Instance, marked: Marked) -> None:
     instance.send(signal.SIGHUP)
     assert instance.end() == (0, "")
@@ -63,7 +64,7 @@ def test_what_is_under_way_is_finished(instance: Instance) -> None:
     assert (instance.folder / "job.finished").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_what_does_not_finish_is_ended(instance: Instance, marked: Marked) -> None:
     start_job(instance, 30)
     with ThreadPoolExecutor() as pool:
@@ -105,6 +106,7 @@ def test_the_death_of_a_part_ends_all(
     assert marked.pids() == []
 
 
+@pytest.mark.trial
 def test_the_death_of_valkeys_keeper_ends_all(instance: Instance, marked: Marked) -> None:
     os.kill(marked.pids("valkey_watchdog.py")[0], signal.SIGKILL)
     code, sentence = instance.end()
@@ -113,7 +115,7 @@ def test_the_death_of_valkeys_keeper_ends_all(instance: Instance, marked: Marked
     assert marked.pids() == []
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_part_that_ends_by_itself(serve: Serve, tree: Path, marked: Marked) -> None:
     (tree / "worker.py").write_text("raise SystemExit('the reason')")
     instance = serve()
@@ -125,6 +127,7 @@ def test_a_part_that_ends_by_itself(serve: Serve, tree: Path, marked: Marked) ->
     assert marked.pids() == []
 
 
+@pytest.mark.trial
 def test_an_application_that_cannot_be_loaded(serve: Serve, tree: Path) -> None:
     (tree / "wsgi.py").write_text("raise RuntimeError('the reason')")
     code, sentence = serve().end()
@@ -141,7 +144,7 @@ def test_nothing_outlives_a_killed_supervisor(instance: Instance, marked: Marked
     assert (instance.folder / "job.finished").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
     first = serve()
     first.wait_until_ready()
@@ -159,7 +162,7 @@ def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
     first.end()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_job_of_a_killed_worker_goes_too(instance: Instance, marked: Marked) -> None:
     horse = start_job(instance, 30)
     worker = min(marked.pids("worker.py"))
@@ -170,7 +173,7 @@ def test_the_job_of_a_killed_worker_goes_too(instance: Instance, marked: Marked)
     assert not (instance.folder / "job.finished").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_two_instances_side_by_side(serve: Serve, tmp_path: Path) -> None:
     first = serve()
     second = serve(INSTANCE_PATH=str(tmp_path / "second"), PORT=str(free_port()))
@@ -186,12 +189,14 @@ def test_two_instances_side_by_side(serve: Serve, tmp_path: Path) -> None:
     assert second.end() == (0, "")
 
 
+@pytest.mark.trial
 def test_an_instance_folder_relative_to_the_callers(serve: Serve, tree: Path) -> None:
     instance = serve(INSTANCE_PATH="here")
     instance.wait_until_ready()
     assert (tree / "here" / "logs" / "web.log").exists()
 
 
+@pytest.mark.trial
 def test_on_a_terminal(tree: Path, environment: dict[str, str], marked: Marked) -> None:
     """it sees the welcome and then each request, as text; Ctrl-C ends all of it."""
     terminal, inner = pty.openpty()

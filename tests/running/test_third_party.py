@@ -110,7 +110,7 @@ def test_a_folder_without_a_stamp_is_made_anew(ready: Checkout, made: Path) -> N
     assert content(folder) == content(made)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_killed_update_leaves_the_former_folder_and_is_done_again(
     ready: Checkout, made: Path
 ) -> None:
@@ -129,7 +129,7 @@ def test_a_killed_update_leaves_the_former_folder_and_is_done_again(
     assert [path.name for path in (ready.root / MADE).parent.iterdir()] == ["third_party"]
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.usefixtures("made")
 def test_two_at_once_install_once(checkout: Checkout) -> None:
     processes = [checkout.start(*script(checkout), **CALLER) for _ in range(2)]
@@ -148,7 +148,7 @@ def test_no_registry_is_said_at_once(checkout: Checkout) -> None:
     assert list((checkout.root / MADE).parent.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("has_npm", [True, False])
 def test_a_registry_that_does_not_answer_is_given_up(ready: Checkout, has_npm: bool) -> None:
     (ready.root / MADE / "stamp").write_text("another")
@@ -174,7 +174,7 @@ def test_a_folder_that_cannot_be_written(checkout: Checkout) -> None:
     assert said.count("\n") == 2
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("npm", [None, FAILING_NPM], ids=["missing", "failing"])
 def test_where_npm_is_missing_or_fails_that_of_pypi_does_it(
     checkout: Checkout, made: Path, npm: str | None

@@ -75,7 +75,7 @@ def test_alone_it_starts_valkey_and_leaves_nothing(start_worker: Start, marked: 
     wait_for(lambda: not marked.pids())
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_several_do_each_period_once(start_worker: Start, ticks: Callable[[], list[float]]) -> None:
     start_worker()
     start_worker()
@@ -117,7 +117,7 @@ def test_goes_on_after_an_outage(
     assert worker.wait(timeout=8) == 0
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_job_goes_on_while_valkey_hangs(
     start_worker: Start, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -160,7 +160,7 @@ def test_a_job_that_lingers_is_woken(
     assert len(deliveries("begun")) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_it_works_on_the_queues_that_are_named(
     start_worker: Start, environment: dict[str, str], deliveries: Deliveries, marked: Marked
 ) -> None:
@@ -190,7 +190,7 @@ def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
     assert "canopy-deliveries" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_killed_process_of_a_queue_is_made_good(
     instance: Instance, marked: Marked, deliveries: Deliveries
 ) -> None:
@@ -222,7 +222,7 @@ def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> N
     wait_for(lambda: not marked.pids("worker.py"), 1)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
     instance.get("/wait", data=b"")
     wait_for((instance.folder / "job.started").exists)
@@ -244,7 +244,7 @@ def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
     assert gone.wait(5)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
     start_worker: Start, tree: Path, environment: dict[str, str], marked: Marked
 ) -> None:

@@ -126,7 +126,7 @@ def test_what_two_boundaries_have_in_common() -> None:
     assert common_area(parts, one) == pytest.approx(area(square(10.05, 50.05, 0.02)), abs=2)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_large_boundaries_that_are_nearly_the_same() -> None:
     one, other = shape(blob(99_000)), shape(blob(99_000, by=-0.001))
     assert overlay_seconds(one.rings, other.rings, OVERLAY_SECONDS) > OVERLAY_SECONDS
@@ -147,7 +147,7 @@ def test_the_text_of_a_boundary_gives_the_same_shape() -> None:
         assert one.rings.starts == other.rings.starts
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("positions", [300, 3_000, 30_000])
 def test_the_estimate_holds_for_boundaries_made_to_be_expensive(positions: int) -> None:
     """Each with itself, moved a little, and with others; where the estimate allows it."""

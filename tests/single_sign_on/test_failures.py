@@ -67,7 +67,7 @@ def test_a_provider_that_comes_back(site: Flask, provider: FakeProvider) -> None
     assert leave(Browser(site))
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_slow_one_is_given_up(app: Flask, provider: FakeProvider) -> None:
     start = b"HTTP/1.1 200 OK\r\n"
     heads = (start, start + b"Content-Length: 100000\r\n\r\n", start + b"\r\n", b"")

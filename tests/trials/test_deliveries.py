@@ -35,6 +35,7 @@ def test_a_store_that_is_flushed_loses_nothing(running: Service) -> None:
     assert flushes(running, seconds=1.5, every=0.3).wrong == []
 
 
+@pytest.mark.trial
 def test_a_store_that_was_away_loses_nothing(running: Service) -> None:
     assert absent(running, seconds=1.5).wrong == []
 
@@ -43,9 +44,11 @@ def test_hostile_receivers_harm_nobody(running: Service) -> None:
     assert hostile.receivers(running, seconds=1.5, before=0.5, are_slow=False).wrong == []
 
 
+@pytest.mark.trial
 def test_a_busy_machine_sends_nothing_twice(running: Service) -> None:
     assert starved(running, seconds=7, hanging=4, loops=1).wrong == []
 
 
+@pytest.mark.trial
 def test_a_database_that_restarts_loses_nothing(running: Service) -> None:
     assert restarts(running, 1, away=0.5, pause=2).wrong == []

@@ -49,6 +49,7 @@ def test_a_full_disk_loses_nothing(database: str, folder: Path) -> None:
         pytest.skip(str(error))
 
 
+@pytest.mark.trial
 def test_a_clock_that_is_moved_leaves_all_sane(folder: Path) -> None:
     try:
         with moving_clock("sqlite", folder) as running:
@@ -58,12 +59,14 @@ def test_a_clock_that_is_moved_leaves_all_sane(folder: Path) -> None:
     assert found.wrong == []
 
 
+@pytest.mark.trial
 def test_bad_jobs_harm_no_others(folder: Path) -> None:
     settings = {"JOB_MEMORY_MB": str(MEMORY_MB)}
     with service("sqlite", folder, settings=settings, worker_module=WORKER) as running:
         assert bad_jobs(running, seconds=8).wrong == []
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.timeout(600)
 def test_an_import_goes_on_whatever_is_killed(database: str, folder: Path) -> None:
@@ -71,6 +74,7 @@ def test_an_import_goes_on_whatever_is_killed(database: str, folder: Path) -> No
         assert import_kills(running, 500, kills=["database", "valkey"]).wrong == []
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.timeout(600)
 def test_hostile_files_do_no_harm(database: str, folder: Path) -> None:

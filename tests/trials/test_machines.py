@@ -58,7 +58,7 @@ def deployment(scratch: Path) -> Iterator[Deployment]:
         )
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.provokes(503)
 def test_a_promoted_standby_loses_nothing(deployment: Deployment) -> None:
     report = run(deployment, lambda at: primary_killed(at, noticed=1, lasts=4), calm=1)

@@ -26,6 +26,7 @@ steps = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(steps, st.integers(0, 3)), min_size=1, max_size=14))
 @examples(20)
 def test_counters_equal_a_scan_after_any_changes(app: Flask, plan: list[Any]) -> None:

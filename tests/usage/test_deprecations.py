@@ -158,6 +158,7 @@ def test_the_page_shows_it_while_it_is_used(client: Client) -> None:
     assert "1 request in 30 days, the last on" in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.both
 @pytest.mark.parametrize("_sunset_in", [20], indirect=True)
 @pytest.mark.usefixtures("_sunset_in")

@@ -55,6 +55,7 @@ def test_requests_counted_without_valkey_are_added_to_the_database(
         assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 2
 
 
+@pytest.mark.slow
 def test_counts_that_may_have_arrived_are_not_sent_again(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,6 +115,7 @@ def test_the_job_copies_them(client: Client) -> None:
     assert _by_id(client) == {key.credential_id: 1}
 
 
+@pytest.mark.slow
 def test_after_valkey_lost_its_data_they_go_on_from_the_database(client: Client) -> None:
     for _ in range(3):
         client.get("/v1/account")

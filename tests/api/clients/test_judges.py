@@ -43,6 +43,7 @@ def _spectral(folder: Path) -> list[dict[str, Any]]:
     return problems
 
 
+@pytest.mark.trial
 def test_redocly_has_nothing_to_say(folder: Path) -> None:
     assert _redocly(folder) == []
 
@@ -51,6 +52,7 @@ def test_spectral_has_nothing_to_say(folder: Path) -> None:
     assert _spectral(folder) == []
 
 
+@pytest.mark.trial
 def test_both_see_a_mistake(folder: Path) -> None:
     """The judges run, and look at every operation."""
     document = json.loads((folder / "openapi.json").read_text())

@@ -27,7 +27,7 @@ def package(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_every_operation_is_a_module_that_can_be_imported(package: Path) -> None:
     names = [described(operation) for operation in operations()]
     tags = [each["tags"][0].replace("-", "_") for each in names]

@@ -38,7 +38,7 @@ def test_the_types_compile_with_a_program(program: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_program_works(program: Path, instance: Instance) -> None:
     done = run_node(program, "program.ts", ADDRESS=instance.address, KEY=instance.key)
     assert printed(done) == {

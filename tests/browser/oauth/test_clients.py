@@ -24,6 +24,7 @@ from tests.node import HERE
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.trial
 def test_requests_oauthlib_with_a_person_who_signs_up(
     visitor: Visitor,
     instance: Instance,
@@ -75,6 +76,7 @@ def test_requests_oauthlib_with_a_person_who_signs_up(
         assert each.get(f"{instance.url}/v1/projects").status_code == 401
 
 
+@pytest.mark.trial
 def test_authlib_without_a_secret(
     visitor: Visitor,
     instance: Instance,
@@ -139,6 +141,7 @@ def test_openid_client_with_a_secret(
     assert seen["afterwards"] == "invalid_grant"
 
 
+@pytest.mark.trial
 def test_oauth4webapi_without_a_secret(
     visitor: Visitor, instance: Instance, woods: Woods, tmp_path: Path
 ) -> None:

@@ -75,7 +75,7 @@ def test_consent_is_remembered_until_revoked(
     assert visitor.heading == f"{application.name} asks for access"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize("mistakes", [0, 1])
 def test_signing_in_redirects_straight_back_if_consent_is_remembered(
     visitor: Visitor,
@@ -124,7 +124,7 @@ def test_forms_redirect_to_uris_that_a_policy_cannot_express(
         woods.enter(visitor)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_lower_role_revokes_consents_and_a_higher_one_does_not(
     visitor: Visitor, instance: Instance, woods: Woods, back: Loopback
 ) -> None:

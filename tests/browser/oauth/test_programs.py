@@ -110,6 +110,7 @@ def test_a_documented_program_stores_and_refreshes_tokens(
     assert developer.name in asking.finish()
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize(
     ("language", "part"), [("python", "import requests"), ("javascript", "openid-client")]
 )

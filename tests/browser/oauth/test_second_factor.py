@@ -44,6 +44,7 @@ def test_a_code_leads_on_to_the_application(
     assert status(instance, exchange(instance, application, back)) == 200
 
 
+@pytest.mark.trial
 def test_a_passkey_leads_on_to_the_application(
     visitor: Visitor,
     instance: Instance,

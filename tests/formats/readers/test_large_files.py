@@ -64,13 +64,13 @@ def test_geojson(tmp_path: Path, pieces: Pieces, expected: str) -> None:
     ],
     ids=["many records", "many positions", "a large record"],
 )
-@pytest.mark.slow
+@pytest.mark.trial
 def test_shapefile(tmp_path: Path, contents: Pieces, expected: str) -> None:
     path = packed(tmp_path, shp=shp(*contents()))  # not compressed, for a ratio that is allowed
     assert read_in_child(path, memory=MEMORY) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_geopackage(tmp_path: Path) -> None:
     point = blob(shapely.Point(1, 2).wkb)
     many = f"WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) "

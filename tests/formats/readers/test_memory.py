@@ -13,7 +13,7 @@ from tests.formats.readers.reading import read_in_child
 MEMORY = 200 * 1024 * 1024
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_large_kml_file_takes_little_memory(tmp_path: Path) -> None:
     ring = " ".join(f"{n / 1000:.15f},{n / 900:.15f},0" for n in range(110))
     polygon = f"<Polygon><outerBoundaryIs><LinearRing><coordinates>{ring} 0,0</coordinates>"
@@ -28,7 +28,7 @@ def test_a_large_kml_file_takes_little_memory(tmp_path: Path) -> None:
     assert read_in_child(path, memory=30 * 1024 * 1024) == "10000"
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_large_csv_file_takes_little_memory(tmp_path: Path) -> None:
     ring = ", ".join(f"{n / 1000:.15f} {n / 900:.15f}" for n in range(110))
     path = tmp_path / "upload"
@@ -68,7 +68,7 @@ def test_a_gigabyte_takes_little_memory(
     path.unlink()
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 @pytest.mark.parametrize(
     ("start", "repeated", "times", "end"),
     [
@@ -86,7 +86,7 @@ def test_a_large_placemark_takes_little_memory(
     assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_large_track_takes_little_memory(tmp_path: Path) -> None:
     content = b"<trkpt lat='1' lon='2'/>" * 400_000
     path = tmp_path / "upload"
@@ -101,7 +101,7 @@ def test_a_row_of_many_fields_takes_little_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("repeated", [b"1,2,", b"1,2 ", b"1 ", b"1\n,"])
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_geometry_just_within_its_bound_takes_little_memory(
     tmp_path: Path, repeated: bytes
 ) -> None:

@@ -114,7 +114,7 @@ def test_encodings_that_are_not_declared(encoding: str) -> None:
     assert titles("<shelf><book><title>Müße</title></book></shelf>".encode(encoding)) == ["Müße"]
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_large_file_in_utf_16() -> None:
     book = "<book><title>Müße</title></book>" * 100_000
     assert len(read(f"<shelf>{book}</shelf>".encode("utf-16"))) == 100_000

@@ -92,6 +92,7 @@ def instance(scratch: Path, authority: Authority) -> Iterator[Instance]:
         made.serving.wait(15)
 
 
+@pytest.mark.trial
 def test_a_running_instance_delivers_to_both_receivers_of_the_page(
     instance: Instance, certificate: Path, tmp_path: Path
 ) -> None:

@@ -131,6 +131,7 @@ def test_the_cache_is_limited(log: Log, monkeypatch: pytest.MonkeyPatch) -> None
     assert len(log_counts._cache) == 1
 
 
+@pytest.mark.slow
 def test_counting_reads_only_the_index(app: Flask) -> None:
     """And a page of a long log is soon there."""
     client = make_account(app)
