@@ -10,10 +10,12 @@ from sqlalchemy import Connection, Delete, Insert, Update, event
 
 from app.audit.origin import is_command
 from app.db.extensions import db
+from app.db.noted import notes
 from app.policy.audit import AUDITED, DELETE, INSERT
 
-_CHANGED: Final = "canopy_audited_changes"
-_ENTRIES: Final = "canopy_audit_entries"
+# What is noted of a transaction: the last table that was changed, and whether there is an entry.
+_CHANGED: Final = "audited change"
+_ENTRIES: Final = "audit entry"
 
 
 class MissingEntry(Exception):
@@ -28,7 +30,7 @@ def init_app(app: Flask) -> None:
 
 def note_entry() -> None:
     """Say that the open transaction has an entry."""
-    db.session.info[_ENTRIES] = True
+    notes()[_ENTRIES] = True
 
 
 def part_of_entry(why: str) -> None:
@@ -49,7 +51,7 @@ def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any, re
             return
         columns = AUDITED.get(statement.table.name)  # type: ignore[union-attr]
         if columns is not None and not columns.isdisjoint(_written(statement, many, one)):
-            db.session.info[_CHANGED] = statement.table.name  # type: ignore[union-attr]
+            notes()[_CHANGED] = statement.table.name  # type: ignore[union-attr]
 
 
 def _written(statement: Any, many: Any, one: Any) -> set[str]:
@@ -68,15 +70,7 @@ def _require_entry(session: Any) -> None:
     if session.in_nested_transaction():
         return
     session.flush()
-    changed, has_entry = session.info.pop(_CHANGED, None), session.info.pop(_ENTRIES, False)
+    changed, has_entry = notes().pop(_CHANGED, None), notes().pop(_ENTRIES, False)
     is_watched = has_request_context() or is_command()
     if changed and not has_entry and is_watched:
         raise MissingEntry(f"a change of the table {changed} has no entry in the audit log")
-
-
-@event.listens_for(db.session, "after_soft_rollback")
-def _forget(session: Any, previous: Any) -> None:
-    if previous.nested:
-        return
-    session.info.pop(_CHANGED, None)
-    session.info.pop(_ENTRIES, None)

@@ -7,16 +7,16 @@ at once. So while Valkey is down nothing is lost, and nobody is told.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import NamedTuple
 
 from redis import Redis
 from sqlalchemy import event
+from sqlalchemy.orm import Session
 
 from app.db.extensions import db
+from app.db.noted import notes, take_notes
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
-
-_CALLS: Final = "canopy_calls_after_commit"
 
 
 def notify_after_commit(signal: WakeSignal) -> None:
@@ -27,15 +27,19 @@ def notify_after_commit(signal: WakeSignal) -> None:
 def call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
     """Do something in Valkey as soon as the open transaction is committed, once for each name.
     While Valkey is down it is not done."""
-    db.session.info.setdefault(_CALLS, {})[name] = call
+    notes()[_Call(name)] = call
+
+
+class _Call(NamedTuple):
+    """The name of a note that is a call."""
+
+    name: str
 
 
 @event.listens_for(db.session, "after_commit")
-def _make_calls(session: Any) -> None:
-    for _, call in sorted(session.info.pop(_CALLS, {}).items()):
+def _make_calls(session: Session) -> None:
+    if session.in_nested_transaction():  # a savepoint is released
+        return
+    calls = {key.name: call for key, call in take_notes().items() if isinstance(key, _Call)}
+    for _, call in sorted(calls.items()):
         valkey().attempt(call)
-
-
-@event.listens_for(db.session, "after_soft_rollback")
-def _forget_calls(session: Any, _: Any) -> None:
-    session.info.pop(_CALLS, None)

@@ -74,6 +74,38 @@ def test_what_is_rolled_back_leaves_neither(client: Client) -> None:
     assert found == []
 
 
+def test_an_entry_that_was_rolled_back_to_a_savepoint_does_not_count(client: Client) -> None:
+    project = make_project(client)
+    with client.app.app_context(), acting(OPERATOR, Via()):
+        savepoint = db.session.begin_nested()
+        target = Target("project", project["id"], project["name"])
+        record("project.archived", target, account_id=client.account_id)
+        savepoint.rollback()
+        _archive(client, project["id"])
+        with pytest.raises(MissingEntry):
+            db.session.commit()
+
+
+def test_a_change_that_was_rolled_back_to_a_savepoint_needs_no_entry(client: Client) -> None:
+    project = make_project(client)
+    with client.app.app_context(), acting(OPERATOR, Via()):
+        savepoint = db.session.begin_nested()
+        _archive(client, project["id"])
+        db.session.flush()
+        savepoint.rollback()
+        db.session.commit()
+    assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "active"
+
+
+def test_a_change_in_a_savepoint_needs_an_entry(client: Client) -> None:
+    project = make_project(client)
+    with client.app.app_context(), acting(OPERATOR, Via()):
+        with db.session.begin_nested():
+            _archive(client, project["id"])
+        with pytest.raises(MissingEntry):
+            db.session.commit()
+
+
 def test_a_part_of_another_entry_needs_none(client: Client) -> None:
     project = make_project(client)
     with client.app.app_context(), acting(OPERATOR, Via()), transaction():

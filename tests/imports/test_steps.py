@@ -8,9 +8,11 @@ import pytest
 
 from app.imports import leases, reading
 from app.imports import steps as jobs_steps
+from app.jobs.wake_signals import WakeSignal
+from app.outbox import NEW_DELIVERIES
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
-from tests.make import Client, event_types, make_asset, make_project, square
+from tests.make import Client, event_types, make_asset, make_project, make_webhook, square
 from tests.make.features import DISTRICTS, collection, feature
 
 pytestmark = pytest.mark.both
@@ -67,6 +69,18 @@ def test_an_import_is_applied(client: Client) -> None:
     (shown,) = features_of(client, done)
     assert (shown["state"], shown["project_id"]) == ("applied", made["id"])
     assert event_types(client) == ["project.created"]
+
+
+def test_an_import_wakes_the_deliveries_once_for_a_batch(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_webhook(client)
+    woken: list[str] = []
+    record = ready(client, *(feature(square(n / 9, 0, 0.1), name=f"P{n}") for n in range(40)))
+    monkeypatch.setattr(WakeSignal, "notify", lambda self, valkey: bool(woken.append(self.name)))
+    done = act(client, record, "apply")
+    assert done["progress"] == {"done": 40, "total": 40}
+    assert woken.count(NEW_DELIVERIES.name) == 1
 
 
 def test_what_an_import_did_is_undone(client: Client) -> None:

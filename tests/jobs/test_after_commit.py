@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from app.db.extensions import db
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
+from app.models import Account
 from tests.make import second_app
 
 pytestmark = pytest.mark.both
@@ -74,6 +76,63 @@ def test_what_is_rolled_back_signals_nothing() -> None:
     _change()
     db.session.commit()
     assert _started() == []
+
+
+@pytest.fixture
+def called(inside: None, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The signals that were sent."""
+    sent: list[str] = []
+    monkeypatch.setattr(WakeSignal, "notify", lambda self, client: bool(sent.append(self.name)))
+    return sent
+
+
+OTHER = WakeSignal("other", DELIVERIES, 60, "app.other.jobs.drain")
+
+
+def test_a_savepoint_that_is_released_sends_nothing_before_the_commit(called: list[str]) -> None:
+    for _ in range(3):
+        with db.session.begin_nested():
+            _change()
+            notify_after_commit(SIGNAL)
+        assert called == []
+    db.session.commit()
+    assert called == ["waking"]
+
+
+def test_a_savepoint_that_is_rolled_back_forgets_its_own_signals_alone(called: list[str]) -> None:
+    _change()
+    notify_after_commit(SIGNAL)
+    savepoint = db.session.begin_nested()
+    notify_after_commit(OTHER)
+    savepoint.rollback()
+    db.session.commit()
+    assert called == ["waking"]
+
+
+def test_a_savepoint_in_one_that_is_rolled_back_is_forgotten(called: list[str]) -> None:
+    savepoint = db.session.begin_nested()
+    with db.session.begin_nested():
+        notify_after_commit(OTHER)
+    savepoint.rollback()
+    with db.session.begin_nested():
+        notify_after_commit(SIGNAL)
+    db.session.commit()
+    assert called == ["waking"]
+
+
+def test_a_statement_that_fails_in_a_savepoint_forgets_no_signal_before_it(
+    called: list[str],
+) -> None:
+    """The flush has a transaction of its own, with which the savepoint is rolled back."""
+    notify_after_commit(SIGNAL)
+    savepoint = db.session.begin_nested()
+    notify_after_commit(OTHER)
+    db.session.add(Account(id="without-a-name"))
+    with pytest.raises(IntegrityError):
+        db.session.flush()
+    savepoint.rollback()
+    db.session.commit()
+    assert called == ["waking"]
 
 
 def test_a_store_that_is_down_is_passed_over(app: Flask) -> None:

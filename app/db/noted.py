@@ -1,0 +1,57 @@
+"""What the open transaction has noted for its end: what was changed, and what is to be called.
+
+It is gone after the transaction, and what was noted in a savepoint that is rolled back is forgotten
+with it. A savepoint that is released is no end: what it noted stays for that of the transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, Final
+
+from sqlalchemy import event
+from sqlalchemy.orm import Session, SessionTransaction
+
+from app.db.extensions import db
+
+_NOTED: Final = "canopy_noted"
+_SAVEPOINTS: Final = "canopy_noted_before_savepoints"
+
+Notes = dict[Hashable, Any]
+
+
+def notes() -> Notes:
+    """Those of the open transaction, by the names that their users give them."""
+    found: Notes = db.session.info.setdefault(_NOTED, {})
+    return found
+
+
+def take_notes() -> Notes:
+    """The same, once; afterwards there are none."""
+    found: Notes = db.session.info.pop(_NOTED, {})
+    return found
+
+
+@event.listens_for(db.session, "after_transaction_create")
+def _keep(session: Session, made: SessionTransaction) -> None:
+    if made.nested:
+        before = session.info.get(_NOTED, {})
+        session.info.setdefault(_SAVEPOINTS, {})[made] = dict(before)
+
+
+@event.listens_for(db.session, "after_soft_rollback")
+def _forget(session: Session, previous: SessionTransaction) -> None:
+    """``previous`` may be the transaction of a flush, which takes the savepoint around it along.
+    Whoever made that one rolls it back a second time."""
+    while previous.parent is not None and not previous.nested:
+        previous = previous.parent
+    if not previous.nested:
+        session.info.pop(_NOTED, None)
+    elif previous in (before := session.info[_SAVEPOINTS]):
+        session.info[_NOTED] = before.pop(previous)
+
+
+@event.listens_for(db.session, "after_commit")
+def _release(session: Session) -> None:
+    if released := session.get_nested_transaction():
+        session.info[_SAVEPOINTS].pop(released)
