@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from app.dashboard.asset_page.coordinates import Axis, read_degrees, split_both
+from tests.cells import every_cell
+
+# What the server and the pages' scripts read alike: tests/javascript/coordinates.test.mjs has the
+# same cases.
+CASES = json.loads(Path(__file__).with_name("coordinates.json").read_text())
 
 
-@pytest.mark.parametrize(
-    ("text", "axis", "degrees"),
-    [
-        ("48.5127", "latitude", 48.5127),
-        ("48,5127", "latitude", 48.5127),
-        ("-122.6512", "longitude", -122.6512),
-        ("−122.6512°", "longitude", -122.6512),
-        ("12°34'56\"N", "latitude", 12.58222222),
-        ("12° 34′ 56.4″ S", "latitude", -12.58233333),
-        ("N 48 30.5", "latitude", 48.50833333),
-        ("8:12:36 W", "longitude", -8.21),
-        ("180", "longitude", 180),
-    ],
-)
-def test_degrees_are_read(text: str, axis: Axis, degrees: float) -> None:
-    assert read_degrees(text, axis) == pytest.approx(degrees, abs=1e-8)
+def test_degrees_are_read() -> None:
+    with every_cell() as cell:
+        for text, axis, degrees in CASES["degrees"]:
+            with cell(f"{axis} {text!r}"):
+                assert read(text, axis) == pytest.approx(degrees, abs=1e-8)
+
+
+def read(text: str, axis: Axis) -> float | None:
+    """Degrees, or None for a text that says none."""
+    try:
+        return read_degrees(text, axis)
+    except ValueError:
+        return None
 
 
 @pytest.mark.parametrize(
@@ -43,16 +48,8 @@ def test_what_is_wrong_is_told(text: str, axis: Axis, message: str) -> None:
         read_degrees(text, axis)
 
 
-@pytest.mark.parametrize(
-    ("text", "both"),
-    [
-        ("48.5, 8.2", ("48.5", "8.2")),
-        ("48,5; 8,2", ("48,5", "8,2")),
-        ("48.5 -8.2", ("48.5", "-8.2")),
-        ("48°30'N 8°12'E", ("48°30'N", "8°12'E")),
-        ("48.5", None),
-        ("48,5", None),
-    ],
-)
-def test_both_are_split(text: str, both: tuple[str, str] | None) -> None:
-    assert split_both(text) == both
+def test_both_are_split() -> None:
+    with every_cell() as cell:
+        for text, both in CASES["both"]:
+            with cell(repr(text)):
+                assert split_both(text) == (tuple(both) if both else None)

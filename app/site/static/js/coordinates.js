@@ -2,6 +2,8 @@
 
 const NUMBER = "\\d{1,3}(?:[.,]\\d{1,20})?";
 const DEGREES = new RegExp(`^([A-Z]?)\\s*([+-]?)\\s*(${NUMBER})((?:\\s+${NUMBER}){0,2})\\s*([A-Z]?)$`);
+// "48°30'46"N, 8°12'47"E", or two numbers with a comma and a space, a semicolon or a space between.
+const BOTH = /^(?:(.+[NSns])[\s,;]+(\S.*)|([^,;\s]+(?:,\d+)?)(?:\s*;\s*|,?\s+)([^;\s]+))$/;
 const AXES = { latitude: [90, "NS"], longitude: [180, "EWO"] };
 
 /** Degrees, or null for a text that says none. */
@@ -17,4 +19,10 @@ export function readDegrees(text, axis) {
   const degrees = parts.reduce((sum, part, place) => sum + part / 60 ** place, 0);
   if (degrees > most) return null;
   return (found[2] === "-") !== ["S", "W", "O"].includes(letter) ? -degrees : degrees;
+}
+
+/** The latitude and the longitude of a text that has both, as maps give them to copy; or null. */
+export function splitBoth(text) {
+  const found = BOTH.exec(text.trim());
+  return found && (found[1] ? [found[1], found[2]] : [found[3], found[4]]);
 }

@@ -57,8 +57,8 @@ document.addEventListener("htmx:config:request", (event) => {
 document.addEventListener("htmx:after:request", (event) => {
   if (!isLive(event)) return;
   const { response } = event.detail.ctx;
+  if (response?.status === 200 || response?.status === 304) isTold = false;
   if (response?.status !== 200) return;
-  isTold = false;
   const isNews = tags.has(event.target.id); // the first response is what the page has already
   tags.set(event.target.id, response.headers.get("ETag"));
   if (isNews) [changedAt, wait] = [Date.now(), FIRST];

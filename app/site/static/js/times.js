@@ -48,7 +48,9 @@ export function localizeFields() {
   for (const field of document.querySelectorAll("input[type=datetime-local]")) {
     const [label] = field.labels;
     label.textContent = label.textContent.replace(" (UTC)", "");
-    if (field.value) field.value = field.defaultValue = fieldValue(new Date(`${field.value}Z`));
+    const own = Date.parse(`${field.defaultValue}Z`);
+    // Otherwise the browser restored what the field had before a reload, in the reader's zone already.
+    if (Date.parse(`${field.value}Z`) === own) field.value = field.defaultValue = fieldValue(new Date(own));
     field.form.addEventListener("formdata", ({ formData }) => {
       if (field.value) formData.set(field.name, inUTC(field.value));
     });

@@ -1,6 +1,6 @@
 // Going to a country or to coordinates.
 
-import { readDegrees } from "../coordinates.js";
+import { readDegrees, splitBoth } from "../coordinates.js";
 import { toast } from "../toasts.js";
 import { mapButton } from "./map.js";
 
@@ -45,8 +45,7 @@ export function placeButton(map) {
 }
 
 function goToCoordinates(map, text) {
-  const separator = [";", ",", " "].find((each) => text.trim().includes(each)) ?? " ";
-  const halves = text.trim().split(separator === " " ? /\s+/ : separator);
+  const halves = splitBoth(text) ?? text.split(","); // 48.5,8.2
   if (halves.length !== 2) return false;
   const [latitude, longitude] = [readDegrees(halves[0], "latitude"), readDegrees(halves[1], "longitude")];
   if (latitude === null || longitude === null) return false;

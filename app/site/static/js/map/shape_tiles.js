@@ -24,7 +24,11 @@ async function runNext() {
     isRunning = false;
     return;
   }
-  await task();
+  try {
+    await task();
+  } catch (error) {
+    reportError(error); // the others are drawn all the same
+  }
   setTimeout(runNext);
 }
 

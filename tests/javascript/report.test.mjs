@@ -1,0 +1,123 @@
+// What the server says of a boundary while it is drawn: the last one asked for is the one that is shown.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Page } from "./page.mjs";
+
+const BODY = '<div id="map"></div><div id="report"></div><form id="editor-form"><input name="csrf_token" value="t"></form>';
+const VALID = { problems: [], area_hectares: 12.345, overlaps: [], complete: true };
+
+async function reporting(answer) {
+  const page = new Page(BODY, { path: "/projects/new", answer, classics: ["leaflet.js"] });
+  const { Report, inHectares } = await page.load("editor/report.js");
+  const map = page.window.L.map("map", { center: [48, 8], zoom: 8 });
+  return { page, map, inHectares, report: new Report(map, "proj_1"), box: page.byId("report") };
+}
+
+const { inHectares } = await reporting(() => [200, {}]);
+
+test("small areas keep four decimals", () => {
+  assert.equal(inHectares(0.00051), "0.0005 ha");
+  assert.equal(inHectares(0.9999), "0.9999 ha");
+  assert.equal(inHectares(1.234), "1.23 ha");
+  assert.equal(inHectares(12345.678), "12,345.68 ha");
+});
+
+test("only the last of several quick changes is sent", async () => {
+  const { page, report, box } = await reporting(() => [200, { data: VALID }]);
+  const answers = [report.check("one"), report.check("two"), report.check("three")];
+  assert.ok(box.classList.contains("is-old"));
+  await page.clock.pass(300);
+  const [one, two, three] = await Promise.all(answers);
+  assert.deepEqual([one, two, three.area_hectares], [null, null, 12.345]);
+  const [{ path, options }, ...others] = page.requests;
+  assert.equal(path, "/projects/check");
+  assert.equal(options.headers["X-CSRFToken"], "t");
+  assert.deepEqual([...options.body], [["geometry", "three"], ["project_id", "proj_1"]]);
+  assert.equal(others.length, 0);
+  assert.match(box.textContent, /^12.35 haValid, and overlaps with no other project/);
+  assert.ok(!box.classList.contains("is-old"));
+});
+
+test("a late answer to an earlier boundary is not shown", async () => {
+  const late = Promise.withResolvers();
+  const first = () => late.promise;
+  const answers = [first, () => [200, { data: { ...VALID, area_hectares: 2 } }]];
+  const { page, report, box } = await reporting(() => answers.shift()());
+  const one = report.check("one");
+  await page.clock.pass(300);
+  const two = report.check("two");
+  await page.clock.pass(300);
+  late.resolve([200, { data: { ...VALID, area_hectares: 1 } }]);
+  assert.equal(await one, null);
+  assert.equal((await two).area_hectares, 2);
+  assert.match(box.textContent, /^2 ha/);
+});
+
+test("a busy server is asked again", async () => {
+  const answers = [[503, { error: { message: "Others are comparing." } }], [200, { data: VALID }]];
+  const { page, report, box } = await reporting(() => answers.shift());
+  const checked = report.check("one");
+  await page.clock.pass(300);
+  assert.equal(box.textContent, "Others are comparing.");
+  await page.clock.pass(1200);
+  assert.equal((await checked).area_hectares, 12.345);
+  assert.match(box.textContent, /^12.35 ha/);
+});
+
+test("a busy server is not asked again about a boundary that has changed", async () => {
+  const answers = [[503, { error: { message: "Busy." } }], [200, { data: VALID }]];
+  const { page, report } = await reporting(() => answers.shift());
+  const one = report.check("one");
+  await page.clock.pass(300);
+  report.check("two");
+  await page.clock.pass(5000);
+  assert.equal(await one, null);
+  assert.deepEqual(page.requests.map(({ options }) => options.body.get("geometry")), ["one", "two"]);
+});
+
+test("what the server refuses is said, and so is a lost connection", async () => {
+  const refused = await reporting(() => [403, { error: { message: "Your role has changed." } }]);
+  refused.report.check("one");
+  await refused.page.clock.pass(300);
+  assert.equal(refused.box.textContent, "Your role has changed.");
+  const lost = await reporting(() => {
+    throw new TypeError("Failed to fetch");
+  });
+  lost.report.check("one");
+  await lost.page.clock.pass(300);
+  assert.match(lost.box.textContent, /^No connection.*Your work is kept/);
+});
+
+test("faults are listed, and shown on the map", async () => {
+  const { map, report, page, box } = await reporting(() => [404, {}]);
+  const problems = [{ message: "It crosses itself.", coordinates: [8.2, 48.5] }, { message: "It is <b>too large</b>." }];
+  report.show({ problems, area_hectares: null, overlaps: [] }, "text");
+  assert.equal(report.faults.getLayers().length, 1);
+  assert.ok(map.getContainer().classList.contains("has-faults"));
+  assert.match(box.textContent, /It crosses itself\. 48\.50000, 8\.20000 Show it/);
+  assert.equal(box.querySelector("b"), null);
+  page.find("#report button").click();
+  assert.deepEqual([map.getCenter().lat, map.getCenter().lng], [48.5, 8.2]);
+  report.show(VALID, "text");
+  assert.equal(report.faults.getLayers().length, 0);
+  assert.ok(!map.getContainer().classList.contains("has-faults"));
+});
+
+test("overlaps say with what and how much, and that not all were compared", async () => {
+  const { report, box } = await reporting(() => [404, {}]);
+  const overlaps = [{ project_id: "proj_2", name: "<img src=x>", overlap_hectares: 0.5, share: 0.1234 }];
+  report.show({ ...VALID, overlaps, complete: false }, "text");
+  assert.match(box.textContent, /but overlaps with:<img src=x> by 0\.5 ha \(12\.3%\)/);
+  assert.equal(box.querySelector("a").getAttribute("href"), "/projects/proj_2");
+  assert.equal(box.querySelector("img"), null);
+  report.show({ ...VALID, complete: false }, "text");
+  assert.match(box.textContent, /Valid\.$/);
+});
+
+test("without a boundary, the page says how to make one", async () => {
+  const { report, box } = await reporting(() => [404, {}]);
+  report.show({ problems: [], area_hectares: null, overlaps: [] }, " ");
+  assert.match(box.textContent, /^No boundary yet/);
+});
