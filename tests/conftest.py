@@ -1,21 +1,16 @@
-"""Real servers for the tests, one of a kind for each worker of pytest-xdist; which tests run, in
-which order, and from which seed."""
+"""Real servers for the tests, one of a kind for each worker of pytest-xdist."""
 
 from __future__ import annotations
 
-import gc
 import ipaddress
 import itertools
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-import hypothesis
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -33,8 +28,8 @@ from tests.make.apps import app_without_tables
 from tests.make.browser import PASSWORD
 from tests.postgres import PostgresServer
 from tests.postgresql.standby import Standby, standby_of
+from tests.templates import DATABASES
 
-DATABASES = ("sqlite", "postgresql")
 # Argon2 is slow on purpose, and nearly every test makes an account with an owner.
 CHEAP_PASSWORDS = {
     "PASSWORD_TIME_COST": "1",
@@ -63,124 +58,7 @@ class Visitor(FlaskClient):
 Flask.test_client_class = Visitor
 
 
-pytest_plugins = ["tests.dearest"]
-
-# The seed is ours (``--seed``), also with CI=true, for which Hypothesis has one of its own.
-hypothesis.settings.register_profile("canopy", derandomize=False, deadline=None, database=None)
-hypothesis.settings.load_profile("canopy")
-
-_CHECKOUT: Final = pytest.StashKey[set[tuple[str, int]]]()
-TIERS: Final = ("slow", "trial")  # markers of what runs only if it is asked for
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
-    parser.addoption(
-        "--seed",
-        type=int,
-        help="what the order of the tests and all that is random comes from, a number; "
-        "by default it is the commit's",
-    )
-    parser.addoption(
-        "--database",
-        choices=DATABASES,
-        help="run each test on this database; by default on SQLite, and on PostgreSQL as well "
-        "if it is marked both",
-    )
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_configure(config: pytest.Config) -> None:
-    """Let pytest-randomly and Hypothesis begin with our seed."""
-    if config.option.seed is None:
-        config.option.seed = _seed_of_commit()
-    config.option.randomly_seed = config.option.seed
-    config.option.hypothesis_seed = str(config.option.seed)
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    if _watches_checkout(session.config):
-        session.stash[_CHECKOUT] = _checkout()
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """With CI=true, the suite fails if it wrote into the checkout that it tests."""
-    if _watches_checkout(session.config):
-        changed = session.stash[_CHECKOUT] ^ _checkout()
-        if changed:
-            names = ", ".join(sorted({name for name, _ in changed})[:9])
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-            sys.stderr.write(f"\nThe tests wrote into the checkout: {names}\n")
-
-
-def _watches_checkout(config: pytest.Config) -> bool:
-    return os.environ.get("CI") == "true" and not hasattr(config, "workerinput")
-
-
-def _checkout() -> set[tuple[str, int]]:
-    """The files of the checkout, with the times at which they were changed. Bytecode is no file of
-    it, and of an environment only what set-up says of it."""
-    found = set()
-    for folder, folders, names in os.walk(templates.ROOT):
-        if folder == str(templates.ROOT / ".venv"):
-            folders.clear()
-        folders[:] = [each for each in folders if each not in ("__pycache__", ".git")]
-        found |= {(path := f"{folder}/{name}", os.lstat(path).st_mtime_ns) for name in names}
-    return found
-
-
-def pytest_collection_finish() -> None:
-    """Let the garbage collector leave alone what lives as long as the run."""
-    gc.collect()
-    gc.freeze()
-
-
-def pytest_report_header(config: pytest.Config) -> str:
-    return f"repeat this order and these random values with --seed {config.option.seed}"
-
-
-def _seed_of_commit() -> int:
-    command = ["git", "-C", str(templates.ROOT), "rev-parse", "HEAD"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True)
-    except OSError:
-        return 0
-    return int(done.stdout[:8], 16) if done.returncode == 0 else 0
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test runs on SQLite, and on PostgreSQL as well if it is marked ``both``."""
-    if "app" in metafunc.fixturenames:
-        names = DATABASES if metafunc.definition.get_closest_marker("both") else DATABASES[:1]
-        if asked := metafunc.config.option.database:
-            names = (asked,)
-        metafunc.parametrize("app", names, indirect=True, scope="session")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not asked for, and keep in one worker what shares a set-up."""
-    _leave_out(config, items)
-    for item in items:
-        if _shares_set_up(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-
-
-def _shares_set_up(item: pytest.Item) -> bool:
-    """Whether it uses a fixture that is made once for its module: a server, a filled database."""
-    made = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
-    return any(each.scope in ("module", "package") for fixtures in made for each in fixtures)
-
-
-def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked ``trial``, and ``slow`` unless ``--slow`` asks for it.
-    Whoever chooses tests by ``-m`` does so alone."""
-    if config.option.markexpr:
-        return
-    left_out = TIERS[config.option.slow :]
-    found = [item for item in items if any(map(item.get_closest_marker, left_out))]
-    config.hook.pytest_deselected(items=found)
-    items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
+pytest_plugins = ["tests.dearest", "tests.tiers"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -237,7 +115,7 @@ def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
 def standby_of_another(scratch: Path) -> Iterator[Standby]:
     """A standby of a server that nothing else uses."""
     with (
-        PostgresServer(scratch / "another") as another,
+        PostgresServer(scratch / "another", own_identity=True) as another,
         standby_of(another, scratch / "its-standby") as made,
     ):
         yield made

@@ -1,5 +1,6 @@
 """A plugin of pytest: which tests took most processor time, in this process and in those that it
-started and waited for. A server or a page that several tests share counts for the first of them."""
+started. What a process used counts when it has ended: that of a server that many tests share counts
+for the last of them, which is each worker's last for PostgreSQL."""
 
 from __future__ import annotations
 

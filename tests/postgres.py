@@ -26,15 +26,17 @@ class PostgresServer:
     """Started by ``with``, stopped at its end.
 
     ``durable``: a commit waits for the disk, as it does by default. Otherwise what is written need
-    not outlast this machine; it still outlasts a restart.
+    not outlast this machine; it still outlasts a restart. ``own_identity``: to a replica it is
+    another database, where copies of one template are the same.
     """
 
-    def __init__(self, folder: Path, *, durable: bool = False) -> None:
-        self._folder, self._durable = folder, durable
+    def __init__(self, folder: Path, *, durable: bool = False, own_identity: bool = False) -> None:
+        self._folder, self._durable, self._own_identity = folder, durable, own_identity
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
-        templates.copy_server(self._folder, _set_up)
+        if not self._own_identity:
+            templates.copy_server(self._folder, _set_up)
         self._server = _start(self._folder)
         # The package's own list, which a standby's user must be able to copy whatever the umask is.
         (self._folder / ".handle_pids.json").chmod(0o644)

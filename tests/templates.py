@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+DATABASES: Final = ("sqlite", "postgresql")
 ROOT: Final = Path(__file__).resolve().parents[1]
 # What decides how the tables look.
 SOURCES: Final = ("migrations/**/*.py", "app/db/migrations.py", "app/db/column_types.py")

@@ -9,18 +9,19 @@ import pytest
 
 from config import ROOT
 from tests.dashboard.test_webhook_snippets import BUILDS, PROGRAMS
-from tests.machines.programs import PACKAGES
 from tests.programs import NAMES, describe_programs, find_programs
+from trials.machines.programs import PACKAGES
 
 LOOKED_FOR = re.compile(r"""\b(?:tool|which|find_installed)\("([\w-]+)""")
 # Tables of commands, where a name does not stand beside what looks for it.
 IN_TABLES = {"docker", "docker-compose", "unzip", "bsdtar", "7z"}
-# Chromium has an entry of its own, and a package has Valkey where the machine has not.
-OTHERS = {"chromium", "chromium-browser", "valkey-server"}
+# Chromium has an entry of its own, a package has Valkey, and git is everywhere.
+OTHERS = {"chromium", "chromium-browser", "valkey-server", "git"}
 
 
 def test_every_program_that_a_test_looks_for_is_named() -> None:
-    sources = (path.read_text() for path in (ROOT / "tests").rglob("*.py"))
+    folders = (ROOT / "tests", ROOT / "trials")
+    sources = (path.read_text() for folder in folders for path in folder.rglob("*.py"))
     looked_for = {name for source in sources for name in LOOKED_FOR.findall(source)}
     looked_for |= set(PACKAGES) | IN_TABLES
     looked_for |= {command[0] for command in BUILDS.values()}

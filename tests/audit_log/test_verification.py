@@ -25,6 +25,7 @@ from tests.audit_log.logs import (
 )
 from tests.make import Client
 
+pytestmark = pytest.mark.both
 OWN = "WHERE account_id = :account AND"
 
 
@@ -48,7 +49,6 @@ def test_a_log_that_nobody_changed(client: Client, made: list[str]) -> None:
     assert {json.loads(line).get("id") for line in lines} >= set(made)
 
 
-@pytest.mark.both
 def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: list[str]) -> None:
     kept = checkpoints(client)
     sql(client, f"DELETE FROM audit_checkpoints {OWN} number > 0")
@@ -70,14 +70,12 @@ def test_a_changed_entry_is_named(client: Client, made: list[str]) -> None:
     assert found.checkpoint == 3
 
 
-@pytest.mark.both
 def test_a_changed_entry_with_another_code(client: Client, made: list[str]) -> None:
     change = "UPDATE audit_entries SET mac = 'x', body = replace(body, 'Hood', 'Mood')"
     sql(client, f"{change} WHERE id = :id", id=made[0])
     assert kinds(exported(client)) == ["entry_changed"]
 
 
-@pytest.mark.both
 def test_a_removed_entry(client: Client, made: list[str]) -> None:
     sql(client, "DELETE FROM audit_entries WHERE id = :id", id=made[7])
     (found,) = findings(exported(client))
@@ -93,7 +91,6 @@ def test_an_inserted_entry(client: Client, made: list[str]) -> None:
     assert end.kind == "file_incomplete"
 
 
-@pytest.mark.both
 def test_swapped_entries(client: Client, made: list[str]) -> None:
     first = first_of_second_batch(client)
     for number, other in ((first + 1, -1), (first + 3, first + 1), (-1, first + 3)):
@@ -114,7 +111,6 @@ def test_an_entry_of_one_batch_in_another(client: Client, made: list[str]) -> No
     assert kinds(lines) == ["entry_changed", "entry_changed"]
 
 
-@pytest.mark.both
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -134,7 +130,6 @@ def test_a_changed_checkpoint(client: Client, made: list[str], change: str, expe
     assert made
 
 
-@pytest.mark.both
 def test_a_missing_checkpoint(client: Client, made: list[str]) -> None:
     sql(client, f"DELETE FROM audit_checkpoints {OWN} number = 2")
     (found,) = findings(exported(client))
@@ -196,7 +191,6 @@ def test_a_log_that_was_written_anew_with_another_key(client: Client, made: list
     assert set(kinds(forged, kept=kept)) == {"log_rewritten"}
 
 
-@pytest.mark.both
 def test_a_log_whose_end_was_removed(client: Client, made: list[str]) -> None:
     kept = read_kept(client.get(f"{PATH}/checkpoints").data)
     sql(client, f"DELETE FROM audit_checkpoints {OWN} number = 4")
@@ -273,7 +267,6 @@ def test_what_was_deleted_by_age_is_told(
     assert found == ["deleted_by_age", "not_sealed"]
 
 
-@pytest.mark.both
 def test_a_deletion_that_was_made_up_is_found(
     client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,7 +69,6 @@ def test_a_right_token_is_accepted(site: Flask, liar: FakeProvider) -> None:
     assert len(form["code_verifier"]) >= 43
 
 
-@pytest.mark.slow
 def test_claims_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
     now = int(time.time())
     cases: dict[str, dict[str, Any]] = {
@@ -161,7 +160,6 @@ def test_a_new_key_is_found(site: Flask, liar: FakeProvider) -> None:
         liar.key = first
 
 
-@pytest.mark.slow
 def test_metadata_that_is_wrong(app: Flask, liar: FakeProvider) -> None:
     cases: dict[str, Any] = {
         "another issuer": {"issuer": "https://evil.example"},

@@ -1,0 +1,138 @@
+"""A plugin of pytest: which tests run on which database, in which order and from which seed, and
+that they leave the checkout as it was."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from typing import Final
+
+import hypothesis
+import pytest
+
+from tests import templates
+from tests.programs import describe_programs
+
+# The seed is ours (``--seed``), also with CI=true, for which Hypothesis has one of its own.
+hypothesis.settings.register_profile("canopy", derandomize=False, deadline=None, database=None)
+hypothesis.settings.load_profile("canopy")
+
+_CHECKOUT: Final = pytest.StashKey[set[tuple[str, int]]]()
+TIERS: Final = ("slow", "trial")  # markers of what runs only if it is asked for
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
+    parser.addoption(
+        "--seed",
+        type=int,
+        help="what the order of the tests and all that is random comes from, a number; "
+        "by default it is the commit's",
+    )
+    parser.addoption(
+        "--database",
+        choices=templates.DATABASES,
+        help="run each test on this database; by default on SQLite, and on PostgreSQL as well "
+        "if it is marked both",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let pytest-randomly and Hypothesis begin with our seed."""
+    if config.option.seed is None:
+        config.option.seed = _seed_of_commit()
+    config.option.randomly_seed = config.option.seed
+    config.option.hypothesis_seed = str(config.option.seed)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if _watches_checkout(session.config):
+        session.stash[_CHECKOUT] = _checkout()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With CI=true, the suite fails if it wrote into the checkout that it tests."""
+    if _watches_checkout(session.config):
+        changed = session.stash[_CHECKOUT] ^ _checkout()
+        if changed:
+            names = ", ".join(sorted({name for name, _ in changed})[:9])
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+            sys.stderr.write(f"\nThe tests wrote into the checkout: {names}\n")
+
+
+def _watches_checkout(config: pytest.Config) -> bool:
+    return os.environ.get("CI") == "true" and not hasattr(config, "workerinput")
+
+
+def _checkout() -> set[tuple[str, int]]:
+    """The files of the checkout, with the times at which they were changed. Bytecode is no file of
+    it, and of an environment only what set-up says of it."""
+    found = set()
+    for folder, folders, names in os.walk(templates.ROOT):
+        if folder == str(templates.ROOT / ".venv"):
+            folders.clear()
+        folders[:] = [each for each in folders if each not in ("__pycache__", ".git")]
+        found |= {(path := f"{folder}/{name}", os.lstat(path).st_mtime_ns) for name in names}
+    return found
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what lives as long as the run."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    repeat = f"repeat this order and these random values with --seed {config.option.seed}"
+    return [repeat, *describe_programs()]
+
+
+def _seed_of_commit() -> int:
+    command = ["git", "-C", str(templates.ROOT), "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError:
+        return 0
+    return int(done.stdout[:8], 16) if done.returncode == 0 else 0
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test runs on SQLite, and on PostgreSQL as well if it is marked ``both``."""
+    if "app" in metafunc.fixturenames:
+        names = (
+            templates.DATABASES
+            if metafunc.definition.get_closest_marker("both")
+            else templates.DATABASES[:1]
+        )
+        if asked := metafunc.config.option.database:
+            names = (asked,)
+        metafunc.parametrize("app", names, indirect=True, scope="session")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not asked for, and keep in one worker what shares a set-up."""
+    _leave_out(config, items)
+    for item in items:
+        if _shares_set_up(item):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
+def _shares_set_up(item: pytest.Item) -> bool:
+    """Whether it uses a fixture that is made once for its module: a server, a filled database."""
+    made = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
+    return any(each.scope in ("module", "package") for fixtures in made for each in fixtures)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked ``trial``, and ``slow`` unless ``--slow`` asks for it.
+    Whoever chooses tests by ``-m`` does so alone."""
+    if config.option.markexpr:
+        return
+    left_out = TIERS[config.option.slow :]
+    found = [item for item in items if any(map(item.get_closest_marker, left_out))]
+    config.hook.pytest_deselected(items=found)
+    items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
