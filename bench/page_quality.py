@@ -27,8 +27,8 @@ from bench.pages import FULL, session_of
 from bench.servers import own_worker_class, serve
 from bin._npm import NAMES, install, npm_in
 from tests.browser.chromium import BACKGROUND, find
-from tests.mail.servers import free_port
 from tests.node import NODE
+from tests.ports import free_port
 
 PROJECTS: Final = 5_000
 LEAST: Final = 95

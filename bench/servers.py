@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from config import ROOT
+from tests.ports import free_port
 
 LEFT_OUT = "BENCH_LEFT_OUT"  # names parts that ``bench.reduced`` leaves out
 _SHOWN = 60  # lines of a server's log
@@ -79,7 +79,7 @@ def serve(
     It runs in the environment of ``python``, and logs into a file. When the measurement fails, what
     it logged of faults is shown.
     """
-    port = _free_port()
+    port = free_port()
     command = [
         python, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
         f"--threads={threads}", f"--worker-class={worker_class}", f"--bind=127.0.0.1:{port}",
@@ -126,12 +126,6 @@ def use_last_core() -> None:
 
 def _first_core() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0) | {0})})
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_for(port: int) -> None:

@@ -11,6 +11,8 @@ from typing import Final
 
 import pytest
 
+pytest_plugins = ["tests.patience"]
+
 _SHOWN: Final = 20
 _KEY: Final = "processor seconds"
 

@@ -33,7 +33,7 @@ from tests.api.server import gunicorn
 from tests.geometry.expensive_shapes import comb, zigzag
 from tests.geometry.shapes import UNIT, polygon
 from tests.make import Client, make_project
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 
 VALIDATE = "/v1/geometry/validate"
 EXPENSIVE = zigzag(1_400)

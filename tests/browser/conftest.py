@@ -23,10 +23,11 @@ from config import ROOT
 from tests.browser.chromium import NoBrowser, chromium
 from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.receivers import Authority, Receiver, make_authority
-from tests.mail.servers import Inbox, free_port, smtp_server
+from tests.mail.servers import Inbox, smtp_server
 from tests.make.browser import PASSWORD
 from tests.make.mails import link_in
 from tests.node import skip
+from tests.ports import free_port
 
 START_SECONDS = 60
 MAIL_SECONDS = 20

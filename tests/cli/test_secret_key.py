@@ -27,7 +27,7 @@ from config import load_settings
 from tests.cli.conftest import runner
 from tests.make import Client, make_account, second_app
 from tests.make.webhooks import make_webhook, webhook_row
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 
 Start = Callable[[], Flask]
 NEW_KEY = "a new key, which is long enough for it"

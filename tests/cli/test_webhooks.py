@@ -22,9 +22,9 @@ from app.cli.certificates import ensure_certificates
 from config import ROOT, Settings
 from tests.cli.conftest import Run
 from tests.egress.conftest import LOOPBACK
-from tests.mail.servers import free_port
 from tests.make import Client, events, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
+from tests.ports import free_port
 from tests.webhooks.job import deliver_due, forget_deliveries
 
 SECONDS = 30

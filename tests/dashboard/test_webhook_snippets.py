@@ -21,8 +21,8 @@ from flask import Flask
 from app.dashboard.webhook_page.snippets import LANGUAGES, snippets_for
 from app.security.webhook_signing import new_secret, signatures
 from tests.deliveries.makers import MOMENT
-from tests.mail.servers import free_port
 from tests.node import NODE
+from tests.ports import free_port
 from tests.webhooks.clients.running import wait_until
 
 PATH: Final = "/in/canopy.x-1"

@@ -7,7 +7,7 @@ from pathlib import Path
 from app.factory import create_app
 from app.security.tokens import API_KEY, new_token
 from config import load_settings
-from tests.running.instances import free_port
+from tests.ports import free_port
 
 
 def test_a_database_that_refuses_connections_is_an_outage(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from app.values.files import open_lock_file, try_lock, unlock
 from config import ROOT
 from tests.db.writing import begin, can_begin, fails_to_begin, insert, opened, texts
 from tests.make import together
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 
 # The start of what another process runs.
 OTHER = """

@@ -26,7 +26,7 @@ from tests.deliveries.makers import MOMENT, claimed, pending, queue
 from tests.egress.receivers import Exchange, Receiver, answering
 from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook, set_deliveries, set_webhook
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from tests.webhooks.conftest import MakeReceiver
 
 pytestmark = pytest.mark.both

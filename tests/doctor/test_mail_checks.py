@@ -17,8 +17,9 @@ from app.values import clock
 from app.values.ids import new_id
 from config import load_settings
 from tests.doctor.test_doctor import environ_of, findings_of, problems
-from tests.mail.servers import free_port, smtp_server
+from tests.mail.servers import smtp_server
 from tests.maintenance.conftest import MakeInstance
+from tests.ports import free_port
 
 _numbers = itertools.count(1)
 

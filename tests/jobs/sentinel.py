@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,10 +14,14 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.running import embedded
-from tests.running.instances import free_port, wait_for
+from tests.ports import free_port
+from tests.waiting import PATIENCE, wait_for
 
 NAME = "forests"
-DOWN_AFTER = 700  # milliseconds without an answer until a Sentinel thinks that a server is down
+# Milliseconds without an answer until a Sentinel thinks that a server is down; only after a fault,
+# for on a busy machine one that lives does not answer for a while either.
+DOWN_AFTER = 2000
+NEVER = 3_600_000
 _SENTINEL = """\
 port {port}
 bind 127.0.0.1
@@ -40,7 +44,7 @@ class Server:
         self.port = port
         self._command = [str(embedded._binary()), *options]
         self._log = folder / f"{port}.log"
-        self.control: Any = Redis(port=port, password=password, socket_timeout=2)
+        self.control: Any = Redis(port=port, password=password, socket_timeout=PATIENCE)
         self.start()
 
     def start(self) -> None:
@@ -99,8 +103,23 @@ class Group:
         (found,) = (server for server in self.servers if server.port == port)
         return found
 
-    def wait_for_failover(self, former: Server) -> None:
-        wait_for(lambda: self.primary_port != former.port, 15)
+    def wait_for_failover(
+        self, former: Server, meanwhile: Callable[[], object] = lambda: None
+    ) -> None:
+        """Wait until the Sentinels have agreed on another primary, and call ``meanwhile``."""
+
+        def is_done() -> bool:
+            meanwhile()
+            return self.primary_port != former.port
+
+        self._set_down_after(DOWN_AFTER)
+        # Sentinels that got no turn for 2 seconds do nothing for the next 30.
+        wait_for(is_done, 2 * PATIENCE)
+        self._set_down_after(NEVER)
+
+    def _set_down_after(self, milliseconds: int) -> None:
+        for sentinel in self.sentinels:
+            sentinel.control.sentinel_set(NAME, "down-after-milliseconds", milliseconds)
 
     def end(self) -> None:
         for process in (*self.sentinels, *self.servers):
@@ -130,7 +149,7 @@ class Group:
         file = self._folder / f"sentinel-{port}.conf"
         text = _SENTINEL + (_PASSWORDS if self._sentinel_password else "")
         values = {"password": self._password, "sentinel_password": self._sentinel_password}
-        values |= {"folder": self._folder, "name": NAME, "down_after": DOWN_AFTER}
+        values |= {"folder": self._folder, "name": NAME, "down_after": NEVER}
         file.write_text(text.format(port=port, primary=primary, **values))
         return Server(self._folder, port, self._sentinel_password, str(file), "--sentinel")
 

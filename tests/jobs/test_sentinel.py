@@ -7,6 +7,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from flask import Flask
@@ -14,15 +15,14 @@ from redis.connection import SSLConnection
 
 from app.doctor.checks.valkey import reachable
 from app.doctor.results import Status
+from app.jobs import valkey, valkey_client
 from app.jobs.valkey import Valkey, connect
-from app.jobs.valkey_client import ASK_EVERY, make_client
+from app.jobs.valkey_client import ASK_AGAIN, PrimaryPool, make_client
 from config import SettingsError
 from config_valkey import sentinel_address
 from tests.jobs.sentinel import NAME, Group, Server, sentinel_group
 from tests.make import Client, make_account, second_app
-from tests.running.instances import wait_for
-
-FOUND_WITHIN = 2 * ASK_EVERY  # seconds after the Sentinels agreed
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -43,18 +43,6 @@ def _replaced(_: Server, group: Group) -> None:
     group.sentinels[0].control.sentinel_failover(NAME)
 
 
-def _replaced_while_used(group: Group, fault: Callable[[Server, Group], None], use: object) -> None:
-    """Have the primary fail, and call ``use`` until Sentinels have agreed on another."""
-    former = group.primary
-    fault(former, group)
-    deadline = time.monotonic() + 15
-    while group.primary_port == former.port:
-        assert time.monotonic() < deadline
-        assert callable(use)
-        use()
-        time.sleep(0.02)
-
-
 @pytest.mark.trial
 @pytest.mark.parametrize(
     ("fault", "outages"),
@@ -70,18 +58,21 @@ def test_limits_count_again_after_a_failover(
     fault: Callable[[Server, Group], None],
     outages: int,
     caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if fault is _stopped:  # whoever waits longer for it does not notice
+        monkeypatch.setattr(valkey, "TIMEOUT_SECONDS", 2.0)
     with second_app(app, redis_url=group.url) as served:
         client = make_account(served)
         assert _remaining(client) is not None
         with caplog.at_level(logging.WARNING, logger="app.jobs.valkey"):
-            _replaced_while_used(group, fault, lambda: _remaining(client))
-            wait_for(lambda: _counted_by(group.primary, client), FOUND_WITHIN)
+            former = group.primary
+            fault(former, group)
+            group.wait_for_failover(former, meanwhile=lambda: _remaining(client))
+            wait_for(lambda: _counted_by(group.primary, client))
         messages = [record.message.split(maxsplit=3)[:3] for record in caplog.records]
         assert messages == [["Valkey", "is", "down:"], ["Valkey", "is", "back"]] * outages
-        former = _remaining(client)
-        assert former is not None
-        assert _remaining(client) == former - 1
+        wait_for(lambda: _remaining(client) == (_remaining(client) or 0) + 1)
 
 
 def _remaining(client: Client) -> int | None:
@@ -100,21 +91,26 @@ def _counted_by(server: Server, client: Client) -> bool:
 
 
 @pytest.mark.slow
-def test_without_sentinels_the_primary_is_used_on(group: Group) -> None:
+def test_without_sentinels_the_primary_is_used_on(
+    group: Group, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They hang, and a command in ten seconds waits for them."""
-    valkey = Valkey(lambda: group.url)
-    assert valkey.execute("INCR", "canopy:test") == 1
+    monkeypatch.setattr(valkey_client, "SENTINEL_TIMEOUT", 0.25)
+    used = Valkey(lambda: group.url)
+    first = wait_for(lambda: used.execute("INCR", "canopy:test"))
+    outages = used.outages
     for sentinel in group.sentinels:
         sentinel.send(signal.SIGSTOP)
-    waits = []
-    for number in range(2, 100):
-        began = time.monotonic()
-        assert valkey.execute("INCR", "canopy:test") == number
-        waits.append(time.monotonic() - began)
-        time.sleep(0.02)
-    assert sum(wait > 0.2 for wait in waits) <= 1
-    assert max(waits) < 1.2
-    assert valkey.outages == 0
+    now, asked, ask = time.monotonic(), [], PrimaryPool.get_master_address
+    monkeypatch.setattr(
+        PrimaryPool, "get_master_address", lambda self: asked.append(now) or ask(self)
+    )
+    monkeypatch.setattr(valkey_client, "time", SimpleNamespace(monotonic=lambda: now))
+    for number in range(1, 10 * int(ASK_AGAIN)):
+        now += 0.1
+        assert used.execute("INCR", "canopy:test") == first + number
+    assert len(asked) == 1
+    assert used.outages == outages
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.ports import free_port
+
 USER, PASSWORD = "canopy", "pass word/@:"
 QUOTED = "canopy:pass%20word%2F%40%3A"  # as they stand in MAIL_URL
 
@@ -160,12 +162,6 @@ def _accept(listening: socket.socket, serve: Callable[[socket.socket], None]) ->
 def _serve(connection: socket.socket, serve: Callable[[socket.socket], None]) -> None:
     with connection, suppress(OSError):
         serve(connection)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        port: int = listening.getsockname()[1]
-        return port
 
 
 class Authority:

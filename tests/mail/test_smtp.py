@@ -14,8 +14,9 @@ from app.policy.mails import RETRY_AFTER
 from app.values import clock
 from config_mail import mail_server
 from tests.mail.conftest import LINK, RECIPIENT, Connected, only_row, queue, rows, send
-from tests.mail.servers import free_port, raw_server
+from tests.mail.servers import raw_server
 from tests.make import link_in, second_app, together
+from tests.ports import free_port
 
 
 def test_a_mail_arrives_as_it_was_written(connected: Connected) -> None:

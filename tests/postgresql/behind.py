@@ -21,7 +21,7 @@ from config import ROOT, load_settings
 from tests.deploy.debian import Program
 from tests.postgres import PostgresServer
 from tests.postgresql.pgbouncer import ROLE, Pgbouncer, pgbouncer
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 
 # Connections to PostgreSQL, and those that the application may open to pgbouncer for writing and
 # as many for reading.

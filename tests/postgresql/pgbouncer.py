@@ -14,8 +14,9 @@ import psycopg
 
 from tests.deploy.debian import Program
 from tests.deploy.files import text
+from tests.ports import free_port
 from tests.postgres import PostgresServer
-from tests.running.instances import free_port, wait_for
+from tests.waiting import wait_for
 
 ROLE, PASSWORD = "canopy", "p@ss"
 

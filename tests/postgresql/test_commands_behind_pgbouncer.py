@@ -21,7 +21,7 @@ from tests.make import make_account, make_project, make_webhook
 from tests.postgres import PostgresServer
 from tests.postgresql.behind import TIMEOUT_MS, Behind
 from tests.postgresql.pgbouncer import ROLE, pgbouncer
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 

@@ -6,16 +6,20 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.architecture.sources import ROOT
+from tests.waiting import PATIENCE
 
-# Stands in for uv: writes down what it was asked, and takes as long as it is told.
+# Stands in for uv: writes down what it was asked, and takes until the file UNTIL is there.
 UV = """\
 #!/bin/sh
 [ "$1" = --version ] && exit 0
 echo "$@" >>"$ASKED"
-sleep "${TAKES:-0}"
+while [ -n "$UNTIL" ] && [ ! -e "$UNTIL" ]; do sleep 0.05; done
 exit "${FAILS:-0}"
 """
 
@@ -34,6 +38,7 @@ class Checkout:
         self.asked = folder / "asked"
         self.venv = self.root / ".venv"
         shutil.copytree(ROOT / "bin", self.root / "bin")
+        self._let_npm_take(PATIENCE)
         (self.root / "requirements.txt").write_text("# nothing\n")
         (self.root / "requirements-dev.txt").write_text(_uv_of_the_lock_file())
         (self.root / "app").mkdir()
@@ -51,6 +56,12 @@ class Checkout:
         path.unlink(missing_ok=True)
         path.write_text(text)
         path.chmod(0o755)
+
+    def _let_npm_take(self, seconds: int) -> None:
+        path = self.root / "bin" / "_npm.py"
+        text = path.read_text()
+        assert "_SECONDS_TO_ANSWER, _SECONDS = 15," in text
+        path.write_text(text.replace("= 15,", f"= {seconds},"))
 
     def put_browser_code_sources(self) -> None:
         """What bin/_third_party.py reads."""
@@ -70,11 +81,37 @@ class Checkout:
     def run(self, *command: str, cwd: Path | None = None, **environment: str) -> tuple[int, str]:
         """The exit code, and what was written to stdout, then to stderr."""
         process = self.start(*command, cwd=cwd, **environment)
-        output, errors = process.communicate(timeout=120)
+        output, errors = process.communicate(timeout=2 * PATIENCE)
         return process.returncode, output + errors
 
     def installs(self) -> list[str]:
         return self.asked.read_text().splitlines() if self.asked.exists() else []
+
+
+def finish(
+    processes: Sequence[subprocess.Popen[str]], waiting: int, then: Callable[[], object]
+) -> list[str]:
+    """What each says on stderr until it ends. ``then`` is called once so many have said that they
+    wait for another."""
+    told = threading.Semaphore(0)
+
+    def read(process: subprocess.Popen[str]) -> str:
+        said = ""
+        assert process.stderr is not None
+        for line in process.stderr:
+            said += line
+            if "waiting for it" in line:
+                told.release()
+        process.communicate()
+        return said
+
+    with ThreadPoolExecutor(len(processes)) as pool:
+        said = [pool.submit(read, process) for process in processes]
+        try:
+            assert all(told.acquire(timeout=PATIENCE) for _ in range(waiting))
+        finally:
+            then()
+        return [each.result() for each in said]
 
 
 def _uv_of_the_lock_file() -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.running.instances import Instance, Marked, free_port, wait_for
+from tests.ports import free_port
+from tests.running.instances import Instance, Marked
+from tests.waiting import wait_for
 
 # A shell that runs the tests in the background lets them ignore Ctrl-C, and their children too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -45,6 +48,18 @@ STOOD_IN = {
     "jobs.py": "app/stand_in/jobs.py",
     "deliver.py": "app/stand_in/deliver.py",
 }
+# Times after which a process no longer waits for another, and ends it. On a busy machine one that
+# is about to end would be killed: so whatever has to end by itself does, or the test waits in vain.
+ENDLESS = 600
+PATIENT = {
+    "app/jobs/valkey.py": {"TIMEOUT_SECONDS": 30},
+    "app/running/instance_lock.py": {"ORPHANS_END_WITHIN": ENDLESS},
+    "app/running/rq_worker.py": {"FINISH_WITHIN": ENDLESS, "GIVE_UP_WITHIN": ENDLESS + 1},
+    "app/running/supervisor.py": {"END_WITHIN": ENDLESS, "VALKEY_ENDS_WITHIN": ENDLESS},
+    "app/running/valkey_watchdog.py": {"LOCK_WAIT": ENDLESS, "END_WAIT": ENDLESS},
+    "gunicorn.conf.py": {"graceful_timeout": ENDLESS},
+    "worker.py": {"END_WITHIN": ENDLESS},
+}
 
 
 @pytest.fixture
@@ -67,7 +82,7 @@ def marked(tmp_path: Path) -> Iterator[Marked]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of the repository's running parts, with the stand-in for the rest."""
+    """A copy of the repository's running parts, with the stand-in for the rest, and patient."""
     tree = tmp_path / "a tree"
     for name in REAL_FOLDERS:
         shutil.copytree(ROOT / name, tree / name)  # with what Python has compiled of it
@@ -76,7 +91,25 @@ def tree(tmp_path: Path) -> Path:
     for source, target in STOOD_IN.items():
         (tree / target).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(STAND_IN / source, tree / target)
+    set_constants(tree, PATIENT)
     return tree
+
+
+def set_constants(tree: Path, constants: Mapping[str, Mapping[str, float]]) -> None:
+    """Give constants of the modules of ``tree`` other values."""
+    for name, values in constants.items():
+        text = (tree / name).read_text()
+        for constant, value in values.items():
+            pattern = rf"^({constant}(?:: Final)? = )[\d.]+"
+            text, changed = re.subn(pattern, rf"\g<1>{value}", text, flags=re.MULTILINE)
+            assert changed == 1, f"{name} has no {constant}"
+        (tree / name).write_text(text)
+
+
+def restore_constants(tree: Path, *names: str) -> None:
+    """Let modules of ``tree`` be as impatient as they are in the repository."""
+    for name in names:
+        shutil.copyfile(ROOT / name, tree / name)
 
 
 @pytest.fixture

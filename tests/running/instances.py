@@ -5,31 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from concurrent.futures import Executor, Future
 from pathlib import Path
-from typing import Any
 from urllib.request import Request, urlopen
 
-
-def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
-    """The first true result of ``condition``."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if result := condition():
-            return result
-        time.sleep(0.02)
-    raise AssertionError(f"not within {seconds} s: {condition}")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from tests.waiting import PATIENCE, wait_for
 
 
 class Marked:
@@ -68,7 +53,7 @@ class Marked:
 
 
 def fetch(port: int, path: str, data: bytes | None = None) -> str:
-    with urlopen(Request(f"http://127.0.0.1:{port}{path}", data), timeout=15) as answer:
+    with urlopen(Request(f"http://127.0.0.1:{port}{path}", data), timeout=PATIENCE) as answer:
         return answer.read().decode()
 
 
@@ -115,9 +100,16 @@ class Instance:
 
     def end(self) -> tuple[int, str]:
         """Exit code and the last line of stderr."""
-        _, errors = self.process.communicate(timeout=60)
+        _, errors = self.process.communicate(timeout=PATIENCE)
         self.took = time.monotonic() - self.began
         return self.process.returncode, (errors.strip().splitlines() or [""])[-1]
+
+
+def ask_slowly(instance: Instance, pool: Executor, seconds: int) -> Future[str]:
+    """A request that takes so long, and has begun."""
+    answer = pool.submit(instance.get, f"/slow/{seconds}")
+    wait_for((instance.folder / "slow.started").exists)
+    return answer
 
 
 def start_job(instance: Instance, seconds: int) -> int:

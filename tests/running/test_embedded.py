@@ -16,7 +16,8 @@ from redis import Redis
 
 from app.running import embedded, valkey_watchdog
 from app.running.embedded import EmbeddedError, is_running, recorded
-from tests.running.instances import Marked, wait_for
+from tests.running.instances import Marked
+from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,7 +53,7 @@ class User:
         return self.process.stdout.readline().strip()
 
     def leave(self) -> None:
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=PATIENCE)
 
     def kill(self) -> None:
         self.process.kill()
@@ -70,7 +71,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def connect(url: str) -> Redis:
-    return Redis.from_url(url, socket_timeout=2)
+    return Redis.from_url(url, socket_timeout=PATIENCE)
 
 
 def test_answers_on_a_private_socket_only(folder: Path) -> None:
@@ -119,7 +120,7 @@ def test_ends_when_its_users_are_killed(folder: Path, marked: Marked) -> None:
 def test_a_forked_process_is_a_user(folder: Path, marked: Marked) -> None:
     parent = User(folder, marked, "fork")
     parent.url()
-    parent.process.wait(timeout=10)
+    parent.process.wait(PATIENCE)
     with pytest.raises(AssertionError, match="not within"):
         wait_for(lambda: not is_running(folder), 0.5)
     parent.leave()  # ends the child, which has the same input

@@ -10,9 +10,11 @@ import pytest
 from redis import Redis
 
 from app.jobs.valkey import connect
-from app.running.part_registry import EXPIRES_AFTER, Announcer, running_parts
+from app.running import part_registry
+from app.running.part_registry import Announcer, running_parts
 from app.security.sealing import key_check
-from tests.running.instances import Instance, wait_for
+from tests.running.instances import Instance
+from tests.waiting import PATIENCE, wait_for
 
 KEY = "a secret key of the instance, long enough"
 
@@ -45,17 +47,20 @@ def test_the_parts_of_an_instance_are_known_while_they_run(
     assert len({part.pid for part in parts}) == 5
     assert {part.key_check for part in parts} == {key_check(KEY)}
     instance.send(signal.SIGTERM)
-    instance.process.wait(15)
+    instance.process.wait(PATIENCE)
     assert running_parts(client) == []
 
 
-def test_one_that_was_killed_is_forgotten(client: Redis, url: str) -> None:
+def test_one_that_was_killed_is_forgotten(
+    client: Redis, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_registry, "EXPIRES_AFTER", 600)
     announcer = Announcer(lambda: connect(url), "web server", "abcde")
     announcer.start()
     (part,) = wait_for(lambda: running_parts(client))
     announcer._stopped.set()  # it ends without another word
     name = f"canopy:part:{part.host}:{part.pid}:web server"
-    assert 0 < client.ttl(name) <= EXPIRES_AFTER
+    assert 0 < client.ttl(name) <= 600
     client.delete(name)
     assert running_parts(client) == []
     assert client.scard("canopy:parts") == 0
@@ -66,6 +71,6 @@ def test_valkey_may_be_gone_for_a_while(client: Redis, url: str) -> None:
     addresses = iter(["redis://127.0.0.1:9/0", url, url])
     announcer = Announcer(lambda: connect(next(addresses)), "web server", "abcde")
     announcer.start()
-    wait_for(lambda: running_parts(client), 8)
+    wait_for(lambda: running_parts(client))
     announcer.stop()
     assert running_parts(client) == []

@@ -8,13 +8,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.error import URLError
+from typing import Any
+from urllib.error import HTTPError, URLError
 
 import pytest
 
 from app.jobs.queue import QUEUES
-from tests.running.instances import Instance, Marked, fetch, wait_for
+from tests.running.instances import Instance, Marked, fetch
+from tests.waiting import PATIENCE, wait_for
 
+STARTED = 2 * PATIENCE  # seconds for the whole service
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -29,16 +32,15 @@ def real(environment: dict[str, str]) -> Iterator[Instance]:
 def test_the_service(real: Instance, marked: Marked) -> None:
     assert real.process.stdout is not None
     assert real.process.stdout.readline() != "", real.end()
-    for path in ("/healthz", "/api/health"):
-        assert json.loads(real.get(path))["status"] == "ok"
-    wait_for(lambda: json.loads(real.get("/readyz"))["status"] == "ok")
+    for path in ("/healthz", "/api/health", "/readyz"):
+        wait_for(lambda path=path: told(real.port, path)["status"] == "ok")  # type: ignore[misc]
     log = (real.folder / "logs" / "worker.log").read_text()
     for queue in QUEUES:
         assert f"worker {queue}: ready" in log
     _check_parent(min(marked.pids("worker.py")))
     real.send(signal.SIGTERM)
     assert real.end() == (0, "")
-    assert marked.pids() == []
+    wait_for(lambda: not marked.pids())
 
 
 @pytest.mark.slow
@@ -48,12 +50,12 @@ def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> No
     with subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment) as process:
         try:
             port = int(environment["PORT"])
-            wait_for(lambda: answers(port, "/healthz"), 30)
+            wait_for(lambda: told(port, "/healthz"), STARTED)
             assert len(marked.pids("unixsocket:")) == 1
-            assert json.loads(fetch(port, "/api/health"))["checks"]["redis"] == "ok"
-            ready = json.loads(fetch(port, "/readyz"))
+            wait_for(lambda: told(port, "/api/health")["checks"]["redis"] == "ok")
             # its tables are there
-            assert ready["checks"] == {"database": "ok", "worker": "missing"}
+            checks = {"database": "ok", "worker": "missing"}
+            wait_for(lambda: told(port, "/readyz")["checks"] == checks)
         finally:
             process.terminate()
     wait_for(lambda: not marked.pids())
@@ -69,11 +71,16 @@ def _check_parent(pid: int) -> None:
         assert "canopy.sqlite3" not in target
 
 
-def answers(port: int, path: str) -> bool:
+def told(port: int, path: str) -> dict[str, Any]:
+    """What a page for monitoring says, whatever its status; nothing before the server listens."""
     try:
-        return bool(fetch(port, path))
+        said: dict[str, Any] = json.loads(fetch(port, path))
+    except HTTPError as error:
+        with error:
+            said = json.load(error)
     except (URLError, ConnectionError, TimeoutError):
-        return False
+        return {}
+    return said
 
 
 PARTS = {
@@ -96,13 +103,13 @@ def test_files_in_a_folder_that_others_may_enter_are_private(
         [sys.executable, *PARTS[part]], cwd=ROOT, env=environment | {"METRICS_TOKEN": "a" * 20}
     ) as process:
         try:
-            wait_for((folder / "canopy.sqlite3").exists, 30)
+            wait_for((folder / "canopy.sqlite3").exists, STARTED)
             if part == "command":
-                process.wait(30)
+                process.wait(STARTED)
             elif part == "worker":
-                wait_for(lambda: len(marked.pids("worker.py")) == 1 + len(QUEUES), 30)
+                wait_for(lambda: len(marked.pids("worker.py")) == 1 + len(QUEUES), STARTED)
             else:
-                wait_for(lambda: answers(int(environment["PORT"]), "/healthz"), 90)
+                wait_for(lambda: told(int(environment["PORT"]), "/healthz"), STARTED)
             made = {path.name: path.stat().st_mode for path in folder.iterdir()}
             assert [name for name, mode in made.items() if mode & 0o077] == []
         finally:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.running.instances import Instance, Marked
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +24,7 @@ def _nothing_is_left(marked: Marked) -> Iterator[None]:
 
 
 def refusal(instance: Instance) -> str:
-    output, errors = instance.process.communicate(timeout=10)
+    output, errors = instance.process.communicate(timeout=PATIENCE)
     assert instance.process.returncode == 2, errors
     assert output == ""
     assert errors.count("\n") == 1, errors

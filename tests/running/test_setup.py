@@ -6,14 +6,13 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.architecture.sources import ROOT
-from tests.running.checkout import Checkout
-from tests.running.instances import wait_for
+from tests.running.checkout import Checkout, finish
+from tests.waiting import wait_for
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ def test_another_python_behind_it_makes_it_anew(ready: Checkout) -> None:
 
 def test_a_half_made_one_is_made_anew(ready: Checkout) -> None:
     (ready.root / "requirements.txt").write_text("# changed\n")
-    process = ready.start("canopy", TAKES="20")
+    process = ready.start("canopy", UNTIL="/nonexistent")
     wait_for(lambda: len(ready.installs()) == 2)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
@@ -104,15 +103,15 @@ def test_a_half_made_one_is_made_anew(ready: Checkout) -> None:
 
 
 def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -> None:
-    process = checkout.start("canopy", TAKES="3")
+    done = checkout.root / "done"
+    process = checkout.start("canopy", UNTIL=str(done))
     wait_for(checkout.installs)
-    began = time.monotonic()
     process.kill()  # and not the uv that it started
-    code, said = checkout.run("canopy")
+    following = checkout.start("canopy")
+    finish([following], 1, done.touch)
     process.communicate()
-    assert code == 0
-    assert "waiting for it" in said
-    assert time.monotonic() - began > 0.8
+    assert following.returncode == 0
+    assert len(checkout.installs()) == 2
 
 
 @pytest.mark.trial
@@ -129,8 +128,9 @@ def test_where_the_machines_uv_fails_that_of_pypi_is_tried(checkout: Checkout) -
 
 
 def test_two_at_once_install_once(checkout: Checkout) -> None:
-    processes = [checkout.start("canopy", TAKES="0.5") for _ in range(3)]
-    said = [process.communicate(timeout=120)[1] for process in processes]
+    done = checkout.root / "done"
+    processes = [checkout.start("canopy", UNTIL=str(done)) for _ in range(3)]
+    said = finish(processes, 2, done.touch)
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert len(checkout.installs()) == 1
     assert sum("waiting for it" in text for text in said) == 2

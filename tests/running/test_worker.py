@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import subprocess
@@ -19,7 +18,9 @@ from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect
 from app.running import embedded
 from app.running.parent_pipe import ParentPipe
-from tests.running.instances import Instance, Marked, start_job, wait_for
+from tests.running.conftest import ENDLESS, set_constants
+from tests.running.instances import Instance, Marked, start_job
+from tests.waiting import PATIENCE, wait_for
 from trials.faults.valkey import valkey
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -69,20 +70,19 @@ Deliveries = Callable[[str], list[float]]
 def test_alone_it_starts_valkey_and_leaves_nothing(start_worker: Start, marked: Marked) -> None:
     worker = start_worker()
     wait_for(lambda: marked.pids("unixsocket:"))
-    time.sleep(0.5)
+    wait_for(lambda: len(_children(worker.pid)) == len(QUEUES))
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=5) == 0
+    assert worker.wait(PATIENCE) == 0
     wait_for(lambda: not marked.pids())
 
 
 @pytest.mark.trial
 def test_several_do_each_period_once(start_worker: Start, ticks: Callable[[], list[float]]) -> None:
+    began = time.monotonic()
     start_worker()
     start_worker()
-    moments = wait_for(lambda: len(ticks()) > 2 and ticks(), 15)
-    # The period is 2 seconds; a job is started within a second or so of its moment.
-    assert all(later - earlier > 0.8 for earlier, later in itertools.pairwise(moments))
-    assert moments[-1] - moments[0] > 3
+    wait_for(lambda: len(ticks()) > 5)
+    assert time.monotonic() - began > 9.9  # five periods of 2 seconds
 
 
 @pytest.mark.slow
@@ -109,54 +109,49 @@ def test_goes_on_after_an_outage(
     time.sleep(2.5)
     before = len(ticks())
     server = start_server()
-    wait_for(lambda: len(ticks()) > before, 12)
+    wait_for(lambda: len(ticks()) > before)
     assert worker.poll() is None
     server.kill()
     server.wait()
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=8) == 0
+    assert worker.wait(PATIENCE) == 0
 
 
 @pytest.mark.trial
 def test_a_job_goes_on_while_valkey_hangs(
-    start_worker: Start, environment: dict[str, str], tmp_path: Path
+    start_worker: Start, environment: dict[str, str], tree: Path, tmp_path: Path
 ) -> None:
+    set_constants(tree, {"app/running/job_worker.py": {"JOB_MONITORING_INTERVAL": 1}})
     with valkey(tmp_path) as server:
         environment["REDIS_URL"] = server.url
         start_worker()
-        # Longer than JOB_MONITORING_INTERVAL, after which the worker writes a heartbeat.
-        job_queue(connect(server.url)).enqueue("app.stand_in.jobs.sleep", 16)
+        job_queue(connect(server.url)).enqueue("app.stand_in.jobs.sleep", 8)
         folder = Path(environment["INSTANCE_PATH"])
         wait_for((folder / "job.started").exists)
         server.send(signal.SIGSTOP)
-        time.sleep(14)
+        time.sleep(6)  # the worker writes a heartbeat each second, and waits 3 for an answer
         server.send(signal.SIGCONT)
-        wait_for((folder / "job.finished").exists, 5)
+        wait_for((folder / "job.finished").exists)
 
 
 @pytest.mark.slow
 def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: Deliveries) -> None:
-    start_job(instance, 30)
+    start_job(instance, ENDLESS)
     wait_for(lambda: deliveries("begun"))  # started by the scheduler
-    time.sleep(0.5)
     before = len(deliveries("begun"))
-    moment = time.time()
     assert instance.get("/notify", data=b"") == "True"
-    wait_for(lambda: len(deliveries("begun")) > before, 3)
-    assert deliveries("begun")[-1] - moment < 1
+    wait_for(lambda: len(deliveries("begun")) > before)
     assert not (instance.folder / "job.finished").exists()
 
 
 def test_a_job_that_lingers_is_woken(
     serve: Callable[..., Instance], deliveries: Deliveries
 ) -> None:
-    instance = serve(LINGER="30")
+    instance = serve(LINGER=str(ENDLESS))
     instance.wait_until_ready()
     wait_for(lambda: deliveries("begun"))
-    moment = time.time()
     instance.get("/notify", data=b"")
-    (woken,) = wait_for(lambda: deliveries("woken"), 3)
-    assert 0 < woken - moment < 0.5
+    wait_for(lambda: deliveries("woken"))
     assert len(deliveries("begun")) == 1
 
 
@@ -168,19 +163,20 @@ def test_it_works_on_the_queues_that_are_named(
     with Redis(unix_socket_path=str(Path(environment["INSTANCE_PATH"]) / "valkey.sock")) as client:
         queue = f"rq:queue:{DELIVERIES}"
         wait_for(lambda: marked.pids("unixsocket:") and client.exists(queue))  # by the scheduler
-        assert len(_children(general.pid)) == 1
+        (child,) = _children(general.pid)
         assert deliveries("begun") == []
         start_worker("--queue", "canopy-deliveries")
         wait_for(lambda: deliveries("begun"))
         general.kill()
         general.wait()
+        wait_for(lambda: child not in marked.pids())
         client.delete("canopy:periodic:tick")  # the period is over
         time.sleep(1.5)
         assert not client.exists("canopy:periodic:tick")
 
 
 def test_a_queue_that_there_is_not_is_refused(start_worker: Start) -> None:
-    assert start_worker("--queue", "nonsense").wait(timeout=10) == 2
+    assert start_worker("--queue", "nonsense").wait(PATIENCE) == 2
 
 
 def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
@@ -206,20 +202,20 @@ def test_a_killed_process_of_a_queue_is_made_good(
         return len(deliveries("begun")) > before
 
     start_job(instance, 0)
-    wait_for(is_delivered, 35)  # at once, unless the kill met a job that had not begun
+    wait_for(is_delivered)  # at once, unless the kill met a job that had not begun
     assert instance.process.poll() is None
 
 
 @pytest.mark.slow
 def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> None:
-    horse = start_job(instance, 30)
+    horse = start_job(instance, ENDLESS)
     parent = min(marked.pids("worker.py"))
     (child,) = [pid for pid in _children(parent) if horse in _children(pid)]
     os.kill(child, signal.SIGKILL)
-    wait_for(lambda: horse not in marked.pids(), 1)
+    wait_for(lambda: horse not in marked.pids())
     wait_for(lambda: len(_children(parent)) == len(QUEUES))
     os.kill(parent, signal.SIGKILL)
-    wait_for(lambda: not marked.pids("worker.py"), 1)
+    wait_for(lambda: not marked.pids("worker.py"))
 
 
 @pytest.mark.trial
@@ -229,7 +225,6 @@ def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
     instance.send(signal.SIGTERM)
     assert instance.end() == (0, "")
     assert (instance.folder / "job.asked").exists()
-    assert instance.took < 5
 
 
 def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
@@ -238,10 +233,10 @@ def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
     writing = os.dup(pipe.writing)
     pipe.notify()
     pipe.follow(gone.set, told.set)
-    assert told.wait(5)
+    assert told.wait(PATIENCE)
     assert not gone.is_set()
     os.close(writing)
-    assert gone.wait(5)
+    assert gone.wait(PATIENCE)
 
 
 @pytest.mark.trial
@@ -260,7 +255,7 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
     wait_for((folder / "job.started").exists)
     for pid in (*children, worker.pid):
         os.kill(pid, signal.SIGINT)
-    assert worker.wait(timeout=8) == 0
+    assert worker.wait(PATIENCE) == 0
     assert (folder / "job.finished").exists()
     wait_for(lambda: not marked.pids())
 

@@ -10,7 +10,7 @@ import pytest
 
 from app.running import embedded
 from tests.egress.authority import make_authority
-from tests.running.instances import free_port
+from tests.ports import free_port
 from trials.faults.delivering import OUTSIDE
 from trials.machines.database_faults import primary_killed
 from trials.machines.hosts import Host

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from config import ROOT
-from tests.running.instances import free_port
+from tests.ports import free_port
 
 ASKED = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from tests.web_server.servers import (
     ECHO,
     SmallServer,

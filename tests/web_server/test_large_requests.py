@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.policy.bounds import EXPENSIVE_BODY_BYTES, EXPENSIVE_WAITING
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from tests.web_server.servers import SmallServer, receive, small_server
 
 # Works on a request with a body until there is a file; notes that it has begun.

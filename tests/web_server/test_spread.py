@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from config import ROOT
-from tests.running.instances import free_port, wait_for
+from tests.ports import free_port
+from tests.waiting import wait_for
 
 APPLICATION = """
 import os

@@ -15,7 +15,7 @@ from app.values import clock
 from app.values.ids import first_id, new_id
 from tests.egress.receivers import answering
 from tests.make import events, make_project
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.delivering import Service
 from trials.faults.hostile import check_healthy
 from trials.faults.reconciliation import Customer, percentile, reconcile, wait_until_settled

@@ -7,7 +7,7 @@ from collections import Counter
 
 from app.jobs.queue import FAILURE_TTL, GENERAL, QUEUES, job_queue
 from app.usage.jobs import JOBS
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.bad_jobs_worker import BAD, PERIOD
 from trials.faults.clock_moves import LATE, seconds_until_counted
 from trials.faults.delivering import Service

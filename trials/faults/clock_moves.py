@@ -14,7 +14,7 @@ from app.policy.deliveries import RETRY_AFTER
 from app.usage.jobs import JOBS
 from tests.egress.receivers import answering, in_turn
 from tests.make import make_account
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.credentials import fetch, holders
 from trials.faults.delivering import Instance
 from trials.faults.moved_clock import MovedClock

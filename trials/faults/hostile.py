@@ -23,7 +23,7 @@ from tests.egress.receivers import (
 )
 from tests.make import Client, make_account
 from tests.make.webhooks import make_webhook, make_webhook_at
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.delivering import INSIDE, OUTSIDE, Service
 from trials.faults.reconciliation import Reconciliation, reconcile, wait_until_settled
 from trials.faults.trial_report import TrialReport

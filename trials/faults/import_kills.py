@@ -14,7 +14,7 @@ from app.running.rq_worker import workers_key
 from tests.conftest import DATABASES
 from tests.imports.worker import kill_all, reader
 from tests.make import make_account
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.database_restarts import restart
 from trials.faults.delivering import Service
 from trials.faults.import_account import CHANGED, SAME, ImportAccount

@@ -10,7 +10,7 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Delivery, DeliveryLog
 from tests.egress.receivers import answering
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.delivering import Service
 from trials.faults.reconciliation import Customer, reconcile, wait_until_settled
 from trials.faults.trial_report import TrialReport

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.delivering import Service
 from trials.faults.reconciliation import Reconciliation, reconcile, wait_until_settled
 from trials.faults.trial_report import TrialReport

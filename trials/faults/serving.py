@@ -15,7 +15,8 @@ from app.running import embedded
 from config import ROOT, load_settings
 from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.authority import make_authority
-from tests.running.instances import Marked, free_port
+from tests.ports import free_port
+from tests.running.instances import Marked
 from trials.faults.delivering import OUTSIDE, Instance
 
 END_SECONDS = 15

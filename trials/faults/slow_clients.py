@@ -22,7 +22,8 @@ from config import ROOT, load_settings
 from tests.api.server import gunicorn
 from tests.deploy.files import text, tool
 from tests.make import make_account
-from tests.running.instances import free_port, wait_for
+from tests.ports import free_port
+from tests.waiting import wait_for
 from trials.faults.trial_report import TrialReport
 from trials.faults.valkey import valkey
 

@@ -17,7 +17,7 @@ from app.policy.deliveries import ATTEMPT_SECONDS
 from tests.egress.receivers import answering
 from tests.make import make_account
 from tests.make.webhooks import make_webhook
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.delivering import OUTSIDE, Service
 from trials.faults.reconciliation import Customer, Delays, reconcile, wait_until_settled
 from trials.faults.trial_report import TrialReport

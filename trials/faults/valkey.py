@@ -15,7 +15,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.running import embedded
-from tests.running.instances import free_port
+from tests.ports import free_port
 
 
 class Valkey:

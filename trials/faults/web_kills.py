@@ -9,7 +9,7 @@ import signal
 import time
 from pathlib import Path
 
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.delivering import Service
 from trials.faults.traffic import Traffic
 from trials.faults.trial_report import TrialReport

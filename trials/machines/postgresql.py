@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 
 from config import ROOT
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.machines.hosts import Host
 
 PASSWORD = "the-database-password"

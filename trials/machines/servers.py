@@ -18,7 +18,7 @@ from redis.retry import Retry
 
 from config import ROOT
 from tests.deploy.debian import Program
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.machines.hosts import Host
 from trials.machines.network import NamespaceHost
 from trials.machines.postgresql import PASSWORD, PostgresHost

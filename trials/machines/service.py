@@ -20,7 +20,7 @@ from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.authority import Authority
 from tests.make import make_account
 from tests.make.webhooks import make_webhook
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.reconciliation import Customer, Inbox
 from trials.machines.clients import BACK, Endpoint, EndpointWriter, Timeline, burst
 from trials.machines.hosts import Host

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.deploy.debian import Program
 from tests.egress.authority import Authority, make_authority
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.moved_clock import MovedClock
 from trials.machines.clients import Endpoint
 from trials.machines.network import CLIENT, NamespaceHost

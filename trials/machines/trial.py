@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.db.extensions import db
 from app.models import Project
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.reconciliation import SETTLED, Customer, reconcile, wait_until_settled
 from trials.faults.responses import Response
 from trials.faults.trial_report import TrialReport

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.machines.service import EXACT
 from trials.machines.topology import ADDRESSES, Machines
 

@@ -31,6 +31,7 @@ def create_app(settings: Settings) -> Flask:
 
     @app.get("/slow/<int:seconds>")
     def slow(seconds: int) -> str:
+        (settings.instance_path / "slow.started").touch()
         time.sleep(seconds)
         return f"slept {seconds}"
 

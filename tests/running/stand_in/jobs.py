@@ -23,7 +23,7 @@ def sleep(seconds: int) -> None:
 def wait() -> None:
     """Goes on until it is asked to stop."""
     (TRACES / "job.started").write_text(str(os.getpid()))
-    assert shutdown.requested.wait(30)
+    assert shutdown.requested.wait(300)
     (TRACES / "job.asked").touch()
 
 

@@ -17,7 +17,7 @@ import pytest
 from config import ROOT
 from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.receivers import Authority
-from tests.mail.servers import free_port
+from tests.ports import free_port
 from tests.webhooks.clients.running import LANGUAGES, running_receiver
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.web_server.refusals import MAX_HEAD
-from tests.running.instances import wait_for
+from tests.waiting import wait_for
 from trials.faults.heavy.request import Request
 
 PROBE_EVERY = 0.02  # seconds
