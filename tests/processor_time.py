@@ -1,13 +1,32 @@
-"""Bounds on processor time that hold on a machine that is slow for a while, too."""
+"""How the processor time of something grows, and, for trials alone, whether it is within a bound:
+that says more of the machine, and of who else uses it, than of the code."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
-_IDLE = 0.12  # seconds that ``_seconds_of_work`` returns on an idle processor of 2026
-_SLOWEST = 4.0  # a bound is stretched this much at most
+_FEWEST: Final = 3  # times that each is tried; the shortest counts, which nobody disturbed
+_MOST: Final = 20
+_IDLE: Final = 0.12  # seconds that ``_seconds_of_work`` returns on an idle processor of 2026
+_SLOWEST: Final = 4.0  # a bound is stretched this much at most
+
+
+def takes_at_most(times: float, large: Callable[[], object], small: Callable[[], object]) -> bool:
+    """Whether ``large`` takes at most so many times as long as ``small``, in this thread. Give it
+    much room: only a wrong order of growth is to exceed it."""
+    shortest = [float("inf"), float("inf")]
+    for number in range(1, _MOST + 1):
+        for at, run in enumerate((small, large)):
+            began = time.thread_time()
+            run()
+            shortest[at] = min(shortest[at], time.thread_time() - began)
+        if number >= _FEWEST and shortest[1] <= times * shortest[0]:
+            return True
+    return False
 
 
 def is_within(taken: float, seconds: float) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
+from dataclasses import replace
 
 import pytest
 
 from app.geometry import contains, stored_rings
 from tests.make import multi_square, square
+from tests.processor_time import takes_at_most
 
 HOLE = {
     "type": "Polygon",
@@ -40,7 +41,7 @@ def test_positions(boundary: object, longitude: float, latitude: float, is_withi
 def test_a_boundary_of_many_rings_takes_no_time() -> None:
     corners = [(0.001 * (number % 200), 0.001 * (number // 200)) for number in range(25_000)]
     rings = stored_rings(json.dumps(multi_square(*corners, size=0.0005)))
-    start = time.perf_counter()
     assert contains(rings, 0.1002, 0.0602)
     assert not contains(rings, 0.1007, 0.0602)
-    assert time.perf_counter() - start < 0.1
+    one = replace(rings, starts=[0, len(rings.lon)], part_starts=[0, 1])
+    assert takes_at_most(20, lambda: contains(rings, 0, 0), lambda: contains(one, 0, 0))
