@@ -57,7 +57,8 @@ for name, version, marker in re.findall(
 # What makes deptry look at the service alone: it imports nothing that only the tests have.
 SERVICE_ALONE = ("--requirements-files", RUNTIME.replace(".txt", ".in"))
 SERVICE_ALONE += ("--requirements-files-dev", DEVELOPMENT.replace(".txt", ".in"))
-SERVICE_ALONE += ("--exclude", r"\.venv|instance|tests|trials|bench|docs|bin", "--ignore", "DEP002")
+OTHERS = r"\.venv|\.setup|instance|tests|trials|bench|docs|bin"
+SERVICE_ALONE += ("--exclude", OTHERS, "--ignore", "DEP002")
 
 MORE_VARIABLES: dict[str, str] = {}  # of what runs in the environment
 

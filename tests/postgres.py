@@ -54,6 +54,11 @@ class PostgresServer:
         """The address of the server's first database."""
         return self._server.get_uri()
 
+    @property
+    def programs(self) -> Path:
+        """The folder of psql, pg_dump and the others."""
+        return Path(self._server.bin_path)
+
     def kill(self) -> None:
         """End it without a chance to end in order (``-m immediate``)."""
         server = self._server

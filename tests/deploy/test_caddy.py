@@ -18,7 +18,8 @@ import pytest
 from tests.architecture.sources import ROOT
 from tests.deploy.files import text, tool
 from tests.deploy.test_proxies import LIMIT
-from tests.running.instances import free_port, wait_for
+from tests.ports import free_port
+from tests.running.instances import wait_for
 
 Response = tuple[int, dict[str, str], dict[str, Any]]
 

@@ -12,6 +12,8 @@ from tests.architecture.sources import ROOT
 from tests.docs.pages import anchors, blocks, links, paths
 
 PAGES = documents()
+# pytest alone does not make it, and in a container it may be missing.
+MADE_AT_SET_UP = "app/site/static/third_party"
 
 
 def dead_links(name: str, page: str, root: Path = ROOT) -> Iterator[str]:
@@ -39,7 +41,8 @@ def test_links_lead_somewhere(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_paths_exist(name: str) -> None:
-    assert [path for path in sorted(paths(PAGES[name])) if not (ROOT / path).exists()] == []
+    there = (path for path in sorted(paths(PAGES[name])) if not path.startswith(MADE_AT_SET_UP))
+    assert [path for path in there if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("name", sorted(PAGES))
