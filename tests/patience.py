@@ -13,13 +13,28 @@ from typing import Any, Final
 
 import pytest
 
+from app.api import expensive
+from app.audit_log import jobs as audit_log
 from app.boundaries import overlaps
+from app.deletion import jobs as deletion
+from app.deliveries import dispatcher, webhook_queue
 from app.doctor.checks import valkey as doctor
+from app.egress import exchange, resolving
+from app.egress.client import Egress
 from app.geometry import boundary
+from app.history import jobs as history
+from app.imports import leases
 from app.jobs import valkey, valkey_client, wake_signals
+from app.mail import jobs as mail
+from app.mail import smtp
+from app.maintenance import pruning
+from app.policy import chat
 from app.shapes import overlay
+from app.single_sign_on import provider, transport
+from app.values import clock
 
 _LONG: Final = 30.0  # seconds
+_ENDLESS: Final = 600.0
 _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (valkey, "TIMEOUT_SECONDS", _LONG),
     (wake_signals, "TIMEOUT_SECONDS", _LONG),
@@ -30,8 +45,30 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (boundary, "_SEARCH_SECONDS", (_LONG, _LONG)),
     (overlaps, "OVERLAPS_SECONDS", _LONG),
     (overlay, "_FAILED", 1_000),
+    # The database's clock is this machine's; an answer that took long must not set ours back.
+    (clock, "_TOLERATED", 10.0),
+    (expensive, "EXPENSIVE_WAIT_SECONDS", _LONG),
+    (exchange, "BODY_SECONDS", _LONG),
+    (resolving, "LOOKUP_HANGS", _LONG),
+    (transport, "REQUEST_SECONDS", _LONG),
+    (provider, "REQUEST_SECONDS", _LONG),
+    (chat, "CONNECT_SECONDS", _LONG),
+    (smtp, "REPLY_TIMEOUT", _LONG),
+    # What has waited for its turn is given up for another to take it.
+    (dispatcher, "QUEUED_SECONDS", _ENDLESS),
+    (webhook_queue, "QUEUED_SECONDS", _ENDLESS),
+    (dispatcher, "_END_SECONDS", _LONG),
+    (leases, "LEASE_SECONDS", _ENDLESS),
+    # A job leaves the rest to the next one.
+    (audit_log, "_RUN_SECONDS", _ENDLESS),
+    (deletion, "_RUN_SECONDS", _ENDLESS),
+    (history, "_RUN_SECONDS", _ENDLESS),
+    (pruning, "RUN_SECONDS", _ENDLESS),
+    (mail, "RUN_FOR", _ENDLESS),
 )
 _OWN: Final = [getattr(module, name) for module, name, _ in _TIMES]
+_ATTEMPT: Final = Egress.post.__kwdefaults__
+_ATTEMPT_SECONDS: Final = _ATTEMPT["seconds"]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -39,6 +76,7 @@ def _patient() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module, name, value in _TIMES:
             patch.setattr(module, name, value)
+        patch.setitem(_ATTEMPT, "seconds", _LONG)
         yield
 
 
@@ -47,3 +85,4 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The application has the service's own times."""
     for (module, name, _), value in zip(_TIMES, _OWN, strict=True):
         monkeypatch.setattr(module, name, value)
+    monkeypatch.setitem(_ATTEMPT, "seconds", _ATTEMPT_SECONDS)

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tests.waiting import PATIENCE
+
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
@@ -142,7 +144,7 @@ def wants(*calls: tuple[str, Any], text: str | None = None) -> Step:
 
 def hangs(connection: socket.socket, over: threading.Event) -> None:
     """Accept, read, and never answer."""
-    over.wait(30)
+    over.wait()
 
 
 def closes(connection: socket.socket, over: threading.Event) -> None:
@@ -175,7 +177,7 @@ def waits_for(event: threading.Event, then: Step) -> Step:
     """Answer only when something has happened."""
 
     def step(connection: socket.socket, over: threading.Event) -> None:
-        event.wait(20)
+        event.wait(2 * PATIENCE)
         then(connection, over)
 
     return step

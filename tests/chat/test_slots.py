@@ -17,6 +17,7 @@ from config import ROOT
 from tests.chat.conftest import ask, reply
 from tests.chat.server import ModelServer, Step, closes, says, waits_for, wants
 from tests.make import Client, make_account, make_project, second_app
+from tests.waiting import PATIENCE, wait_for
 
 LOADED = """
 import sys
@@ -46,7 +47,7 @@ def test_half_of_the_threads_may_chat(
         ]
         for thread in talking:
             thread.start()
-        _wait_for(lambda: len(model.asked) == slots)
+        wait_for(lambda: len(model.asked) == slots)
         refused = ask(caller)
         assert refused.status_code == 503
         assert refused.headers["Retry-After"] == "5"
@@ -54,7 +55,7 @@ def test_half_of_the_threads_may_chat(
         assert caller.get("/v1/projects").status_code == 200
         go_on.set()
         for thread in talking:
-            thread.join(20)
+            thread.join(PATIENCE)
         assert answered == [200] * slots
         assert reply(caller) == "Yes."
 
@@ -68,11 +69,11 @@ def test_an_account_talks_once_at_a_time(app: Flask, model: ModelServer) -> None
         caller, other = make_account(made), make_account(made)
         talking = threading.Thread(target=lambda: answered.append(ask(caller).status_code))
         talking.start()
-        _wait_for(lambda: len(model.asked) == 1)
+        wait_for(lambda: len(model.asked) == 1)
         assert ask(caller).status_code == 503
         go_on.set()
         assert reply(other) == "Yes."
-        talking.join(20)
+        talking.join(PATIENCE)
         assert answered == [200]
         assert reply(caller) == "Yes."
 
@@ -141,11 +142,3 @@ def test_only_an_instance_with_a_model_loads_the_library(
     command = [sys.executable, "-W", "error", "-c", LOADED]
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
     assert done.stdout.strip() == loaded, done.stderr
-
-
-def _wait_for(condition: Any) -> None:
-    for _ in range(500):
-        if condition():
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError("it did not happen")

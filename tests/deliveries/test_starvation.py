@@ -14,19 +14,19 @@ import pytest
 from flask import Flask
 
 from app.db.transactions import transaction
-from app.deliveries import dispatcher, jobs
+from app.deliveries import dispatcher, jobs, webhook_queue
 from app.deliveries.dispatcher import Dispatcher
 from app.deliveries.due import DueScan
 from app.deliveries.scheduler import FairScheduler
-from app.jobs.valkey import valkey
-from app.policy.deliveries import LEASE, QUEUED_SECONDS
+from app.jobs.valkey import connect, valkey
+from app.policy.deliveries import LEASE
 from app.values import clock
 from tests.deliveries.conftest import LingerFor
 from tests.deliveries.makers import MOMENT, claimed, pending, queue
-from tests.egress.receivers import Exchange, Receiver, answering
+from tests.egress.receivers import Answering, Exchange, Receiver, answering
 from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook, set_deliveries, set_webhook
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 from tests.webhooks.conftest import MakeReceiver
 
 pytestmark = pytest.mark.both
@@ -48,7 +48,7 @@ def running(app: Flask, is_stopping: Callable[[], bool] = lambda: False) -> Iter
     try:
         yield wait_for(lambda: made and made[0])
     finally:
-        thread.join(20)
+        thread.join(PATIENCE)
     assert not thread.is_alive()
 
 
@@ -73,6 +73,16 @@ def slow_down_scans(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[str
     return steps
 
 
+def held(over: threading.Event) -> Answering:
+    """A good answer, once something is over."""
+
+    def answer(exchange: Exchange) -> bool:
+        over.wait(PATIENCE)
+        return answering(200)(exchange)
+
+    return answer
+
+
 def entries(customer: Client, webhook: dict[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = customer.get(f"/v1/webhooks/{webhook['id']}/logs").json["data"]
     return found
@@ -82,7 +92,7 @@ def test_what_has_waited_for_long_is_not_begun() -> None:
     """Its lease might expire before the attempt has ended."""
     scheduler = FairScheduler()
     scheduler.refresh(pending("a"), MOMENT)
-    long_ago = time.monotonic() - QUEUED_SECONDS
+    long_ago = time.monotonic() - webhook_queue.QUEUED_SECONDS
     old = [claimed("a", claimed_at=long_ago) for _ in range(2)]
     new = [claimed("a") for _ in range(3)]
     scheduler.enqueue([*old, *new])
@@ -95,11 +105,10 @@ def test_what_has_waited_for_long_is_not_begun() -> None:
 def test_what_has_waited_for_long_is_released_while_nothing_else_happens(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    receiver.answer = answering(200, delay=4)
+    over = threading.Event()
+    receiver.answer = held(over)
     webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
     queue(customer, 2, webhook)
-    monkeypatch.setattr(dispatcher, "QUEUED_SECONDS", 0.5)
-    over = threading.Event()
 
     def claims() -> list[str | None]:
         return [row["claim"] for row in deliveries(customer, webhook["id"])]
@@ -107,14 +116,15 @@ def test_what_has_waited_for_long_is_released_while_nothing_else_happens(
     with running(delivering, over.is_set):
         wait_for(lambda: receiver.requests)
         assert None not in claims()
-        wait_for(lambda: None in claims(), 3)
+        monkeypatch.setattr(dispatcher, "QUEUED_SECONDS", 0.5)
+        wait_for(lambda: None in claims())
         over.set()
 
 
 @pytest.mark.usefixtures("_no_errors")
 @pytest.mark.parametrize(
-    ("delay", "batch_seconds"),
-    [(1.5, 0.0), (0.0, math.inf)],
+    ("in_flight", "batch_seconds"),
+    [(True, 0.0), (False, math.inf)],
     ids=["in flight", "not recorded yet"],
 )
 @pytest.mark.slow
@@ -123,23 +133,23 @@ def test_what_a_run_has_sent_is_not_sent_again_when_its_lease_expires(
     customer: Client,
     make_receiver: MakeReceiver,
     monkeypatch: pytest.MonkeyPatch,
-    delay: float,
+    in_flight: bool,
     batch_seconds: float,
 ) -> None:
-    receiver, slow = make_receiver(), make_receiver()
-    receiver.answer = answering(200, delay=delay)
-    slow.answer = answering(200, delay=2)
+    receiver, slow, over = make_receiver(), make_receiver(), threading.Event()
+    receiver.answer = held(over) if in_flight else answering(200)
+    slow.answer = held(over)  # meanwhile nothing is recorded
     webhook, other = (known(customer, each.url()) for each in (receiver, slow))
     queue(customer, 1, webhook, other)
     monkeypatch.setattr(dispatcher, "_BATCH_SECONDS", batch_seconds)
     with running(delivering) as job:
         wait_for(lambda: receiver.requests and slow.requests)
-        time.sleep(0.2)
+        wait_for(lambda: in_flight or job._outcomes)
         set_deliveries(customer, webhook["id"], "pending", due_at=clock.now())
         job.notify()
-        time.sleep(0.2)
-        (row,) = deliveries(customer, webhook["id"])
-        assert row["due_at"] > clock.now() + LEASE - timedelta(seconds=5), "its lease is a new one"
+        anew = clock.now() + LEASE / 2  # its lease is a new one
+        wait_for(lambda: deliveries(customer, webhook["id"])[0]["due_at"] > anew)
+        over.set()
     assert len(receiver.requests) == len(entries(customer, webhook)) == 1
     (row,) = deliveries(customer, webhook["id"])
     assert (row["state"], row["attempts"], row["due_at"]) == ("succeeded", 1, None)
@@ -150,14 +160,22 @@ def test_a_lease_begins_with_the_claim(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long it took to find what is due."""
-    receiver.answer = answering(200, delay=0.5)
+    over, began, now, real = threading.Event(), clock.now(), clock.now, DueScan.find
+    receiver.answer = held(over)
     webhook = known(customer, receiver.url())
     queue(customer, 1, webhook)
-    slow_down_scans(monkeypatch, 2)
+
+    def find(self: DueScan, *arguments: Any) -> Any:
+        found = real(self, *arguments)
+        monkeypatch.setattr(clock, "now", lambda: now() + timedelta(minutes=1))
+        return found
+
+    monkeypatch.setattr(DueScan, "find", find)
     with running(delivering):
         wait_for(lambda: receiver.requests)
         (row,) = deliveries(customer, webhook["id"])
-        assert row["due_at"] > clock.now() + LEASE - timedelta(seconds=1.9)
+        over.set()
+    assert row["due_at"] >= began + timedelta(minutes=1) + LEASE
 
 
 def test_a_run_that_fails_records_what_is_in_flight(
@@ -190,13 +208,18 @@ def test_a_run_that_has_to_stop_records_each_attempt_as_it_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     quick, hanging = make_receiver(), make_receiver()
-    quick.answer, hanging.answer = answering(200, delay=0.3), answering(200, delay=4)
+    stopping, over = threading.Event(), threading.Event()
+    quick.answer, hanging.answer = held(stopping), held(over)
     webhooks = [known(customer, each.url()) for each in (quick, hanging)]
     queue(customer, 1, *webhooks)
-    monkeypatch.setattr(dispatcher, "_END_SECONDS", 2.5)
+    monkeypatch.setattr(dispatcher, "_END_SECONDS", 600.0)
     with running(delivering, lambda: bool(quick.requests and hanging.requests)):
-        pass
-    assert len(entries(customer, webhooks[0])) == 1, "before the other has ended"
+        wait_for(lambda: quick.requests and hanging.requests)
+        time.sleep(0.6)  # it looks every half second whether it has to stop
+        stopping.set()
+        wait_for(lambda: len(entries(customer, webhooks[0])) == 1)
+        assert entries(customer, webhooks[1]) == []
+        over.set()
 
 
 @pytest.mark.slow
@@ -205,14 +228,14 @@ def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
 ) -> None:
     """A scan that takes long, as each statement does where processors are rare."""
     steps, real = slow_down_scans(monkeypatch, 0.2), dispatcher.record_outcomes
-    respond = answering(200, delay=0.1)
+    take = Dispatcher._on_outcome
 
-    def answer(exchange: Exchange) -> bool:
-        stays_open = respond(exchange)
-        steps.append("answer")
-        return stays_open
+    def taken(self: Dispatcher, outcome: Any) -> None:
+        take(self, outcome)
+        steps.append("taken")
 
-    receiver.answer = answer
+    monkeypatch.setattr(Dispatcher, "_on_outcome", taken)
+    receiver.answer = answering(200, delay=0.1)
     webhook = known(customer, receiver.url())
     queue(customer, 40, webhook)
 
@@ -225,21 +248,24 @@ def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
         for _ in range(6):  # there is always something to look for
             time.sleep(0.1)
             job.notify()
-    came, recorded = steps.index("answer"), steps.index("record")
+    came, recorded = steps.index("taken"), steps.index("record")
     assert steps[came:recorded].count("scan") <= 2, steps
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_job_delivers_while_valkey_does_not_answer(
     delivering: Flask, customer: Client, receiver: Receiver, linger_for: LingerFor
 ) -> None:
     linger_for(0.1)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
     make_project(customer)
-    with delivering.app_context():
-        client = valkey().client
-        client.client_pause(1000)
-        assert jobs.deliver() == 1
-        wait_for(lambda: valkey().is_writable(), 5)
+    with delivering.app_context(), connect(delivering.config["SETTINGS"].redis_url) as control:
+        control.client_pause(3_600_000, all=False)  # commands that write
+        try:
+            assert jobs.deliver() == 1
+        finally:
+            control.client_unpause()
+        wait_for(lambda: valkey().is_writable())
     assert len(entries(customer, webhook)) == 1
 
 

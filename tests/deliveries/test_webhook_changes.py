@@ -6,18 +6,23 @@ import hashlib
 import hmac
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.deliveries import jobs
-from tests.deliveries.conftest import LingerFor
+from app.deliveries.due import DueScan
+from app.deliveries.sender_pool import SenderPool
+from app.values import clock
+from tests.deliveries.conftest import LingerFor, wait_for_other_jobs
 from tests.deliveries.makers import queue
-from tests.egress.receivers import Receiver, answering
+from tests.egress.receivers import Exchange, Receiver, answering
 from tests.make import Client
-from tests.make.webhooks import deliveries, make_webhook
+from tests.make.webhooks import deliveries, make_webhook, set_webhook
+from tests.waiting import PATIENCE, wait_for
 from tests.webhooks.conftest import MakeReceiver
 
 
@@ -26,78 +31,117 @@ def _short_linger(linger_for: LingerFor) -> None:
     linger_for(0.5)
 
 
-NUMBER = 30  # deliveries that are due, of 0.1 s each
+NUMBER = 60  # deliveries that are due: more than are sent at once
 
 
-@contextmanager
-def delivering_now(app: Flask) -> Iterator[None]:
-    """The whole job, which is notified of changes."""
+class Job:
+    """The whole job, which is notified of changes, in a thread. No receiver answers ``until`` then,
+    so that what is claimed waits."""
 
-    def work() -> None:
-        with app.app_context():
+    def __init__(self, app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun: list[tuple[str, str]] = []  # each delivery, and where it is sent
+        self.until = threading.Event()
+        self._app = app
+        self._scans: list[float] = []  # when each that has ended began
+        self._spy(monkeypatch)
+
+    def wait_until_noticed(self) -> int:
+        """Wait until it knows what was changed before. How many deliveries had begun by then."""
+        changed = time.monotonic()
+        wait_for(lambda: self._scans and self._scans[-1] > changed)
+        return len(self.begun)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        wait_for_other_jobs()
+        job = threading.Thread(target=self._work)
+        job.start()
+        try:
+            yield
+        finally:
+            self.until.set()
+            job.join(PATIENCE)
+        assert not job.is_alive()
+
+    def answer(self, exchange: Exchange) -> bool:
+        self.until.wait(PATIENCE)
+        return answering(200)(exchange)
+
+    def _work(self) -> None:
+        with self._app.app_context():
             jobs.deliver()
 
-    job = threading.Thread(target=work)
-    job.start()
-    try:
-        yield
-    finally:
-        job.join(30)
+    def _spy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        send, find = SenderPool.send, DueScan.find
+
+        def noted(pool: SenderPool, delivery: Any, destination: Any) -> None:
+            self.begun.append((delivery.id, destination.url))
+            send(pool, delivery, destination)
+
+        def timed(scan: DueScan, *arguments: Any) -> Any:
+            began = time.monotonic()
+            found = find(scan, *arguments)
+            self._scans.append(began)
+            return found
+
+        monkeypatch.setattr(SenderPool, "send", noted)
+        monkeypatch.setattr(DueScan, "find", timed)
 
 
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+@pytest.fixture
+def job(delivering: Flask, monkeypatch: pytest.MonkeyPatch) -> Job:
+    return Job(delivering, monkeypatch)
 
 
-def slowly(customer: Client, receiver: Receiver, number: int) -> dict[str, str]:
-    """A webhook with this number of deliveries due, each of which takes a while."""
-    receiver.answer = answering(200, delay=0.1)
+def many(customer: Client, receiver: Receiver, job: Job) -> dict[str, str]:
+    """A webhook that is known to work, with many deliveries due."""
+    receiver.answer = job.answer
     webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
-    queue(customer, number, webhook)
+    set_webhook(customer, webhook["id"], last_success_at=clock.now())
+    queue(customer, NUMBER, webhook)
     return webhook
 
 
-def test_a_deleted_one_gets_nothing_more(
-    delivering: Flask, customer: Client, receiver: Receiver
-) -> None:
-    webhook = slowly(customer, receiver, NUMBER)
-    with delivering_now(delivering):
-        wait_for(lambda: receiver.requests)
+def claimed(customer: Client) -> int:
+    return sum(row["claim"] is not None for row in deliveries(customer))
+
+
+def test_a_deleted_one_gets_nothing_more(customer: Client, receiver: Receiver, job: Job) -> None:
+    webhook = many(customer, receiver, job)
+    with job.running():
+        wait_for(lambda: claimed(customer) > len(receiver.requests) > 0)
         customer.delete(f"/v1/webhooks/{webhook['id']}")
-        time.sleep(0.3)
-        seen = len(receiver.requests)
-        time.sleep(0.5)
-        assert len(receiver.requests) == seen < NUMBER
+        begun = job.wait_until_noticed()
+    assert len(receiver.requests) == len(job.begun) == begun < NUMBER
     assert {row["state"] for row in deliveries(customer)} == {"succeeded", "canceled"}
 
 
-def test_another_url_is_called(
-    delivering: Flask, customer: Client, make_receiver: MakeReceiver
-) -> None:
+def test_another_url_is_called(customer: Client, make_receiver: MakeReceiver, job: Job) -> None:
     old, new = make_receiver(), make_receiver()
-    webhook = slowly(customer, old, NUMBER)
-    with delivering_now(delivering):
-        wait_for(lambda: old.requests)
+    new.answer = job.answer
+    webhook = many(customer, old, job)
+    with job.running():
+        wait_for(lambda: claimed(customer) > len(old.requests) > 0)
         customer.put(f"/v1/webhooks/{webhook['id']}", {"url": new.url()})
-        time.sleep(0.3)
-        seen = len(old.requests)
+        begun = job.wait_until_noticed()
+        job.until.set()
         wait_for(lambda: len(old.requests) + len(new.requests) == NUMBER)
-        assert len(old.requests) == seen
+    assert {url for _, url in job.begun[begun:]} == {new.url()}
 
 
-def test_another_secret_signs(delivering: Flask, customer: Client, receiver: Receiver) -> None:
-    webhook = slowly(customer, receiver, NUMBER)
-    with delivering_now(delivering):
-        wait_for(lambda: receiver.requests)
+def test_another_secret_signs(customer: Client, receiver: Receiver, job: Job) -> None:
+    webhook = many(customer, receiver, job)
+    with job.running():
+        wait_for(lambda: claimed(customer) > len(receiver.requests) > 0)
         answer = customer.post(
             f"/v1/webhooks/{webhook['id']}/rotate-secret", {"overlap_hours": 0}
         ).json["data"]
-        time.sleep(0.3)
-        seen = len(receiver.requests)
+        begun = job.wait_until_noticed()
+        job.until.set()
         wait_for(lambda: len(receiver.requests) == NUMBER)
-    for request in receiver.requests[seen:]:
-        digest = hmac.new(answer["secret"].encode(), request.body, hashlib.sha256).hexdigest()
-        assert request.headers["x-service-signature"] == f"sha256={digest}"
+    later = {delivery for delivery, _ in job.begun[begun:]}
+    assert later
+    for request in receiver.requests:
+        if request.headers["x-service-delivery"] in later:
+            digest = hmac.new(answer["secret"].encode(), request.body, hashlib.sha256).hexdigest()
+            assert request.headers["x-service-signature"] == f"sha256={digest}"

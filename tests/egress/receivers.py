@@ -47,7 +47,7 @@ class Listener:
         """
         self.connections = 0
         self.ended = threading.Event()
-        self._serve = serve or (lambda connection: self.pause(60))
+        self._serve = serve or (lambda connection: self.pause(300))
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+import threading
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from app.egress.connection_pool import ConnectionPool
 from app.policy.egress import POOL_IDLE, POOL_LIFE
 from tests.egress.conftest import MakeReceiver
 from tests.egress.receivers import Exchange, Receiver, answering, in_turn
+from tests.waiting import PATIENCE
 
 
 class Connection:
@@ -111,14 +113,18 @@ def test_an_old_connection_is_not_used(
 
 
 def test_a_connection_with_unexpected_data_is_not_used(egress: Egress, receiver: Receiver) -> None:
+    said = threading.Event()
+
     def chatter(exchange: Exchange) -> bool:
         answering()(exchange)
         exchange.receiver.pause(0.05)
-        return answering(500)(exchange)
+        stays_open = answering(500)(exchange)
+        said.set()
+        return stays_open
 
     receiver.answer = in_turn(chatter, answering())
     assert egress.post(receiver.url(), b"", {}).status == 200
-    receiver.ended.wait(0.2)
+    assert said.wait(PATIENCE)
     assert egress.post(receiver.url(), b"", {}).status == 200
     assert receiver.connections == 2
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.jobs import valkey
 from tests.make import second_app
 
 PLANS = """
@@ -39,9 +38,7 @@ def plans_file(scratch: Path) -> Path:
 
 
 @pytest.fixture
-def limited(app: Flask, plans_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flask]:
-    """The application with these plans besides. It waits for Valkey: what nobody counts is not
-    limited."""
-    monkeypatch.setattr(valkey, "TIMEOUT_SECONDS", 5.0)
+def limited(app: Flask, plans_file: Path) -> Iterator[Flask]:
+    """The application with these plans besides."""
     with second_app(app, plans_file=plans_file) as made:
         yield made

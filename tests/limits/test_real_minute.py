@@ -14,7 +14,7 @@ from tests.make import make_account
 Call = Callable[[], TestResponse]
 
 
-@pytest.mark.trial
+@pytest.mark.trial  # of the minute itself: what happens at its end is tested with shorter ones
 def test_windows_end_after_sixty_seconds(limited: Flask) -> None:
     account, visitor = make_account(limited, plan="few"), limited.test_client()
     calls: list[tuple[int, Call]] = [

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.ports import free_port
+from tests.waiting import PATIENCE
 
 USER, PASSWORD = "canopy", "pass word/@:"
 QUOTED = "canopy:pass%20word%2F%40%3A"  # as they stand in MAIL_URL
@@ -44,6 +45,7 @@ class Inbox:
         self.names: list[str] = []  # that clients call themselves
         self.delay = 0.0  # seconds before the answer to a mail
         self.begun = threading.Event()  # somebody waits for it
+        self.hang_up: Callable[[], None] = lambda: None  # close all connections
 
     async def handle_EHLO(
         self, server: Any, session: Any, envelope: Any, hostname: str, responses: list[str]
@@ -101,13 +103,22 @@ class _Controller(Controller):
         return self.made[-1]
 
     def stop(self, no_assert: bool = False) -> None:
-        asyncio.run_coroutine_threadsafe(self._end_connections(), self.loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._end_connections(), self.loop).result(PATIENCE)
         super().stop(no_assert)
+
+    def hang_up(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._close_connections(), self.loop).result(PATIENCE)
 
     async def _end_connections(self) -> None:
         for smtp in self.made:
             if smtp.transport is not None:
                 smtp.transport.abort()
+        await asyncio.sleep(0.01)
+
+    async def _close_connections(self) -> None:
+        for smtp in self.made:
+            if smtp.transport is not None:
+                smtp.transport.close()
         await asyncio.sleep(0.01)
 
 
@@ -134,10 +145,16 @@ def smtp_server(
         options |= {"authenticator": _authenticate, "auth_require_tls": asks_for_tls}
         options["auth_required"] = asks_for_tls
     controller = _Controller(
-        inbox, hostname="127.0.0.1", port=port, ssl_context=tls, tls_context=starttls, **options
+        inbox,
+        hostname="127.0.0.1",
+        port=port,
+        ssl_context=tls,
+        tls_context=starttls,
+        ready_timeout=PATIENCE,
+        **options,
     )
     controller.start()
-    inbox.connections = 0
+    inbox.connections, inbox.hang_up = 0, controller.hang_up
     try:
         yield inbox, port
     finally:

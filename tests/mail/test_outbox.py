@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from tests.mail.conftest import (
     send,
 )
 from tests.make import link_in, second_app
+from tests.waiting import PATIENCE, wait_for
 
 ROOT = Path(__file__).parents[2]
 _SEND = """
@@ -121,13 +121,13 @@ def test_a_killed_worker_delays_its_mail(
     connected: Connected, advance_clock: AdvanceClock, moment: str
 ) -> None:
     app, inbox = connected()
-    inbox.delay = 60 if moment.startswith("before") else 0
+    inbox.delay = 600 if moment.startswith("before") else 0
     queue(app, kind="reset_password")
     queue(app, "other@example.org")
     process = _sending(app, stop_after_mail=moment.startswith("after"))
-    assert inbox.begun.wait(30)
+    assert inbox.begun.wait(PATIENCE)
     if moment.startswith("after"):
-        _wait_for(lambda: inbox.mails)
+        wait_for(lambda: inbox.mails)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     inbox.delay = 0
@@ -151,7 +151,7 @@ def _sending(app: Flask, *, stop_after_mail: bool) -> subprocess.Popen[bytes]:
     """A process that sends due mails; optionally it stops before recording the first one."""
     settings = app.config["SETTINGS"]
     server = settings.mail_url
-    stop = "import time\nfrom app.mail import jobs\njobs.record_sent = lambda _: time.sleep(60)\n"
+    stop = "import time\nfrom app.mail import jobs\njobs.record_sent = lambda _: time.sleep(600)\n"
     environ = {
         "INSTANCE_PATH": str(settings.instance_path),
         "DATABASE_URL": settings.database_url,
@@ -162,10 +162,3 @@ def _sending(app: Flask, *, stop_after_mail: bool) -> subprocess.Popen[bytes]:
     }
     script = (stop if stop_after_mail else "") + _SEND
     return subprocess.Popen([sys.executable, "-c", script], env=environ, cwd=ROOT)
-
-
-def _wait_for(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
