@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -71,10 +72,10 @@ def _run(chosen: Sequence[Trial], more: Sequence[str]) -> int:
     for trial, command in itertools.chain.from_iterable(
         [(trial, command) for command in trial.commands] for trial in chosen
     ):
-        shown = " ".join(command)
-        _say(f"\n{trial.name}: python -m {shown}")
+        words = [*command, *_new_seed(command), *more]
+        _say(f"\n{trial.name}: python -m {' '.join(words)}")
         began, used = time.monotonic(), _processor_seconds()
-        done = subprocess.run([sys.executable, "-m", *command, *more], env=_environment())
+        done = subprocess.run([sys.executable, "-m", *words], env=_environment())
         seconds, processor = time.monotonic() - began, _processor_seconds() - used
         word = "failed" if done.returncode else "holds"
         _say(f"{trial.name}: {word}; {seconds / 60:.1f} min, {processor:.0f} s of processor time")
@@ -84,6 +85,11 @@ def _run(chosen: Sequence[Trial], more: Sequence[str]) -> int:
     if failed:
         _say(f"failed: {' '.join(failed)}")
     return 1 if failed else 0
+
+
+def _new_seed(command: Sequence[str]) -> list[str]:
+    """Another order and other random values each time; the commands themselves print theirs."""
+    return ["--seed", str(random.SystemRandom().randrange(2**32))] if command[0] == "pytest" else []
 
 
 def _environment() -> dict[str, str]:
