@@ -226,7 +226,8 @@ class Dispatcher:
             # Not before the claim is committed. Where a lease expired too early, it has a new one.
             self._scheduler.enqueue(each for each in claimed if each.id not in self._sent)
         self._must_scan = self._scan.is_unfinished
-        self._scheduler.forget_idle()
+        if not self._must_scan:  # not for each part of a round: it looks at all webhooks
+            self._scheduler.forget_idle()
 
     def _release(self, deliveries: list[ClaimedDelivery]) -> None:
         if deliveries:

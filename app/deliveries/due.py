@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
+from math import ceil
 from typing import Final
 
 from app.deliveries import cancellation, leases
@@ -23,26 +24,33 @@ Numbers = dict[str, int]  # of deliveries to claim, by the id of the webhook
 
 
 class ClaimBudget:
-    """How much may be claimed in one scan, so that memory is bounded and no account fills it."""
+    """How much may be claimed in one scan, so that memory is bounded and no account fills it.
 
-    def __init__(self, scheduler: FairScheduler) -> None:
+    Args:
+        due: the webhooks to claim for. A few of them, which could take much and perhaps have one
+            delivery each, do not use up what would do for all.
+    """
+
+    def __init__(self, scheduler: FairScheduler, due: Iterable[WebhookQueue]) -> None:
         self._share = scheduler.share
         healthy = others = 0
         self._by_account: Counter[str] = Counter()
-        for queue in scheduler.queues:
+        for queue in scheduler.active:
             self._by_account[queue.account_id] += queue.queued
             if queue.health is ReceiverHealth.HEALTHY:
                 healthy += queue.queued
             else:
                 others += queue.queued
         self._left = {True: QUEUED - healthy, False: QUEUED_OF_OTHERS - others}
+        numbers = Counter(queue.health is ReceiverHealth.HEALTHY for queue in due)
+        self._most = {kind: ceil(self._left[kind] / numbers[kind]) for kind in numbers}
         self.is_exceeded = False  # whether more was wanted than it allows
 
     def claim(self, queue: WebhookQueue) -> int:
         """How many deliveries of a webhook to claim."""
         wanted, is_healthy = queue.claimable(self._share), queue.health is ReceiverHealth.HEALTHY
         left = min(self._left[is_healthy], QUEUED_PER_ACCOUNT - self._by_account[queue.account_id])
-        number = max(0, min(wanted, left))
+        number = max(0, min(wanted, left, self._most[is_healthy]))
         self.is_exceeded |= number < wanted
         self._left[is_healthy] -= number
         self._by_account[queue.account_id] += number
@@ -59,7 +67,7 @@ class DueScan:
         self._run_id = run_id
         self._scheduler = scheduler
         self._after = ""  # the webhook after which the next scan begins
-        self._due_later: list[datetime] = []  # of this round
+        self._due_later: datetime | None = None  # the same, of this round so far
         self._disabled: list[PendingWebhook] = []  # since their deliveries were made
         self._canceled: list[ClaimedDelivery] = []
 
@@ -70,16 +78,17 @@ class DueScan:
 
     def find(self, now: datetime) -> Numbers:
         """Find webhooks with deliveries due, beginning where the last scan ended."""
+        if not self._after:  # a round begins, which finds all that was expected before
+            self._due_later = None
         found, self._after = leases.find_pending_webhooks(self._after)
         self.is_unfinished = bool(self._after)
         self._disabled = [pending for pending in found if pending.canceled_at is not None]
-        self._due_later += [pending.due_at for pending in found if pending.due_at > now]
+        self._expect(*(pending.due_at for pending in found if pending.due_at > now))
         queues = [self._scheduler.refresh(pending, now) for pending in found]
         self._canceled = self._scheduler.remove_canceled()
         numbers = self._plan([queue for queue in queues if queue and queue.has_more], now)
         if not self._after:
-            self.next_due = min(self._due_later, default=None)
-            self._due_later = []
+            self.next_due = self._due_later
         return numbers
 
     def cancel(self) -> None:
@@ -106,7 +115,9 @@ class DueScan:
         self._expect(*(retry_of(each).due_at for each in outcomes if each.error is not None))
 
     def _expect(self, *moments: datetime | None) -> None:
+        """Note when something is due that this round may not find any more."""
         self.next_due = min(filter(None, (self.next_due, *moments)), default=None)
+        self._due_later = min(filter(None, (self._due_later, *moments)), default=None)
 
     def _plan(self, due: Sequence[WebhookQueue], now: datetime) -> Numbers:
         """How many to claim for each. Of the receivers not known to respond, those that were
@@ -116,13 +127,13 @@ class DueScan:
         responding = (queue for queue in due if queue.health.is_responding)
         numbers = self._within_budget((*responding, *islice(probed, _PROBED_AT_ONCE)))
         if self.is_over_budget:
-            self._due_later.append(now + _RETRY_AFTER)
+            self._expect(now + _RETRY_AFTER)
         elif len(probed) > _PROBED_AT_ONCE:
-            self.is_unfinished = True
+            self._expect(now)
         return numbers
 
-    def _within_budget(self, queues: Iterable[WebhookQueue]) -> Numbers:
-        budget = ClaimBudget(self._scheduler)
+    def _within_budget(self, queues: Sequence[WebhookQueue]) -> Numbers:
+        budget = ClaimBudget(self._scheduler, queues)
         numbers = {queue.pending.webhook_id: budget.claim(queue) for queue in queues}
         self.is_over_budget = budget.is_exceeded
         return {webhook_id: number for webhook_id, number in numbers.items() if number}

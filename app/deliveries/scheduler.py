@@ -33,6 +33,8 @@ class FairScheduler:
         self.in_flight = 0
         self.share = SENDERS  # threads for each receiver that responds
         self._queues: dict[str, WebhookQueue] = {}
+        # Those with claimed deliveries, and some that had: few, however many webhooks there are.
+        self._active: dict[str, WebhookQueue] = {}
         # Those whose webhook may begin another request, by health.
         self._turns: dict[ReceiverHealth, deque[WebhookQueue]] = {
             health: deque() for health in ReceiverHealth
@@ -45,8 +47,9 @@ class FairScheduler:
         self._surplus: list[ClaimedDelivery] = []  # of receivers that turned out to fail
 
     @property
-    def queues(self) -> Collection[WebhookQueue]:
-        return self._queues.values()
+    def active(self) -> Collection[WebhookQueue]:
+        """Every queue with claimed deliveries, and some that had."""
+        return self._active.values()
 
     def get(self, webhook_id: str) -> WebhookQueue:
         """The queue of a webhook. Raises KeyError."""
@@ -66,11 +69,13 @@ class FairScheduler:
     def enqueue(self, deliveries: Iterable[ClaimedDelivery]) -> None:
         """Add claimed deliveries; those of one webhook in the order in which they were due."""
         changed = {}
+        self._active = {key: queue for key, queue in self._active.items() if queue.is_active}
         for delivery in deliveries:
             queue = changed[delivery.webhook_id] = self._queues[delivery.webhook_id]
             queue.enqueue(delivery)
             self.queued += 1
-        responding = sum(each.is_active and each.health.is_responding for each in self.queues)
+        self._active |= changed
+        responding = sum(each.is_active and each.health.is_responding for each in self.active)
         self.share = max(1, SENDERS // max(1, responding))
         for queue in changed.values():
             self._give_turn(queue)
@@ -98,7 +103,7 @@ class FairScheduler:
 
     def remove_canceled(self) -> list[ClaimedDelivery]:
         """Remove queued deliveries whose webhook was disabled or deleted, and return them."""
-        removed = [delivery for queue in self.queues for delivery in queue.remove_canceled()]
+        removed = [delivery for queue in self.active for delivery in queue.remove_canceled()]
         self.queued -= len(removed)
         return removed
 
@@ -106,7 +111,7 @@ class FairScheduler:
         """Remove deliveries that have been queued since then or longer, and what a receiver that
         turned out to fail cannot use. Returns them, to be released in the database."""
         removed, self._surplus = self._surplus, []
-        for queue in self.queues:
+        for queue in self.active:
             removed += queue.remove_expired(claimed_before)
             self._give_turn(queue)  # what is left may begin, where the first of it was too old
         self.queued -= len(removed)

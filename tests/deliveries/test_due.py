@@ -8,6 +8,7 @@ import pytest
 from flask import Flask
 
 from app.db.transactions import transaction
+from app.deliveries import due, leases
 from app.deliveries.due import DueScan
 from app.deliveries.scheduler import FairScheduler
 from app.values import clock
@@ -15,7 +16,7 @@ from tests.deliveries.makers import MOMENT, claimed, outcome, queue
 from tests.egress.receivers import Receiver
 from tests.make import Client
 from tests.make.webhooks import make_webhook
-from tests.webhooks.conftest import Later
+from tests.webhooks.conftest import Deliver, Later
 
 pytestmark = pytest.mark.both
 
@@ -53,3 +54,46 @@ def test_a_retry_is_due_when_its_attempt_is_recorded() -> None:
     assert scan.next_due == MOMENT + timedelta(seconds=5) + MINUTE
     scan.expect_retries([outcome(failed, error="timeout", seconds=7)])
     assert scan.next_due == MOMENT + timedelta(seconds=5) + MINUTE
+
+
+@pytest.fixture
+def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scan finds one webhook, so that several make a round."""
+    monkeypatch.setattr(leases, "_WEBHOOKS_AT_ONCE", 1)
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+def test_a_retry_of_the_middle_of_a_round_is_expected_after_it(
+    delivering: Flask, customer: Client, receiver: Receiver
+) -> None:
+    for webhook in [make_webhook(customer, url=receiver.url()) for _ in range(2)]:
+        queue(customer, 1, webhook)
+    scan = DueScan("a run", FairScheduler())
+    failed = outcome(claimed("a webhook"), error="timeout")
+    with delivering.app_context():
+        scan.find(MOMENT)
+        scan.expect_retries([failed])
+        assert scan.is_unfinished
+        while scan.is_unfinished:
+            scan.find(MOMENT)
+        assert scan.next_due == failed.ended_at + MINUTE
+        scan.find(MOMENT)
+        while scan.is_unfinished:
+            scan.find(MOMENT)
+        assert scan.next_due is not None
+        assert scan.next_due > failed.ended_at + MINUTE, "what is pending, as the database says"
+
+
+def test_new_webhooks_that_one_scan_leaves_are_found_by_the_next(
+    delivering: Flask,
+    customer: Client,
+    receiver: Receiver,
+    deliver: Deliver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also when the scan was not the last one of its round."""
+    monkeypatch.setattr(leases, "_WEBHOOKS_AT_ONCE", 3)
+    monkeypatch.setattr(due, "_PROBED_AT_ONCE", 2)
+    webhooks = [make_webhook(customer, url=receiver.url(), events=["invoice.paid"]) for _ in "abcd"]
+    queue(customer, 1, *webhooks)
+    assert deliver() == 4

@@ -190,8 +190,9 @@ def test_a_receiver_with_an_overdue_response_gets_no_further_request(
 
 def allowed(scheduler: FairScheduler, *webhooks: str) -> list[int]:
     """How many deliveries of each may be claimed in one scan."""
-    budget = ClaimBudget(scheduler)
-    return [budget.claim(scheduler.get(webhook_id)) for webhook_id in webhooks]
+    queues = [scheduler.get(webhook_id) for webhook_id in webhooks]
+    budget = ClaimBudget(scheduler, queues)
+    return [budget.claim(queue) for queue in queues]
 
 
 def test_no_more_is_claimed_than_is_sent_in_a_second() -> None:
@@ -218,7 +219,8 @@ def test_claims_are_limited_for_each_account_and_for_all() -> None:
     many = [f"w{number}" for number in range(9)]
     for webhook_id in many:
         scheduler.refresh(pending(webhook_id), MOMENT)
-    assert sum(allowed(scheduler, *many)) == QUEUED
+    numbers = allowed(scheduler, *many)
+    assert (sum(numbers), max(numbers) - min(numbers)) == (QUEUED, 1), "and they share it"
     unknown = [f"d{number}" for number in range(QUEUED_OF_OTHERS)]
     for webhook_id in unknown:
         scheduler.refresh(pending(webhook_id, last_success_at=None), MOMENT)
