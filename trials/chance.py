@@ -16,7 +16,18 @@ from typing import Final
 from tests.architecture.sources import ROOT
 
 # What failed by chance once, and why it did.
-ONCE_FAILED: Final = ()
+ONCE_FAILED: Final = (
+    "tests/mail/test_smtp.py::TestUnavailableServer",  # seconds of a busy machine
+    "tests/web_server/test_half_sent_requests.py",  # the same
+    "tests/shapes/test_overlay.py::test_what_would_take_too_long_is_unknown",  # processor time
+    "tests/shapes/test_simplify.py::test_a_comb_takes_no_longer_than_the_largest_may",  # the same
+    "tests/boundaries/test_overlaps.py",  # the same
+    "tests/postgresql/test_connection.py::test_further_changes_fail_at_once_and_reads_go_on",
+    "tests/maintenance/test_pruning_webhooks.py",  # two clocks
+    "tests/running/test_setup.py",  # an install that ended before it was killed
+    "tests/running/test_real.py::test_the_web_server_alone",  # a start that took long
+    "tests/jobs/test_sentinel.py",  # a failover that took long
+)
 
 _WAITS: Final = re.compile(
     r"\b(subprocess|Popen|threading|Thread|together|sleep|wait_for|socket|os\.fork|listen|"
@@ -41,7 +52,7 @@ def waiting() -> list[str]:
 
 
 def _repeat(names: Sequence[str], times: int) -> int:
-    if not times:
+    if not times or not names:
         return 0
     sys.stdout.write(f"\n{len(names)} modules or tests, {times} times each\n")
     sys.stdout.flush()

@@ -136,6 +136,7 @@ class Steps:
             record_outcomes("a run", begun)
 
 
+@pytest.mark.both
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("has_succeeded", "budget", "senders"),
@@ -179,6 +180,7 @@ def test_what_is_held_and_asked_is_bounded(
     assert statements.total() <= 12 * _WEBHOOKS / senders, statements
 
 
+@pytest.mark.both
 @pytest.mark.slow
 @pytest.mark.parametrize("has_succeeded", [True, False], ids=["healthy", "unknown"])
 def test_two_workers_send_each_delivery_once(

@@ -18,7 +18,7 @@ from tests.exports.streams import fill, request, rest
 from tests.make import Client, make_account
 from tests.running.instances import wait_for
 
-pytestmark = [pytest.mark.one_database, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 _PROCESSES = 2
 _PROJECTS = 350  # of 40 KB each: more than the buffers of a connection hold
