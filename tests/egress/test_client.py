@@ -13,6 +13,7 @@ import pytest
 
 from app.egress import Egress, EgressError, Response, Timing
 from app.policy.deliveries import FailureReason
+from app.policy.egress import HEAD_BYTES
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import (
     Listener,
@@ -263,3 +264,17 @@ def test_after_close_no_connection_is_kept(egress: Egress, receiver: Receiver) -
     assert [_post(egress, receiver).status for _ in range(2)] == [200, 200]
     assert receiver.connections == 3
     assert threading.active_count() <= before + receiver.connections, "those of the receiver"
+
+
+def test_an_invalid_url(egress: Egress) -> None:
+    with pytest.raises(EgressError) as failed:
+        egress.post("http://localhost/", b"{}", {})
+    assert failed.value.reason is FailureReason.BAD_URL
+    assert failed.value.timing == Timing()
+
+
+def test_a_head_of_the_maximum_size(egress: Egress, receiver: Receiver) -> None:
+    entry = b"X-A: " + b"x" * 30_000 + b"\r\n"
+    receiver.answer = saying(head(200, {"Content-Length": "0"})[:-2] + entry * 2 + b"\r\n")
+    assert 2 * len(entry) < HEAD_BYTES
+    assert egress.post(receiver.url(), b"{}", {}).status == 200

@@ -12,9 +12,8 @@ from ipaddress import ip_network
 
 import pytest
 
-from app.egress import Egress, EgressError, Timing
+from app.egress import Egress, EgressError
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
-from app.policy.egress import HEAD_BYTES
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import (
     Answering,
@@ -296,15 +295,3 @@ def test_an_unknown_name(make_egress: MakeEgress) -> None:
     reason = FailureReason.NO_PUBLIC_ADDRESS
     _fail(make_egress(resolve=refuse), "https://a.test", reason)
     _fail(make_egress(resolve=lambda host: []), "https://a.test", reason)
-
-
-def test_an_invalid_url(egress: Egress) -> None:
-    failed = _fail(egress, "http://localhost/", FailureReason.BAD_URL)
-    assert failed.timing == Timing()
-
-
-def test_a_head_of_the_maximum_size(egress: Egress, receiver: Receiver) -> None:
-    entry = b"X-A: " + b"x" * 30_000 + b"\r\n"
-    receiver.answer = saying(OK[:-2] + entry * 2 + b"\r\n")
-    assert 2 * len(entry) < HEAD_BYTES
-    assert egress.post(receiver.url(), b"{}", {}).status == 200

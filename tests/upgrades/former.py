@@ -22,7 +22,7 @@ from werkzeug.wrappers import Response
 from tests.architecture.sources import ROOT
 from tests.make.browser import Browser, Page
 from tests.make.mails import link_in
-from tests.running.instances import free_port
+from tests.ports import free_port
 
 PUBLIC_URL = "http://localhost"  # passkeys are made for its host
 SECRET_KEY = "a-key-for-tests-of-upgrades-which-protects-nothing"

@@ -16,6 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import pytest
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from sqlalchemy import func, select
 
@@ -85,6 +86,7 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
 CHECKPOINTS: Final = "/v1/audit-log/checkpoints?per_page=100"
 
 
+@pytest.mark.slow
 def test_everything_is_answered_as_before(upgraded: Upgraded) -> None:
     meant = MEANT[upgraded.commit]
     used, found = set(), []
