@@ -127,7 +127,7 @@ def test_an_expectation_is_met(server: Server) -> None:
     body = _project("Expected", 200)
     lines = [*EXPECTING.strip().splitlines(), f"Content-Length: {len(body)}", "Host: localhost"]
     lines += [f"Authorization: Bearer {server.client.token}", "", ""]
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
         connection.sendall("\r\n".join(lines).encode())
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(body)

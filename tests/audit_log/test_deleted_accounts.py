@@ -65,9 +65,9 @@ def test_sealing_waits_for_a_deletion_that_ends(
     with client.app.app_context(), ThreadPoolExecutor(2) as pool:
         with transaction():
             deque(delete_account(client.account_id), maxlen=0)
-            pool.submit(write, client).result(timeout=20)
+            pool.submit(write, client).result(timeout=60)
             sealing = pool.submit(seal, client, monkeypatch)
             until_it_waits(sealing)
-        sealing.result(timeout=20)
+        sealing.result(timeout=60)
     assert audit_entries(client) == []
     assert checkpoints(client) == []

@@ -98,7 +98,7 @@ def stripe_story(client: Client) -> list[SignedMessage]:
 
 def send(port: int, messages: list[SignedMessage]) -> list[tuple[int, str]]:
     """Send events one after the other. Returns status and result of each."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     responses = []
     for path, raw, headers in messages:
         sent = headers | {"Content-Type": "application/json"}

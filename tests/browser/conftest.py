@@ -17,7 +17,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
 from config import ROOT
 from tests.browser.chromium import NoBrowser, chromium
@@ -28,9 +28,10 @@ from tests.make.browser import PASSWORD
 from tests.make.mails import link_in
 from tests.node import skip
 from tests.ports import free_port
+from tests.waiting import PATIENCE, wait_for
 
-START_SECONDS = 60
-MAIL_SECONDS = 20
+START_SECONDS = 120
+expect.set_options(timeout=1000 * PATIENCE)
 _people = itertools.count(1)
 _addresses = itertools.count(13 << 24 | 1)  # 13.0.0.1
 
@@ -55,10 +56,9 @@ class Instance:
 
     def mail_to(self, address: str, number: int = 1) -> EmailMessage:
         """The mail to an address that came as number so many; waits for the worker to send it."""
-        deadline = time.monotonic() + MAIL_SECONDS
-        while len(found := self.inbox.to(address)) < number:
-            assert time.monotonic() < deadline, f"no mail number {number} came to {address}"
-            time.sleep(0.05)
+        found: list[EmailMessage] = wait_for(
+            lambda: len(mails := self.inbox.to(address)) >= number and mails
+        )
         return found[number - 1]
 
     def link_to(self, address: str, number: int = 1) -> str:
@@ -104,14 +104,14 @@ def running_instance(scratch: Path, port: int | None = None, **settings: str) ->
             yield made
         finally:
             serving.terminate()
-            serving.wait(15)
+            serving.wait(PATIENCE)
 
 
 def _wait(made: Instance, serving: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and serving.poll() is None:
         try:
-            with urllib.request.urlopen(f"{made.url}/readyz", timeout=2):
+            with urllib.request.urlopen(f"{made.url}/readyz", timeout=30):
                 return
         except OSError:
             time.sleep(0.1)
@@ -156,6 +156,7 @@ class Visitor:
         self.context.on("console", self._complain)
         self.context.on("request", self._check_host)
         self.context.on("weberror", lambda error: self.faults.append(str(error.error)))
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.page: Page = self.context.new_page()
 
     def _check_host(self, request: Request) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from playwright.sync_api import Page
 
 from tests.browser.conftest import Visitor
 from tests.make.features import collection, feature
 from tests.make.geometry import multi_square, square
+from tests.waiting import PATIENCE
 
 Scene = tuple[str, Visitor]
 _HOSTILE = ('<b>Bold</b> & "quoted"', "مشروع الغابة القديمة", "Unbroken" * 25)
@@ -110,7 +113,7 @@ def _upload(visitor: Visitor, file: bytes, outcome: str) -> None:
 
 
 def _reload_until(visitor: Visitor, text: str) -> None:
-    path, deadline = visitor.path, time.monotonic() + 30
+    path, deadline = visitor.path, time.monotonic() + PATIENCE
     while not visitor.page.get_by_text(text).count():
         assert time.monotonic() < deadline, f"no {text} on {path}"
         visitor.page.wait_for_timeout(500)
@@ -122,6 +125,16 @@ def settle(visitor: Visitor) -> None:
     """Wait until maps have drawn what they load, where there are scripts."""
     visitor.page.wait_for_load_state("networkidle")
     visitor.page.wait_for_timeout(300)
+
+
+def press_until(page: Page, key: str, is_so: Callable[[], object]) -> None:
+    """Press a key of the map again and again: it takes none while it moves."""
+    for _ in range(100):
+        page.keyboard.press(key)
+        page.wait_for_timeout(400)
+        if is_so():
+            return
+    raise AssertionError(f"{key} does not do it")
 
 
 def create(visitor: Visitor, **fields: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.forest_scenes import press_until
 from tests.browser.test_keyboard import press, reach
 from tests.make.geometry import square
 
@@ -82,6 +83,4 @@ def test_the_map_is_moved_and_the_list_filtered(forester: Visitor) -> None:
     page.locator("#map").focus()
     before = page.url
     page.keyboard.press("+")
-    page.wait_for_timeout(500)
-    page.keyboard.press("ArrowRight")
-    expect(page).not_to_have_url(before)
+    press_until(page, "ArrowRight", lambda: page.url != before)

@@ -9,14 +9,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visitor
-from tests.browser.forest_scenes import create, settle
+from tests.browser.forest_scenes import create, press_until, settle
 from tests.make.geometry import square
 
 
 def hectares(page: Page) -> float:
     """The area that is shown while drawing."""
     area = page.locator("#report .area")
-    expect(area).to_be_visible(timeout=15_000)  # the server may be busy
+    expect(area).to_be_visible()
     return float(re.sub(r"[^\d.]", "", area.inner_text()))
 
 
@@ -186,7 +186,8 @@ def test_what_was_cancelled_is_offered_again(forester: Visitor) -> None:
     page = forester.go("/projects/new")
     settle(forester)
     page.locator("#name").fill("Left by mistake")
-    page.wait_for_timeout(400)  # until it is kept
+    kept = "Object.values(localStorage).some(text => text.includes('Left by mistake'))"
+    page.wait_for_function(kept)
     page.locator("#cancel").click()
     page.wait_for_url("**/projects")
     forester.go("/projects/new")
@@ -221,10 +222,8 @@ def test_a_map_goes_to_countries_and_coordinates(forester: Visitor) -> None:
     expect(page.locator(".toast")).to_contain_text("No such place")
     field.press("Escape")
     expect(field).to_be_hidden()
-    for _ in range(8):
-        page.locator("#map").press("-")
-        page.wait_for_timeout(400)
-    expect(page.get_by_text("Brazil", exact=True).first).to_be_attached()
+    page.locator("#map").focus()
+    press_until(page, "-", page.get_by_text("Brazil", exact=True).count)
 
 
 @pytest.mark.slow
@@ -245,17 +244,15 @@ def test_the_list_follows_the_map_and_the_map_the_list(forester: Visitor) -> Non
     for _ in range(3):
         page.keyboard.press("+")
         page.wait_for_timeout(400)
-    for _ in range(8):
-        page.keyboard.press("ArrowLeft")
-        page.wait_for_timeout(300)
-    expect(rows).not_to_have_count(2)
+    press_until(page, "ArrowLeft", lambda: rows.count() != 2)
+    settle(forester)
     shared = page.url
     assert "bbox=" in shared
     count = rows.count()
     other = forester.context.new_page()
     other.goto(shared)
     other.wait_for_load_state("networkidle")
-    assert other.locator(".project-list li").count() == count
+    expect(other.locator(".project-list li")).to_have_count(count)
     other.close()
 
 

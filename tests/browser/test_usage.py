@@ -12,7 +12,7 @@ from tests.browser.usage_scenes import fill
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 30_000  # milliseconds
+SECONDS = 60_000  # milliseconds
 
 
 def test_requests_appear_by_themselves_and_by_key(forester: Visitor, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.egress.receivers import Receiver, answering
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 30_000  # milliseconds
+SECONDS = 60_000  # milliseconds
 
 
 def _sent(receiver: Receiver) -> list[str]:

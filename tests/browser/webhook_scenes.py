@@ -13,7 +13,7 @@ from tests.egress.receivers import answering
 
 Scene = tuple[str, Visitor]
 _HOSTILE = ('<b>Bold</b> & "quoted"', "مستقبل الأحداث", "Unbroken" * 25)
-_SECONDS = 30_000  # milliseconds
+_SECONDS = 60_000  # milliseconds
 
 
 def webhooks(visitor: Visitor) -> Iterator[Scene]:

@@ -35,7 +35,7 @@ class Caller:
 
     def connection(self) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cafile=str(self.certificates.authority))
-        return http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=5)
+        return http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=60)
 
     def signed(self, secret: str, body: bytes = BODY, **headers: str) -> dict[str, str]:
         named = request_headers("evt_1", "project.created", "dlv_1", MOMENT)

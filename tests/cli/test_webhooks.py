@@ -27,7 +27,7 @@ from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
 from tests.ports import free_port
 from tests.webhooks.job import deliver_due, forget_deliveries
 
-SECONDS = 30
+SECONDS = 60
 
 
 class Listener:

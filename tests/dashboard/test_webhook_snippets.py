@@ -79,12 +79,12 @@ def running(app: Flask, language: str, folder: Path, secrets: str) -> Iterator[i
         yield port
     finally:
         process.terminate()
-        process.wait(15)
+        process.wait(60)
 
 
 def _post(port: int, body: bytes, signature: str | None) -> int:
     """The status of the answer; 0 while nothing listens."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {} if signature is None else {"X-Service-Signature": signature}
     try:
         connection.request("POST", PATH, body, headers)

@@ -114,7 +114,7 @@ def test_the_version_before_this_one_works_on_our_tables(empty_app: Flask, tmp_p
     }
     done = subprocess.run(
         [sys.executable, "-c", CALLS], cwd=former, env=environ, capture_output=True, text=True,
-        timeout=60,
+        timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     statuses = json.loads(done.stdout)

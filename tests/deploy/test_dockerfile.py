@@ -83,7 +83,9 @@ def run(image: Path, words: list[str], **settings: str) -> subprocess.CompletedP
     here = {"PATH": os.environ["PATH"], "PYTHONPATH": str(image.with_name("python"))}
     environ = environment(DOCKERFILE) | here | settings
     words = [sys.executable if word == "python" else word for word in words]
-    return subprocess.run(words, cwd=image, env=environ, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        words, cwd=image, env=environ, capture_output=True, text=True, timeout=120
+    )
 
 
 def test_what_is_copied_exists() -> None:

@@ -136,7 +136,7 @@ def test_a_client_of_the_page_waits_for_the_minute_and_not_for_the_day(
         lines = [client.stdout.readline() for _ in range(3)]
         store.pexpire(f"canopy:window:{account.account_id}", 5000)
         try:
-            rest, errors = client.communicate("\n", timeout=60)
+            rest, errors = client.communicate("\n", timeout=120)
         finally:
             client.kill()
     assert errors == ""

@@ -253,7 +253,7 @@ def test_no_grid_is_downloaded() -> None:
             [sys.executable, "-c", code % point(3_500_000, 5_500_000)],
             env={**os.environ, **network},
             check=True,
-            timeout=60,
+            timeout=120,
         )
         with pytest.raises(TimeoutError):
             server.accept()

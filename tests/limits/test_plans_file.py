@@ -125,7 +125,7 @@ def test_a_wrong_file_stops_the_start_with_one_sentence(tmp_path: Path, command:
         env=environ,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
     )
     assert done.returncode != 0
     assert f"PLANS_FILE {path}, line 2: members of [free] must be a whole number" in done.stderr

@@ -49,6 +49,6 @@ def test_the_worker_says_so(tmp_path: Path) -> None:
         make_webhook(make_account(app), url="https://hooks.example.org/", events=EVENTS)
     environ = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": OTHER[::-1]}
     command = [sys.executable, str(ROOT / "worker.py")]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert done.stderr.startswith("SECRET_KEY is not the key")

@@ -31,11 +31,23 @@ from tests.maintenance.conftest import prune
 OLD = timedelta(days=max(EVENT_DAYS, LOG_DAYS), hours=IDEMPOTENCY_HOURS)
 MANY = 1_100
 _PRUNE = """
-import os
+import os, time
+from types import SimpleNamespace
+from sqlalchemy import text
+from app.db.extensions import db
 from app.factory import create_app
 from app.maintenance import jobs, pruning
 from config import load_settings
-pruning.PAUSE = 10
+
+def wait(_):
+    with db.engine.connect() as connection:
+        left = connection.execute(text("SELECT count(*) FROM events")).scalar_one()
+    if left < int(os.environ["MANY"]):
+        print("between two batches", flush=True)
+        time.sleep(600)
+    return False
+
+pruning.shutdown = SimpleNamespace(requested=SimpleNamespace(wait=wait, is_set=lambda: False))
 with create_app(load_settings(os.environ)).app_context():
     for job in jobs.JOBS:
         job.function()
@@ -177,7 +189,7 @@ def test_two_jobs_at_once_share_the_rows(account_id: str, instance: Flask) -> No
 
     def run() -> None:
         with instance.app_context():
-            both.wait(10)
+            both.wait(60)
             found.append(prune())
 
     threads = [threading.Thread(target=run) for _ in range(2)]
@@ -208,10 +220,11 @@ def test_a_job_that_is_killed_leaves_whole_rows(account_id: str, instance: Flask
     settings = instance.config["SETTINGS"]
     environ = {"INSTANCE_PATH": str(settings.instance_path), "LOG_LEVEL": "error"}
     environ["DATABASE_URL"] = settings.database_url
-    with subprocess.Popen([sys.executable, "-c", _PRUNE], cwd=ROOT, env=environ) as job:
-        end = time.monotonic() + 20
-        while left(Event) == MANY and time.monotonic() < end:
-            time.sleep(0.01)
+    environ["MANY"] = str(MANY)
+    command = [sys.executable, "-c", _PRUNE]
+    with subprocess.Popen(command, cwd=ROOT, env=environ, stdout=subprocess.PIPE) as job:
+        assert job.stdout is not None
+        assert job.stdout.readline() == b"between two batches\n"
         job.kill()
     assert 0 < left(Event) < MANY
     prune()

@@ -28,10 +28,11 @@ After = Callable[[float], None]
 @pytest.fixture
 def after(client: Client, monkeypatch: pytest.MonkeyPatch) -> After:
     """Prunes at a moment so many days from now."""
-    real = clock.now
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment)
 
     def run(days: float) -> None:
-        monkeypatch.setattr(clock, "now", lambda: real() + timedelta(days=days))
+        monkeypatch.setattr(clock, "now", lambda: moment + timedelta(days=days))
         with client.app.app_context():
             prune()
 

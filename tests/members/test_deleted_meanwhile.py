@@ -28,7 +28,7 @@ def while_deleted(app: Flask, user_id: str, call: Callable[[], T]) -> T:
             db.session.flush()
             result = pool.submit(call)
             until_it_waits(result)
-        return result.result(timeout=20)
+        return result.result(timeout=60)
 
 
 @pytest.fixture(autouse=True)

@@ -34,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterato
 
 @pytest.mark.slow
 def test_every_command_works(server: Server, tmp_path: Path) -> None:
-    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/docs", timeout=20) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/docs", timeout=60) as answer:
         page = answer.read().decode()
     (tmp_path / ".curlrc").write_text(CURLRC)
     (tmp_path / UPLOAD["file"]).write_bytes(collection(feature(name="Cedar Creek")))
@@ -73,7 +73,7 @@ def _run(command: Command, operation: Operation | None, client: Client, folder: 
         },
         text=True,
         capture_output=True,
-        timeout=20,
+        timeout=60,
         cwd=folder,
     )
     assert not re.findall(r"\$[A-Z_]+_ID", command.text) or ids, command.text

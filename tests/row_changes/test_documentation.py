@@ -51,7 +51,7 @@ def run(client: Client, script: str, address: str, folder: Path, **environ: str)
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=120,
     )
     return done.stdout + done.stderr
 

@@ -17,7 +17,7 @@ from tests.node import HERE, NODE, modules
 
 CLIENT_ID = "canopy:tests"
 CLIENT_SECRET = "a secret % with + signs"
-SECONDS = 20
+SECONDS = 60
 _numbers = itertools.count(1)
 
 

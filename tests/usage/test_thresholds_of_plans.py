@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,7 @@ from app.usage.thresholds import crossed
 from tests.make import Client, make_account, make_project, square, together
 from tests.make.properties import examples
 from tests.usage.helpers import ALL, in_transaction, levels, usage_events
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.both
 
@@ -78,15 +80,16 @@ def test_concurrent_changes_are_checked_against_the_new_plan(
         for path in paths:
             client.post(f"{path}/archive")
         calls = [lambda p=p: client.post(f"{p}/restore") for p in paths]
-    before = len(usage_events(client))
+    before, changed = len(usage_events(client)), threading.Event()
 
     def put_on_the_second() -> None:
         with app.app_context():
             set_plan(client.account_id, second)
+            changed.set()
             time.sleep(0.3)
             db.session.commit()
 
-    together(put_on_the_second, *(lambda c=c: (time.sleep(0.1), c()) for c in calls))
+    together(put_on_the_second, *(lambda c=c: (changed.wait(PATIENCE), c()) for c in calls))
     assert levels(client)[0] == (4 if second == "free" else 0)
     assert usage_events(client)[before:] == (ALL if second == "free" else [])
 

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from tests.node import NODE, modules
 
-SECONDS = 20  # that anything here may take
+SECONDS = 60  # that anything here may take
 
 
 class Loopback:

@@ -99,7 +99,7 @@ def test_signing_in_redirects_straight_back_if_consent_is_remembered(
         visitor.press("Sign in")
         visitor.page.locator("[aria-invalid]").first.wait_for()
     woods.enter(visitor)
-    visitor.page.wait_for_url(f"{back.uri}?**", timeout=5_000)
+    visitor.page.wait_for_url(f"{back.uri}?**")
     assert "code" in back.response()
 
 
@@ -115,12 +115,12 @@ def test_forms_redirect_to_uris_that_a_policy_cannot_express(
         return sent.url.startswith(f"{uri}?code=")
 
     woods.ask(visitor, address)
-    with visitor.page.expect_request(is_led_on, timeout=5_000):
+    with visitor.page.expect_request(is_led_on):
         visitor.press("Allow")
     visitor.context.clear_cookies()
     visitor.page = visitor.context.new_page()  # the other one still waits for somebody to answer
     visitor.go(address)
-    with visitor.page.expect_request(is_led_on, timeout=5_000):
+    with visitor.page.expect_request(is_led_on):
         woods.enter(visitor)
 
 

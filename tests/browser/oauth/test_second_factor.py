@@ -40,7 +40,7 @@ def test_a_code_leads_on_to_the_application(
     visitor.press("Continue")
     visitor.fill(second_factor_code=app.next_code())
     visitor.press("Continue")
-    visitor.page.wait_for_url(f"{back.uri}?**", timeout=5_000)
+    visitor.page.wait_for_url(f"{back.uri}?**")
     assert status(instance, exchange(instance, application, back)) == 200
 
 
@@ -69,6 +69,6 @@ def test_a_passkey_leads_on_to_the_application(
     forester.press("Allow")
     expect(forester.page.locator("h1")).to_have_text(ASKED)
     forester.press("Use a passkey")
-    forester.page.wait_for_url(f"{back.uri}?**", timeout=5_000)
+    forester.page.wait_for_url(f"{back.uri}?**")
     assert status(instance, exchange(instance, application, back)) == 200
     forester.leave()

@@ -20,7 +20,7 @@ from tests.docs.pages import blocks
 from tests.node import NODE, modules
 from tests.ports import free_port
 
-SECONDS: Final = 30
+SECONDS: Final = 60
 LANGUAGES: Final = ("python", "javascript")
 
 

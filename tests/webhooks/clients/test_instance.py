@@ -22,7 +22,7 @@ from tests.webhooks.clients.running import LANGUAGES, running_receiver
 
 pytestmark = pytest.mark.slow
 
-START_SECONDS = 60
+START_SECONDS = 120
 
 
 class Instance:
@@ -50,7 +50,7 @@ class Instance:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self.serving.poll() is None:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=2):
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=30):
                     return
             except OSError:
                 time.sleep(0.1)
@@ -75,7 +75,7 @@ class Instance:
         request = urllib.request.Request(
             address, b"" if body is None else json.dumps(body).encode(), headers
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)["data"]
 
 
@@ -89,7 +89,7 @@ def instance(scratch: Path, authority: Authority) -> Iterator[Instance]:
         yield made
     finally:
         made.serving.terminate()
-        made.serving.wait(15)
+        made.serving.wait(60)
 
 
 @pytest.mark.trial

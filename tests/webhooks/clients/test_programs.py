@@ -88,7 +88,7 @@ class Sender:
             self.running.url, body if sent is None else sent, signed | (headers or {})
         )
         try:
-            with urllib.request.urlopen(request, timeout=10, context=self.context) as answer:
+            with urllib.request.urlopen(request, timeout=60, context=self.context) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             return error.code
