@@ -69,8 +69,12 @@ def _read(connection: socket.socket) -> Answer:
 
 
 @contextlib.contextmanager
-def gunicorn(folder: Path, **settings: str) -> Iterator[Server]:
-    """A server with a database of its own in ``folder``."""
+def gunicorn(folder: Path, *, code: str = "", **settings: str) -> Iterator[Server]:
+    """A server with a database of its own in ``folder``.
+
+    Args:
+        code: what is run before the application is made.
+    """
     port = free_port()
     environ = {"INSTANCE_PATH": str(folder), "PORT": str(port), "WEB_WORKERS": "1"} | settings
     app = create_app(load_settings(environ))
@@ -79,7 +83,9 @@ def gunicorn(folder: Path, **settings: str) -> Iterator[Server]:
     client = make_account(app)
     with app.app_context():
         close_all()
-    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"]
+    (folder / "served.py").write_text(f"{code}\nfrom wsgi import app\n")
+    command += [f"--pythonpath={folder}", "served:app"]
     bare = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     with (folder / "gunicorn.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=bare | environ, stdout=log, stderr=log)

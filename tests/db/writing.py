@@ -11,7 +11,7 @@ import pytest
 from app.db.write_queue import QueuedConnection, join_queue
 
 
-def opened(path: Path, milliseconds: int = 20_000) -> QueuedConnection:
+def opened(path: Path, milliseconds: int = 60_000) -> QueuedConnection:
     connection = sqlite3.connect(
         path,
         timeout=milliseconds / 1000,
@@ -44,8 +44,17 @@ def fails_to_begin(connection: QueuedConnection) -> None:
 
 
 def can_begin(path: Path) -> bool:
-    """Whether another change can begin, almost at once."""
-    with closing(opened(path, 100)) as connection, suppress(sqlite3.OperationalError):
+    """Whether another change can begin, be it late."""
+    return _begins(path, 60_000)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether no other change can begin now."""
+    return not _begins(path, 100)
+
+
+def _begins(path: Path, milliseconds: int) -> bool:
+    with closing(opened(path, milliseconds)) as connection, suppress(sqlite3.OperationalError):
         begin(connection)
         return True
     return False

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import socket
 import sqlite3
-import time
+import struct
+import termios
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,6 +19,7 @@ from app.projects.service import create_project
 from bench.instance import polygon
 from tests.api.server import Server
 from tests.make import Client
+from tests.waiting import PATIENCE, wait_for
 
 
 def fill(client: Client, *, projects: int, positions: int) -> None:
@@ -31,7 +34,7 @@ def fill(client: Client, *, projects: int, positions: int) -> None:
 
 def request(server: Server, path: str, client: Client | None = None) -> socket.socket:
     """A connection on which an export was requested."""
-    connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
     connection.sendall(
         f"GET {path} HTTP/1.1\r\nHost: localhost\r\n"
         f"Authorization: Bearer {(client or server.client).token}\r\n\r\n".encode()
@@ -59,10 +62,17 @@ def rest(connection: socket.socket) -> bytes:
 
 def wait_until_free(server: Server) -> None:
     """Wait until no export of the server's account is running."""
-    deadline = time.monotonic() + 10
-    while server.send("GET /v1/exports/assets HTTP/1.1").status == 503:
-        assert time.monotonic() < deadline, "the slot was not given back"
-        time.sleep(0.05)
+    wait_for(lambda: server.send("GET /v1/exports/assets HTTP/1.1").status != 503)
+
+
+def wait_until_stuck(connection: socket.socket) -> None:
+    """Wait until so much was sent that the export waits for its client, or soon does."""
+
+    def arrived() -> int:
+        (size,) = struct.unpack("i", fcntl.ioctl(connection, termios.FIONREAD, bytes(4)))
+        return int(size)
+
+    wait_for(lambda: arrived() > 60_000)
 
 
 @contextmanager

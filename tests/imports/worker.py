@@ -19,7 +19,7 @@ from tests.conftest import CHEAP_PASSWORDS
 from tests.imports.making import read
 from tests.make import Client
 
-_PATIENCE = 60.0  # seconds
+_PATIENCE = 120.0  # seconds
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import text
 
 from app.db.extensions import db
+from tests.waiting import PATIENCE
 
 T = TypeVar("T")
 
@@ -25,7 +26,7 @@ def together(*calls: Callable[[], T]) -> list[T]:
     ready = threading.Barrier(len(calls))
 
     def run(call: Callable[[], T]) -> T:
-        ready.wait(timeout=20)
+        ready.wait(timeout=PATIENCE)
         return call()
 
     with ThreadPoolExecutor(len(calls)) as pool:

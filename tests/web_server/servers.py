@@ -8,15 +8,21 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from config import ROOT
 from tests.ports import free_port
+from tests.waiting import PATIENCE
 
 ASKED = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+PATIENT = """
+from app.web_server import arriving, response_buffer
+arriving.REQUEST_TIMEOUT = arriving.UPLOAD_TIMEOUT = 600.0
+response_buffer.SEND_TIMEOUT = response_buffer.RESPONSE_TIMEOUT = 600.0
+"""
 
 # Answers with what it was sent: path, length and digest of the body.
 ECHO = """
@@ -53,15 +59,13 @@ class SmallServer(NamedTuple):
         return (self.folder / "log").read_text()
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
 
-    def answered_within(self) -> float:
-        """Seconds until a client that behaves is answered."""
-        began = time.monotonic()
+    def check_answers(self) -> None:
+        """See that a client that behaves is answered."""
         with self.connect() as client:
             client.sendall(ASKED)
             assert client.recv(100).startswith(b"HTTP/1.1 200")
-        return time.monotonic() - began
 
 
 class Received(NamedTuple):
@@ -102,20 +106,26 @@ def small_server(
     *options: str,
     preexec: Callable[[], None] | None = None,
 ) -> Iterator[SmallServer]:
-    """Run an application with two threads.
+    """Run an application with two threads. It waits for its clients: what they hold up, they hold
+    up for longer than a test waits.
 
     Args:
-        application: the code of a module with a WSGI application ``app``.
+        application: the code of a module with a WSGI application ``app``. It may set other times.
         options: of gunicorn.
         preexec: called in the process before it becomes gunicorn.
     """
     folder.mkdir(exist_ok=True)
-    (folder / "small.py").write_text(application)
+    (folder / "small.py").write_text(PATIENT + application)
     port = free_port()
     command = [
         *(sys.executable, "-m", "gunicorn", "--config=/dev/null", "--threads=2", "--workers=1"),
         "--worker-class=app.web_server.gunicorn_worker.EnvelopeWorker",
-        *("--no-control-socket", "--graceful-timeout=3", f"--bind=127.0.0.1:{port}"),
+        *(
+            "--no-control-socket",
+            "--graceful-timeout=3",
+            "--keep-alive=600",
+            f"--bind=127.0.0.1:{port}",
+        ),
         *(f"--pythonpath={ROOT},{folder}", *options, "small:app"),
     ]
     with (folder / "log").open("wb") as log:
@@ -126,9 +136,9 @@ def small_server(
     try:
         while process.poll() is None:
             with contextlib.suppress(ConnectionError, AssertionError):
-                server.answered_within()
+                server.check_answers()
                 break
         yield server
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)

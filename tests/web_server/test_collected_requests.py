@@ -184,7 +184,7 @@ gunicorn_worker.MAX_IN_FILES = 400_000
 
 
 def is_refused(server: SmallServer) -> bool:
-    """Whether a large body finds no room, and says so."""
+    """Whether a large body finds no room, and says so soon."""
     with server.connect() as client:
         client.sendall(post("/large", BODY)[:-1])
         client.settimeout(1)
@@ -210,7 +210,7 @@ def test_large_bodies_have_a_bound_together(tmp_path: Path) -> None:
             first.sendall(post("/large", BODY)[:-1])
             wait_for(lambda: largest_file(server) > 250_000)  # else another may come before it
             wait_for(lambda: is_refused(server))
-            assert server.answered_within() < 1
+            server.check_answers()
             first.sendall(BODY[-1:])
             assert receive(first).body == echoed("/large", BODY)
         wait_for(lambda: not is_refused(server))
@@ -224,7 +224,7 @@ def test_a_full_disk_is_survived(tmp_path: Path) -> None:
     """Writing fails past a size of the file, as on a disk that is full."""
     with small_server(tmp_path / "full", IN_FILES, "--preload", preexec=_small_files) as server:
         worker = server.worker
-        assert is_refused(server)
+        wait_for(lambda: is_refused(server))
         with server.connect() as client:
             client.sendall(post("/", BODY[:140_000]))
             assert receive(client).body == echoed("/", BODY[:140_000])
@@ -241,7 +241,7 @@ def test_of_too_many_connections_the_slowest_goes(tmp_path: Path) -> None:
             dripping.append(stack.enter_context(server.connect()))
             dripping[-1].sendall(DRIP)
             time.sleep(0.01)
-        assert server.answered_within() < 1
+        server.check_answers()
         answer = receive(dripping[0])
         assert answer.status == 503
         assert "retry-after" in answer.headers
@@ -259,7 +259,7 @@ def test_of_too_many_connections_an_idle_one_goes(tmp_path: Path, sent: bytes) -
     ):
         for _ in range(40):
             stack.enter_context(server.connect()).sendall(sent)
-        assert server.answered_within() < 1
+        server.check_answers()
 
 
 def _few_files() -> None:
@@ -271,25 +271,30 @@ def test_a_process_without_files_to_open_survives(tmp_path: Path) -> None:
         worker = server.worker
         for _ in range(150):
             stack.enter_context(server.connect()).sendall(DRIP)
-        assert server.answered_within() < 2
+        server.check_answers()
         assert server.worker == worker
 
 
 # The end
 
+SOON_REFUSED = f"""
+from app.web_server import gunicorn_worker
+gunicorn_worker._LAST_ANSWERS = 585.0  # what is not complete 15 seconds after the signal is refused
+{ECHO}
+"""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_half_sent_requests_do_not_hold_up_the_end(tmp_path: Path, number: signal.Signals) -> None:
-    options = ["--graceful-timeout=5"]
-    with small_server(tmp_path / "end", ECHO, *options) as server, ExitStack() as stack:
+    options = ["--graceful-timeout=600"]
+    with small_server(tmp_path / "end", SOON_REFUSED, *options) as server, ExitStack() as stack:
         dripping = [stack.enter_context(server.connect()) for _ in range(10)]
         for client in dripping:
             client.sendall(DRIP)
         late = stack.enter_context(server.connect())
         late.sendall(post("/late", b"hello")[:-1])
-        server.answered_within()  # those that came before were accepted before
-        began = time.monotonic()
+        server.check_answers()  # those that came before were accepted before
         server.process.send_signal(number)
         time.sleep(1)
         late.sendall(b"o")
@@ -297,4 +302,3 @@ def test_half_sent_requests_do_not_hold_up_the_end(tmp_path: Path, number: signa
         assert answer.body == echoed("/late", b"hello")
         assert answer.headers["connection"] == "close"
         assert {receive(client).status for client in dripping} == {503}
-        assert 2 < time.monotonic() - began < 5

@@ -59,12 +59,12 @@ def ask(folder: Path, valkey_url: str) -> Iterator[Ask]:
         yield lambda request: _exchange(_connect(server, address), request)
     finally:
         server.terminate()
-        server.wait(20)
+        server.wait(60)
 
 
 def _connect(server: subprocess.Popen[bytes], address: str) -> socket.socket:
     client = socket.socket(socket.AF_UNIX)
-    client.settimeout(20)
+    client.settimeout(60)
     while server.poll() is None:
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
             client.connect(address)

@@ -76,7 +76,7 @@ def test_a_paced_response_has_an_end() -> None:
         began = time.monotonic()
         with pytest.raises(BrokenPipeError):
             response.sendall(bytes(10_000_000))
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 30
 
 
 def test_pacing_is_of_the_response_of_the_thread() -> None:
