@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,12 +20,12 @@ from config import ROOT, load_settings
 from tests.deploy.debian import Program
 from tests.postgres import PostgresServer
 from tests.postgresql.pgbouncer import ROLE, Pgbouncer, pgbouncer
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 
 # Connections to PostgreSQL, and those that the application may open to pgbouncer for writing and
 # as many for reading.
 SIZES = {"session": (10, 2), "transaction": (3, 8)}
-TIMEOUT_MS = 2000
+TIMEOUT_MS = 5000
 
 
 @dataclass
@@ -51,7 +50,7 @@ class Behind:
             env=bare | self.environ | environ,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=2 * PATIENCE,
         )
 
     def as_superuser(self, statement: str) -> None:
@@ -66,7 +65,8 @@ class Behind:
             )
             parameters = (ROLE, *changed)
             wait_for(lambda: connection.execute(ended, parameters).fetchone() == (0,))
-        time.sleep(0.2)
+        # pgbouncer notices that soon, and until then gives a client one that has ended.
+        wait_for(lambda: all(self.pgbouncer.responds() for _ in range(20)))
         self.close()
 
     def close(self) -> None:

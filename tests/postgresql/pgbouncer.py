@@ -16,7 +16,7 @@ from tests.deploy.debian import Program
 from tests.deploy.files import text
 from tests.ports import free_port
 from tests.postgres import PostgresServer
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 
 ROLE, PASSWORD = "canopy", "p@ss"
 
@@ -46,7 +46,7 @@ class Pgbouncer:
                 stdout=log,
                 stderr=log,
             )
-        wait_for(self._responds)
+        wait_for(self.responds)
         return process
 
     def connect(self) -> psycopg.Connection[tuple[object, ...]]:
@@ -69,7 +69,8 @@ class Pgbouncer:
             assert number == 1, name
         return file
 
-    def _responds(self) -> bool:
+    def responds(self) -> bool:
+        """Whether PostgreSQL can be asked through it."""
         with contextlib.suppress(psycopg.Error), self.connect() as connection:
             return connection.execute("SELECT 1").fetchone() == (1,)
         return False
@@ -86,7 +87,7 @@ def pgbouncer(
         yield made
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def _new_database(server: PostgresServer) -> str:

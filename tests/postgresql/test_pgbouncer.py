@@ -111,7 +111,7 @@ def test_while_all_connections_are_taken_requests_get_503(behind: Behind) -> Non
         began = time.monotonic()
         assert client.get("/v1/projects").status_code == 503
         assert client.post("/v1/projects", json={"name": "Late"}).status_code == 503
-        assert time.monotonic() - began < 15
+        assert time.monotonic() - began < 60
     assert client.post("/v1/projects", json={"name": "In time"}).status_code == 201
     assert client.get("/v1/projects").json["meta"]["total"] == 1
 
@@ -120,8 +120,8 @@ def test_a_statement_in_a_transaction_has_the_time_limit(behind: Behind) -> None
     with behind.app.app_context():
         began = time.monotonic()
         with pytest.raises(OperationalError, match="statement timeout"):
-            db.session.execute(text("SELECT pg_sleep(5)"))
-        assert time.monotonic() - began < 2 * TIMEOUT_MS / 1000
+            db.session.execute(text("SELECT pg_sleep(60)"))
+        assert time.monotonic() - began < 30
         db.session.rollback()
         assert db.session.execute(text("SHOW jit")).scalar_one() == "off"
         db.session.rollback()
@@ -137,6 +137,6 @@ def test_a_reading_has_that_of_the_role(behind: Behind) -> None:
             queries.connect() as connection,
             pytest.raises(OperationalError, match="statement timeout"),
         ):
-            connection.exec_driver_sql("SELECT pg_sleep(5)")
+            connection.exec_driver_sql("SELECT pg_sleep(60)")
     finally:
         behind.as_superuser(f"ALTER ROLE {ROLE} RESET ALL")
