@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visitor
 from tests.browser.forest_scenes import create, press_until, settle
 from tests.make.geometry import square
+from tests.waiting import wait_for
 
 
 def hectares(page: Page) -> float:
@@ -187,7 +188,7 @@ def test_what_was_cancelled_is_offered_again(forester: Visitor) -> None:
     settle(forester)
     page.locator("#name").fill("Left by mistake")
     kept = "Object.values(localStorage).some(text => text.includes('Left by mistake'))"
-    page.wait_for_function(kept)
+    wait_for(lambda: page.evaluate(kept))
     page.locator("#cancel").click()
     page.wait_for_url("**/projects")
     forester.go("/projects/new")

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -25,9 +24,8 @@ from tests.egress.conftest import LOOPBACK
 from tests.make import Client, events, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
 from tests.ports import free_port
+from tests.waiting import PATIENCE, wait_for
 from tests.webhooks.job import deliver_due, forget_deliveries
-
-SECONDS = 60
 
 
 class Listener:
@@ -67,7 +65,7 @@ class Listener:
         assert self.process.stdout is not None
         assert self.process.stderr is not None
         self.process.send_signal(number)
-        code = self.process.wait(SECONDS)
+        code = self.process.wait(PATIENCE)
         return code, self.process.stdout.read(), self.process.stderr.read()
 
 
@@ -124,13 +122,6 @@ def deliver_here(app: Flask) -> None:
     """As one does that was started as the command says."""
     authority = ensure_certificates(app.config["SETTINGS"].instance_path).authority
     deliver(app, webhook_allowed_networks=LOOPBACK, webhook_ca_bundle=authority)
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

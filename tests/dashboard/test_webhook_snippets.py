@@ -23,7 +23,7 @@ from app.security.webhook_signing import new_secret, signatures
 from tests.deliveries.makers import MOMENT
 from tests.node import NODE
 from tests.ports import free_port
-from tests.webhooks.clients.running import wait_until
+from tests.waiting import wait_for
 
 PATH: Final = "/in/canopy.x-1"
 BODY: Final = '{"id": "evt_1", "name": "Wald am Fluß — 森 \U0001f332"}\n'.encode()
@@ -75,7 +75,7 @@ def running(app: Flask, language: str, folder: Path, secrets: str) -> Iterator[i
         return _post(port, b"", None) != 0
 
     try:
-        wait_until(listens)
+        wait_for(listens)
         yield port
     finally:
         process.terminate()

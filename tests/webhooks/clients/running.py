@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from config import ROOT
 from tests.docs.pages import blocks
 from tests.node import NODE, modules
 from tests.ports import free_port
+from tests.waiting import wait_for
 
 SECONDS: Final = 60
 LANGUAGES: Final = ("python", "javascript")
@@ -63,7 +63,7 @@ class RunningReceiver:
 
     def printed(self, number: int) -> list[list[str]]:
         """The words of its lines, as soon as there are so many."""
-        wait_until(lambda: len(self.lines) >= number)
+        wait_for(lambda: len(self.lines) >= number)
         return list(self.lines)
 
     def end(self) -> None:
@@ -85,7 +85,7 @@ class RunningReceiver:
                 return True
             return False
 
-        wait_until(listens)
+        wait_for(listens)
 
 
 @contextmanager
@@ -113,13 +113,6 @@ def run_script(name: str, folder: Path, given: Any) -> Any:
     )
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
-
-
-def wait_until(condition: Any) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it takes too long"
-        time.sleep(0.02)
 
 
 def _command(language: str, code: str, folder: Path) -> list[str]:
