@@ -17,6 +17,9 @@ from trials.faults.starvation import starved
 
 pytestmark = pytest.mark.slow
 
+# Of an instance whose leases last a second: a delivery that gets no turn for longer is sent twice.
+# tests/deliveries has receivers that are held by events, and leases that do not run out.
+
 
 @pytest.fixture(scope="module")
 def running(scratch: Path) -> Iterator[Service]:
@@ -27,10 +30,12 @@ def running(scratch: Path) -> Iterator[Service]:
         yield made
 
 
+@pytest.mark.trial
 def test_a_worker_that_is_killed_loses_nothing(running: Service) -> None:
     assert kills(running, 4, seconds=0.2, victims=["job"]).wrong == []
 
 
+@pytest.mark.trial
 def test_a_store_that_is_flushed_loses_nothing(running: Service) -> None:
     assert flushes(running, seconds=1.5, every=0.3).wrong == []
 
@@ -40,6 +45,7 @@ def test_a_store_that_was_away_loses_nothing(running: Service) -> None:
     assert absent(running, seconds=1.5).wrong == []
 
 
+@pytest.mark.trial
 def test_hostile_receivers_harm_nobody(running: Service) -> None:
     assert hostile.receivers(running, seconds=1.5, before=0.5, are_slow=False).wrong == []
 

@@ -34,6 +34,7 @@ SHAPES = ("zigzag", "holes_beside_comb", "loops")
 FEW = {"zigzag": 2_000}
 
 
+# Of seconds; tests/web_server/test_health_checks.py and tests/api/test_expensive.py see who waits.
 @pytest.mark.trial
 @pytest.mark.timeout(900)  # two minutes on a machine that has nothing else to do
 def test_expensive_requests_hold_up_nobody(scratch: Path) -> None:
@@ -60,7 +61,6 @@ def test_every_boundary_is_covered(client: Client) -> None:
     assert shapes == {"/v1/geometry/validate", "/v1/projects", "/v1/projects/<project_id>"}
 
 
-@pytest.mark.slow
 def test_every_form_is_covered(client: Client) -> None:
     sent = {each.name.split()[1] for each in forms(client)}
     assert sent == {*page_rules(), "/oauth/token", "/oauth/revoke", "/oauth/introspect"}

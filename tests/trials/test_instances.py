@@ -28,6 +28,8 @@ def folder(scratch: Path, request: pytest.FixtureRequest) -> Path:
     return made
 
 
+# Fails where no kill met a request; tests/web_server/test_spread.py has a process that is killed.
+@pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 def test_web_processes_that_are_killed_lose_nothing(database: str, folder: Path) -> None:
     with service(database, folder, settings={"WEB_WORKERS": "2"}) as running:
@@ -49,6 +51,8 @@ def test_a_full_disk_loses_nothing(database: str, folder: Path) -> None:
         pytest.skip(str(error))
 
 
+# Of real minutes, on the clock of a whole instance. tests/limits, tests/db/test_waiting.py and
+# tests/values/test_clock.py move it, too.
 @pytest.mark.trial
 def test_a_clock_that_is_moved_leaves_all_sane(folder: Path) -> None:
     try:
@@ -59,6 +63,7 @@ def test_a_clock_that_is_moved_leaves_all_sane(folder: Path) -> None:
     assert found.wrong == []
 
 
+# Counts how often jobs run in eight seconds. tests/running/test_worker.py has jobs that are killed.
 @pytest.mark.trial
 def test_bad_jobs_harm_no_others(folder: Path) -> None:
     settings = {"JOB_MEMORY_MB": str(MEMORY_MB)}
@@ -66,7 +71,6 @@ def test_bad_jobs_harm_no_others(folder: Path) -> None:
         assert bad_jobs(running, seconds=8).wrong == []
 
 
-@pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.timeout(600)
 def test_an_import_goes_on_whatever_is_killed(database: str, folder: Path) -> None:
@@ -74,7 +78,6 @@ def test_an_import_goes_on_whatever_is_killed(database: str, folder: Path) -> No
         assert import_kills(running, 500, kills=["database", "valkey"]).wrong == []
 
 
-@pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.timeout(600)
 def test_hostile_files_do_no_harm(database: str, folder: Path) -> None:
