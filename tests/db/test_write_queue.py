@@ -119,13 +119,10 @@ def test_the_queue_and_sqlite_share_one_timeout(
     left: list[
         tuple[float, int]
     ] = []  # when the deadline is, and the milliseconds that SQLite gets
-    milliseconds_left = write_queue._milliseconds_left
-
-    def noted(deadline: Deadline) -> int:
-        left.append((deadline.at, milliseconds_left(deadline)))
-        return left[-1][1]
-
-    monkeypatch.setattr(write_queue, "_milliseconds_left", noted)
+    name, real = "_milliseconds_left", write_queue._milliseconds_left
+    monkeypatch.setattr(
+        write_queue, name, lambda end: left.append((end.at, real(end))) or left[-1][1]
+    )
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as outside,
         closing(opened(path, 2000)) as connection,

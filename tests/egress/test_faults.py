@@ -28,20 +28,17 @@ from tests.egress.receivers import (
     repeating,
     saying,
 )
+from tests.ports import free_port
 
 SECONDS = 0.5
 GIVEN_UP = 30.0  # seconds; who waits longer for what never comes has not given it up
-# What may be slow before something else is, on a busy machine. Then the attempt is made again.
-BEFORE = {
-    FailureReason.SLOW_NAME: (),
-    FailureReason.SLOW_CONNECT: (FailureReason.SLOW_NAME,),
-    FailureReason.SLOW_TLS: (FailureReason.SLOW_NAME, FailureReason.SLOW_CONNECT),
-    FailureReason.SLOW_RESPONSE: (
-        FailureReason.SLOW_NAME,
-        FailureReason.SLOW_CONNECT,
-        FailureReason.SLOW_TLS,
-    ),
-}
+# On a busy machine what comes before may be slow, too. Then the attempt is made again.
+STAGES = (
+    FailureReason.SLOW_NAME,
+    FailureReason.SLOW_CONNECT,
+    FailureReason.SLOW_TLS,
+    FailureReason.SLOW_RESPONSE,
+)
 _ALL = (ip_network("0.0.0.0/0"),)
 OK = head(200, {"Content-Length": "0"})
 
@@ -80,13 +77,14 @@ ANSWERS: dict[str, tuple[Answering, FailureReason]] = {
 
 def _fail(egress: Egress, url: str, reason: FailureReason, seconds: float = SECONDS) -> EgressError:
     """How a post fails: for this reason, and in time."""
-    if reason not in BEFORE:
+    before = STAGES[: STAGES.index(reason)] if reason in STAGES else ()
+    if reason not in STAGES:
         seconds = 4 * GIVEN_UP
     begun = time.monotonic()
     with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=seconds)
     assert time.monotonic() - begun < GIVEN_UP
-    if failed.value.reason in BEFORE.get(reason, ()) and seconds < GIVEN_UP / 2:
+    if failed.value.reason in before and seconds < GIVEN_UP / 2:
         return _fail(egress, url, reason, 2 * seconds)
     assert failed.value.reason is reason
     return failed.value
@@ -231,7 +229,7 @@ def _full_backlog() -> Iterator[int]:
     """A port that takes no connection anymore, and refuses none."""
     with contextlib.ExitStack() as stack:
         listening = stack.enter_context(socket.socket())
-        listening.bind(("127.0.0.1", 0))
+        listening.bind(("127.0.0.1", free_port()))
         listening.listen(0)
         for _ in range(4):
             waiting = stack.enter_context(socket.socket())
@@ -264,9 +262,7 @@ def test_many_addresses_that_hang(make_egress: MakeEgress) -> None:
 
 
 def test_connection_refused(egress: Egress) -> None:
-    with Listener() as listener:
-        pass
-    _fail(egress, listener.url(), FailureReason.REFUSED)
+    _fail(egress, f"https://localhost:{free_port()}/", FailureReason.REFUSED)
 
 
 def test_unreachable_host(make_egress: MakeEgress, receiver: Receiver) -> None:
@@ -295,3 +291,8 @@ def test_an_unknown_name(make_egress: MakeEgress) -> None:
     reason = FailureReason.NO_PUBLIC_ADDRESS
     _fail(make_egress(resolve=refuse), "https://a.test", reason)
     _fail(make_egress(resolve=lambda host: []), "https://a.test", reason)
+
+
+def test_an_invalid_url(egress: Egress) -> None:
+    failed = _fail(egress, "http://localhost/", FailureReason.BAD_URL)
+    assert failed.timing == Timing()

@@ -39,7 +39,7 @@ def _in_turn(*answers: list[str]) -> Resolve:
 
 def _refused(egress: Egress, url: str) -> bool:
     with pytest.raises(EgressError) as failed:
-        egress.post(url, b"{}", {}, seconds=1)
+        egress.post(url, b"{}", {}, seconds=60)
     return failed.value.reason is FailureReason.NO_PUBLIC_ADDRESS
 
 

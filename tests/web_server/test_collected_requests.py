@@ -275,20 +275,15 @@ def test_a_process_without_files_to_open_survives(tmp_path: Path) -> None:
         assert server.worker == worker
 
 
-# The end
-
-SOON_REFUSED = f"""
-from app.web_server import gunicorn_worker
-gunicorn_worker._LAST_ANSWERS = 585.0  # what is not complete 15 seconds after the signal is refused
-{ECHO}
-"""
+# What is not complete 15 seconds after the signal is refused.
+SOON_REFUSED = f"import app.web_server.gunicorn_worker as own; own._LAST_ANSWERS = 585.0\n{ECHO}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_half_sent_requests_do_not_hold_up_the_end(tmp_path: Path, number: signal.Signals) -> None:
-    options = ["--graceful-timeout=600"]
-    with small_server(tmp_path / "end", SOON_REFUSED, *options) as server, ExitStack() as stack:
+    options = (SOON_REFUSED, "--graceful-timeout=600")
+    with small_server(tmp_path / "end", *options) as server, ExitStack() as stack:
         dripping = [stack.enter_context(server.connect()) for _ in range(10)]
         for client in dripping:
             client.sendall(DRIP)
