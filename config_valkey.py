@@ -18,6 +18,8 @@ SENTINEL_PORT = 26379
 _PATH = re.compile(r"/(?P<service>[A-Za-z0-9._-]+)(/(?P<database>[0-9]{1,5})?)?")
 _FORM = "redis+sentinel://host:26379,host:26379,host:26379/mymaster/0"
 
+# Python's urlsplit refuses an IPv6 address that is not the first of several hosts.
+_HOSTS = re.compile(r"(?<=://)[^/?#]*")
 _read_url = url("redis", "rediss", "unix", *SENTINEL_SCHEMES)
 
 
@@ -39,8 +41,10 @@ class SentinelAddress:
 
 def valkey_address(value: str) -> str | None:
     """The URL of one server, or of the Sentinels that know which one to use."""
+    if sentinel_address(value) is not None:
+        return value
     found = _read_url(value)
-    if found is not None and sentinel_address(found) is None:
+    if found is not None:
         check_port(found)
     return found
 
@@ -48,10 +52,11 @@ def valkey_address(value: str) -> str | None:
 def sentinel_address(value: str) -> SentinelAddress | None:
     """The parts of ``redis+sentinel://[user:password@]host:26379,…/service[/database]``; None for
     the URL of one server. Raises ValueError."""
-    parts = urlsplit(value)
-    if parts.scheme not in SENTINEL_SCHEMES:
+    netloc = _HOSTS.search(value)
+    parts = urlsplit(_HOSTS.sub("", value, count=1))
+    if netloc is None or parts.scheme not in SENTINEL_SCHEMES:
         return None
-    user, _, hosts = parts.netloc.rpartition("@")
+    user, _, hosts = netloc[0].rpartition("@")
     path = _PATH.fullmatch(unquote(parts.path))
     if path is None:
         raise ValueError(
