@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import zlib
-from functools import cache
 from typing import Any, Final
 
 from flask import Flask
@@ -53,6 +52,10 @@ _OF_DEPRECATION: Final = {"deprecation", "sunset"}
 _NOT_ALWAYS: Final = {"idempotency-replayed", *_OF_DEPRECATION}  # only some answers have them
 # Those that an instance leaves out without its store, or when it limits nothing.
 _LIMITS: Final = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
+
+# Kept with the application, and gone with it: some tests make one of their own.
+_DOCUMENT: Final = "tests.contract.document"
+_VALIDATORS: Final = "tests.contract.validators"
 
 
 def check_contract(app: Flask, response: TestResponse) -> None:
@@ -121,14 +124,22 @@ def _check_operation(app: Flask, response: TestResponse, rule: str, sent: set[st
     assert not errors, f"{where}: {errors[0].message} at {list(errors[0].absolute_path)}"
 
 
-@cache
 def _document(app: Flask) -> dict[str, Any]:
-    with app.app_context():
-        return description()
+    if _DOCUMENT not in app.extensions:
+        with app.app_context():
+            app.extensions[_DOCUMENT] = description()
+    document: dict[str, Any] = app.extensions[_DOCUMENT]
+    return document
 
 
-@cache
 def _validator(app: Flask, pointer: str) -> Draft202012Validator:
+    made: dict[str, Draft202012Validator] = app.extensions.setdefault(_VALIDATORS, {})
+    if pointer not in made:
+        made[pointer] = _new_validator(app, pointer)
+    return made[pointer]
+
+
+def _new_validator(app: Flask, pointer: str) -> Draft202012Validator:
     resource = Resource.from_contents(_document(app), default_specification=DRAFT202012)
     registry = Registry().with_resource("urn:canopy", resource)
     schema = {"$ref": f"urn:canopy{pointer}"}

@@ -90,9 +90,12 @@ def _document(app: Flask) -> dict[str, Any]:
 
 
 @cache
+def _schema(app: Flask) -> Any:
+    return schemathesis.openapi.from_dict(_document(app))
+
+
 def _strategy(app: Flask, operation: Operation, mode: GenerationMode) -> st.SearchStrategy[Any]:
-    schema = schemathesis.openapi.from_dict(_document(app))
-    made: Any = schema[_path(operation)][operation.method]
+    made: Any = _schema(app)[_path(operation)][operation.method]
     if mode is GenerationMode.NEGATIVE and not (made.body or made.query or made.headers):
         mode = GenerationMode.POSITIVE
     strategy: st.SearchStrategy[Any] = made.as_strategy(generation_mode=mode)
