@@ -29,6 +29,13 @@ _UNUSED: Final = 14 * 86_400  # seconds
 SQLITE: Final = "canopy.sqlite3"  # the name of the file in a kept folder, and in an instance's
 
 
+def root() -> Path:
+    """The folder, made first where there is none."""
+    folder = Path(tempfile.gettempdir()) / f"canopy-tests-{os.getuid()}"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 def copy_sqlite(instance: Path) -> None:
     """Put a database with tables into an instance folder that has none."""
     target = instance / SQLITE
@@ -65,25 +72,23 @@ def _make_sqlite(folder: Path) -> None:
 
 def _kept(kind: str, make: Callable[[Path], None]) -> Path:
     """The folder of this kind; made first where there is none."""
-    root = Path(tempfile.gettempdir()) / f"canopy-tests-{os.getuid()}"
-    root.mkdir(exist_ok=True)
-    folder = root / f"{kind}-{_key()}"
-    with _alone(root / "lock"):
+    folder = root() / f"{kind}-{_key()}"
+    with _alone(root() / "lock"):
         if not folder.exists():
-            with tempfile.TemporaryDirectory(dir=root) as name:
+            with tempfile.TemporaryDirectory(dir=root()) as name:
                 unfinished = Path(name) / "made"
                 unfinished.mkdir()
-                for made in (root, Path(name), unfinished):
+                for made in (root(), Path(name), unfinished):
                     made.chmod(0o755)  # PostgreSQL's user walks through
                 make(unfinished)
                 unfinished.rename(folder)
         os.utime(folder)
-        _delete_unused(root)
+        _delete_unused()
     return folder
 
 
-def _delete_unused(root: Path) -> None:
-    for path in root.iterdir():
+def _delete_unused() -> None:
+    for path in root().iterdir():
         if path.is_dir() and time.time() - path.stat().st_mtime > _UNUSED:
             shutil.rmtree(path, ignore_errors=True)
 

@@ -18,6 +18,8 @@ from tests.programs import describe_programs
 # The seed is ours (``--seed``), also with CI=true, for which Hypothesis has one of its own.
 hypothesis.settings.register_profile("canopy", derandomize=False, deadline=None, database=None)
 hypothesis.settings.load_profile("canopy")
+# Not in the checkout: what it notes of its constants, and of Unicode.
+hypothesis.configuration.set_hypothesis_home_dir(templates.root() / "hypothesis")
 
 _CHECKOUT: Final = pytest.StashKey[set[tuple[str, int]]]()
 TIERS: Final = ("slow", "trial")  # markers of what runs only if it is asked for
