@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from app.egress import Egress, EgressError
+from app.egress import Egress, EgressError, Timing
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import (
@@ -218,7 +219,7 @@ def test_no_tls(egress: Egress, said: bytes) -> None:
 def test_a_receiver_that_requires_a_client_certificate(
     egress: Egress, receiver: Receiver, authority: Authority
 ) -> None:
-    receiver.context.verify_mode = receiver.context.verify_mode.CERT_REQUIRED
+    receiver.context.verify_mode = ssl.CERT_REQUIRED
     receiver.context.load_verify_locations(authority.ca_path)
     _fail(egress, receiver.url(), FailureReason.TLS)
     assert receiver.requests == []

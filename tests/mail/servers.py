@@ -112,7 +112,8 @@ class _Controller(Controller):
     async def _end_connections(self) -> None:
         for smtp in self.made:
             if smtp.transport is not None:
-                smtp.transport.abort()
+                with suppress(AttributeError):  # asyncio's, once TLS has ended
+                    smtp.transport.abort()
         await asyncio.sleep(0.01)
 
     async def _close_connections(self) -> None:
