@@ -83,6 +83,7 @@ def _unchunked(body: bytes) -> bytes:
     return whole
 
 
+@pytest.mark.slow
 def test_it_is_an_export_like_others(server: Server) -> None:
     with half_read(server, PATH):
         assert server.send("GET /v1/exports/assets HTTP/1.1").status == 503

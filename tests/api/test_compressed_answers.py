@@ -123,6 +123,7 @@ def test_head(server: Server, item: str) -> None:
             assert head.headers[name] == read.headers[name]
 
 
+@pytest.mark.slow
 def test_without_asking_nothing_is_compressed(server: Server, item: str) -> None:
     for path in (item, "/v1/projects?per_page=100", "/docs", "/static/any/css/base.css"):
         answer = _get(server, path)
@@ -130,6 +131,7 @@ def test_without_asking_nothing_is_compressed(server: Server, item: str) -> None
         assert int(answer.headers["content-length"]) == len(answer.body)
 
 
+@pytest.mark.slow
 def test_a_page_of_another_origin(server: Server, item: str) -> None:
     asked = ["Access-Control-Request-Method: PUT", f"Origin: {ORIGIN}"]
     question = _get(server, item, *asked, method="OPTIONS")

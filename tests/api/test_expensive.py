@@ -168,6 +168,7 @@ def test_a_large_geometry_is_checked_in_the_turn_of_its_body(
     assert not expensive._turn.locked()
 
 
+@pytest.mark.slow
 def test_the_next_one_has_its_turn_after_a_refusal(client: Client) -> None:
     for _ in range(2 * EXPENSIVE_WAITING):
         assert client.post("/v1/projects", json=LARGE).status_code == 422

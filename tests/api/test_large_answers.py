@@ -141,6 +141,7 @@ def test_no_more_of_a_large_page_is_read_than_is_sent(
     assert file.closed
 
 
+@pytest.mark.slow
 def test_a_large_page_that_is_known_is_not_sent(large: Client, files: list[SeenFile]) -> None:
     headers = {"Accept-Encoding": "gzip"}
     tag = _page(large, headers=headers)[1]["ETag"]

@@ -61,6 +61,7 @@ def test_a_chunked_body_past_the_limit_is_refused(server: Server, more: int) -> 
     assert answer.json["error"]["code"] == "PAYLOAD_TOO_LARGE"
 
 
+@pytest.mark.slow
 def test_an_announced_body_past_the_limit_is_refused(server: Server) -> None:
     body = _project("Announced", LIMIT + 1)
     head = CHUNKED.replace("Transfer-Encoding: chunked", f"Content-Length: {len(body)}")

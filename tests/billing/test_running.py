@@ -128,7 +128,7 @@ def test_in_order_the_plan_follows(server: Server, story: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("story", [own_story, stripe_story])
+@pytest.mark.parametrize("story", [pytest.param(own_story, marks=pytest.mark.trial), stripe_story])
 def test_concurrent_repeated_and_shuffled_events_lead_to_the_same_state(
     server: Server, story: Any
 ) -> None:

@@ -72,6 +72,7 @@ PARTS = (
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PARTS), max_size=5).map(",".join))
 @example(f"t={NOW},v1=0,v1={GOOD}")
 @example(f"t={NOW},v1={GOOD},v0=0")

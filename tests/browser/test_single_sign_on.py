@@ -33,6 +33,7 @@ def without_passwords(scratch: Path) -> Iterator[Instance]:
         yield made
 
 
+@pytest.mark.slow
 def test_signing_up_out_and_in(visitor: Visitor) -> None:
     person = claims()
     arrive(visitor, person)
@@ -47,6 +48,7 @@ def test_signing_up_out_and_in(visitor: Visitor) -> None:
     assert person["email"] in visitor.go("/profile").locator("main").inner_text()
 
 
+@pytest.mark.trial
 def test_the_requested_page_comes_next(visitor: Visitor) -> None:
     visitor.go("/accounts")
     visitor.page.get_by_role("link", name=LINK).click()
@@ -56,6 +58,7 @@ def test_the_requested_page_comes_next(visitor: Visitor) -> None:
     assert visitor.path == "/accounts"
 
 
+@pytest.mark.slow
 def test_an_unverified_address_is_refused(visitor: Visitor) -> None:
     arrive(visitor, claims(email_verified=False))
     assert visitor.heading == "Your email address is not verified"
@@ -70,6 +73,7 @@ def test_a_foreign_domain_is_refused(visitor: Visitor) -> None:
     assert "ada@elsewhere.example" in visitor.page.locator("main").inner_text()
 
 
+@pytest.mark.slow
 def test_cancelling_leads_back(visitor: Visitor) -> None:
     visitor.go("/login")
     visitor.page.get_by_role("link", name=LINK).click()

@@ -213,6 +213,7 @@ def test_a_name_that_is_never_resolved_is_given_up_too(
     assert not model.asked
 
 
+@pytest.mark.slow
 @pytest.mark.provokes(503)
 def test_a_handshake_that_does_not_end_is_given_up(
     caller: Client, model: ModelServer, monkeypatch: pytest.MonkeyPatch

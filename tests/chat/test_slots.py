@@ -127,8 +127,12 @@ def test_no_connection_of_the_database_waits_for_the_model(
     ("settings", "loaded"),
     [
         ({}, "[]"),
-        ({"CHAT_MODEL": "forest-1"}, "[]"),
-        ({"CHAT_BASE_URL": "http://127.0.0.1:9/v1"}, "[]"),
+        pytest.param({"CHAT_MODEL": "forest-1"}, "[]", marks=pytest.mark.trial),
+        pytest.param(
+            {"CHAT_BASE_URL": "http://127.0.0.1:9/v1"},
+            "[]",
+            marks=pytest.mark.trial,
+        ),
         (
             {"CHAT_BASE_URL": "http://127.0.0.1:9/v1", "CHAT_MODEL": "forest-1"},
             "['httpx2', 'openai']",

@@ -100,6 +100,7 @@ def test_a_missing_file_or_account(run: Run, client: Client, tmp_path: Path) -> 
     assert "nobody" in nobody.stderr
 
 
+@pytest.mark.slow
 def test_a_file_without_a_coordinate_system_is_imported_when_one_is_named(
     run: Run, client: Client, tmp_path: Path
 ) -> None:

@@ -72,6 +72,7 @@ def _read_all(descriptor: int, into: list[bytes]) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_wrong_setting(environment: dict[str, str]) -> None:
     result = canopy(environment | {"WEB_WORKERS": "none"}, "account", "list")
     assert (result.returncode, result.stdout) == (2, "")

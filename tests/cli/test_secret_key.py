@@ -57,6 +57,7 @@ def secret_of(app: Flask, webhook_id: str) -> str:
         return text
 
 
+@pytest.mark.slow
 def test_a_key_in_the_folder_is_changed_in_two_steps(start: Start, tmp_path: Path) -> None:
     old = start()
     client = make_account(old)
@@ -91,6 +92,7 @@ def test_a_key_in_the_folder_is_changed_in_two_steps(start: Start, tmp_path: Pat
     assert repeated.get_data() == keyed.get_data()
 
 
+@pytest.mark.slow
 def test_no_entry_of_the_audit_log_is_left_to_the_former_key(start: Start) -> None:
     client = make_account(start())
     runner(client.app)("secret-key", "rotate")
@@ -101,6 +103,7 @@ def test_no_entry_of_the_audit_log_is_left_to_the_former_key(start: Start) -> No
     assert about["checkpoints"] == 1
 
 
+@pytest.mark.slow
 def test_the_second_step_waits_for_the_restart_of_every_part(start: Start, tmp_path: Path) -> None:
     """What was encrypted with the new key alone, a part with the old one could not read."""
     old = start()
@@ -162,6 +165,7 @@ def test_a_key_of_the_environment_is_shown_and_no_file_is_touched(
     assert (tmp_path / "own" / "secret_key").read_text() == before
 
 
+@pytest.mark.slow
 def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(start: Start) -> None:
     app = start()
     client = make_account(app)

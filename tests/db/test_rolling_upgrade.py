@@ -78,6 +78,7 @@ def test_which_later_revisions_this_version_runs_on(
     assert status == (200 if is_supported else 503)
 
 
+@pytest.mark.slow
 def test_it_works_on_the_tables_of_a_later_version(empty_app: Flask, tmp_path: Path) -> None:
     with empty_app.app_context():
         migrations.upgrade()

@@ -105,6 +105,7 @@ def test_owners_and_admins_are_told_once(app: Flask, client: Client) -> None:
     assert not any("is being deleted" in text_of(mail) for mail in mails_to(app, viewer.email))
 
 
+@pytest.mark.slow
 def test_a_run_that_has_no_time_left_is_continued(
     app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +120,7 @@ def test_a_run_that_has_no_time_left_is_continued(
     assert tables_naming(app, due.account_id) == KEPT
 
 
+@pytest.mark.slow
 def test_a_worker_that_ends_leaves_the_rest_to_the_next(app: Flask, due: Client) -> None:
     shutdown.requested.set()
     try:
@@ -129,6 +131,7 @@ def test_a_worker_that_ends_leaves_the_rest_to_the_next(app: Flask, due: Client)
     assert tables_naming(app, due.account_id) == KEPT
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_after_the_last_commit_leaves_nothing(
     app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +156,7 @@ def test_people_stay(app: Flask, due: Client) -> None:
     assert browser.get(PAGE, follow=False).status == 303
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [OperationalError("DELETE", {}, Exception("canceled by the server")), ValueError("corrupt")],

@@ -38,6 +38,7 @@ def is_kept(client: Client, user_id: str) -> bool:
     return "users" in tables_naming(client.app, user_id)
 
 
+@pytest.mark.slow
 @how
 def test_who_never_signed_up_is_forgotten(own: Client, how: str) -> None:
     invited = make_invited(own)

@@ -31,6 +31,7 @@ def states(customer: Client) -> list[str]:
     return [row["state"] for row in deliveries(customer)]
 
 
+@pytest.mark.slow
 def test_all_deliveries_of_a_long_queue_are_sent(
     customer: Client, make_receiver: MakeReceiver, deliver: Deliver
 ) -> None:

@@ -28,6 +28,7 @@ def test_a_secret_that_cannot_be_read_sends_nothing(
     assert "next_retry_at" in entry
 
 
+@pytest.mark.slow
 def test_it_does_not_count_against_the_receiver(
     customer: Client,
     receiver: Receiver,

@@ -182,7 +182,10 @@ def test_what_is_held_and_asked_is_bounded(
 
 @pytest.mark.both
 @pytest.mark.slow
-@pytest.mark.parametrize("has_succeeded", [True, False], ids=["healthy", "unknown"])
+@pytest.mark.parametrize(
+    "has_succeeded",
+    [pytest.param(True, id="healthy", marks=pytest.mark.trial), pytest.param(False, id="unknown")],
+)
 def test_two_workers_send_each_delivery_once(
     delivering: Flask,
     customer: Client,

@@ -42,6 +42,7 @@ def _use(client: Client, days_ago: int) -> None:
         db.session.commit()
 
 
+@pytest.mark.slow
 def test_accounts_that_use_what_may_soon_be_gone(
     customer: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

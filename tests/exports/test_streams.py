@@ -101,6 +101,7 @@ def test_a_client_that_leaves_before_the_file_is_written(server: Server) -> None
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_other_requests_go_on_meanwhile(server: Server) -> None:
     other = make_account(server.client.app)
     fill(other, projects=3, positions=10)
@@ -115,6 +116,7 @@ def test_other_requests_go_on_meanwhile(server: Server) -> None:
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_no_more_than_two_run_at_once(server: Server) -> None:
     app = server.client.app
     second, third = make_account(app), make_account(app)
@@ -125,6 +127,7 @@ def test_no_more_than_two_run_at_once(server: Server) -> None:
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_the_log_of_sqlite_can_be_written_back_meanwhile(server: Server, folder: Path) -> None:
     with half_read(server, _path("geojson")) as connection:
         wait_until_stuck(connection)
@@ -162,6 +165,7 @@ def test_a_reader_who_may_no_longer_have_it(server: Server, folder: Path, format
     assert '"ERROR"' not in log
 
 
+@pytest.mark.slow
 def test_a_failure_before_the_first_byte_is_an_error_response(server: Server, folder: Path) -> None:
     with without_table(folder, "projects"):
         answer = server.send("GET /v1/exports/projects?format=csv HTTP/1.1")

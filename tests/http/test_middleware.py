@@ -82,6 +82,7 @@ def _addresses(rule: Rule) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @each_scheme
 def test_every_route_has_them_with_every_method(bare: Flask, scheme: str) -> None:
     caller = bare.test_client()

@@ -84,6 +84,7 @@ def test_a_backup_that_was_changed_is_refused(own: Flask, path: Path) -> None:
                 assert checksums(own) == before
 
 
+@pytest.mark.slow
 def test_the_signature_of_another_backup_is_refused(own: Flask, path: Path, folder: Path) -> None:
     fill(own)
     run(own, "backup", folder / "later.zip")
@@ -93,6 +94,7 @@ def test_the_signature_of_another_backup_is_refused(own: Flask, path: Path, fold
     assert "was changed" in run(own, "restore", path, "--yes").stderr
 
 
+@pytest.mark.slow
 def test_one_without_a_signature_is_restored_when_that_is_asked_for(own: Flask, path: Path) -> None:
     """As older versions made them."""
     rewritten(path, _without_signature)

@@ -57,6 +57,7 @@ def test_a_backup_restores_every_row_into_either_database(
     assert min(before[name][0] for name in names) > 1
 
 
+@pytest.mark.slow
 def test_nulls_of_sql_and_of_json_stay_apart(make_instance: MakeInstance, folder: Path) -> None:
     app = make_instance("sqlite")
     make_account(app)
@@ -138,6 +139,7 @@ def test_the_manifest_says_what_the_file_holds(instance: Flask, folder: Path) ->
     assert made.size == (folder / "b.zip").stat().st_size
 
 
+@pytest.mark.slow
 def test_a_backup_that_names_no_commit_or_more_than_is_known_is_read(
     make_instance: MakeInstance, folder: Path
 ) -> None:

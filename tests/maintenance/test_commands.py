@@ -100,6 +100,7 @@ def test_a_restore_in_json(instance: Flask, folder: Path) -> None:
     assert document["same_secret_key"] is True
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_one_sentence_and_exit_1(
     make_instance: MakeInstance, folder: Path
 ) -> None:
@@ -198,6 +199,7 @@ def environ(instance: Flask, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return values
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("environ")
 def test_the_doctor_of_a_sound_instance(instance: Flask) -> None:
     fill(instance)
@@ -212,6 +214,7 @@ def test_the_doctor_of_a_sound_instance(instance: Flask) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("environ")
 def test_the_doctor_of_an_instance_with_a_fault(instance: Flask) -> None:
     spoil(fill(instance), area_m2=-1)

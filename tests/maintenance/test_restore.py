@@ -119,6 +119,7 @@ def test_what_was_restored_is_found_and_goes_on(
                 assert count_faults(connection) + text_faults(connection) == []
 
 
+@pytest.mark.slow
 def test_indexes_that_were_out_of_step_are_right_afterwards(
     make_instance: MakeInstance, folder: Path
 ) -> None:
@@ -185,6 +186,7 @@ def test_whoever_writes_meanwhile_waits_or_gets_503(instance: Flask, folder: Pat
     assert client.get("/v1/projects").json["meta"]["total"] == 1 + (answers == [201])
 
 
+@pytest.mark.slow
 def test_a_restore_waits_for_a_writer_who_goes_the_other_way_round(
     make_instance: MakeInstance, folder: Path
 ) -> None:

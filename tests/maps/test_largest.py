@@ -119,6 +119,7 @@ def test_a_box_with_few_is_read_from_the_index_of_boxes(account_id: str) -> None
         assert "ix_projects" not in plan
 
 
+@pytest.mark.slow
 def test_what_may_be_searched(account_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Among the MAP_SEARCHED largest of the account."""
     monkeypatch.setattr(largest, "MAP_NEAR", 0)

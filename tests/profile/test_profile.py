@@ -151,6 +151,7 @@ def test_sessions_of_others_cannot_be_ended(app: Flask, browser: Browser) -> Non
     assert browser.get("/profile").title == "Your profile"
 
 
+@pytest.mark.slow
 def test_an_ended_session_has_ended_in_every_process(
     app: Flask, browser: Browser, email: str
 ) -> None:

@@ -162,6 +162,7 @@ def test_one_server_for_all_who_come_at_once(folder: Path, marked: Marked) -> No
         user.leave()
 
 
+@pytest.mark.slow
 def test_who_comes_while_it_ends_gets_a_fresh_one(folder: Path, marked: Marked) -> None:
     seen = set()
     for _ in range(10):

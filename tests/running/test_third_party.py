@@ -200,6 +200,7 @@ def test_the_sprite_has_every_icon(made: Path, monkeypatch: pytest.MonkeyPatch) 
     assert {symbol.get("stroke") for symbol in symbols} == {"currentColor"}
 
 
+@pytest.mark.slow
 def test_nothing_loads_what_is_elsewhere_or_missing(made: Path) -> None:
     for path in made.rglob("*"):
         if path.suffix in (".js", ".css", ".svg"):

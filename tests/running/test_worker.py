@@ -67,6 +67,7 @@ def deliveries(environment: dict[str, str]) -> Callable[[str], list[float]]:
 Deliveries = Callable[[str], list[float]]
 
 
+@pytest.mark.slow
 def test_alone_it_starts_valkey_and_leaves_nothing(start_worker: Start, marked: Marked) -> None:
     worker = start_worker()
     wait_for(lambda: marked.pids("unixsocket:"))
@@ -144,6 +145,7 @@ def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: D
     assert not (instance.folder / "job.finished").exists()
 
 
+@pytest.mark.slow
 def test_a_job_that_lingers_is_woken(
     serve: Callable[..., Instance], deliveries: Deliveries
 ) -> None:

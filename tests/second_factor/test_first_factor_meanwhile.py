@@ -69,6 +69,7 @@ def test_a_passkey_is_not_added_to_it(
     assert (page.status, "has just been turned on" in page.text) == (409, True)
 
 
+@pytest.mark.slow
 def test_the_password_alone_links_nothing_to_it(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

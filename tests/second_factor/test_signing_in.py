@@ -253,6 +253,7 @@ def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str, la
     assert give(begin(app, email, own), value=factor.code()).path == "/welcome"
 
 
+@pytest.mark.slow
 def test_a_new_known_browser_brings_no_new_attempts(app: Flask, email: str, later: Later) -> None:
     own = sign_in(app, email)
     factor = turn_on(own)

@@ -144,6 +144,7 @@ def test_what_is_no_boundary_has_no_shapes(text: str) -> None:
     assert map_shape(text, 5) is None
 
 
+@pytest.mark.slow
 def test_a_comb_takes_no_longer_than_the_largest_may(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a whole comb GEOS would need hours, and a deep stack. It gets short runs of it."""
     teeth = [[number * 1e-4, 1.0 + number % 2] for number in range(GEOMETRY_POSITIONS - 4)]

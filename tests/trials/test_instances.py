@@ -42,7 +42,9 @@ def test_a_locked_database_stops_no_read(folder: Path) -> None:
         assert locked(running, seconds=1.5).wrong == []
 
 
-@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.parametrize(
+    "database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.trial)]
+)
 def test_a_full_disk_loses_nothing(database: str, folder: Path) -> None:
     try:
         with on_small_disk(database, folder) as running:

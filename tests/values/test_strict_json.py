@@ -22,6 +22,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values)
 @settings(deadline=None, database=None)
 def test_what_python_writes_is_read_as_it_was(value: Any) -> None:
@@ -29,6 +30,7 @@ def test_what_python_writes_is_read_as_it_was(value: Any) -> None:
         assert loads(text.encode()) == value
 
 
+@pytest.mark.slow
 @given(values)
 @settings(deadline=None, database=None)
 def test_what_is_written_is_read_by_python(value: Any) -> None:

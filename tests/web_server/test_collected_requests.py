@@ -266,6 +266,7 @@ def _few_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
 
 
+@pytest.mark.slow
 def test_a_process_without_files_to_open_survives(tmp_path: Path) -> None:
     with small_server(tmp_path / "few", ECHO, preexec=_few_files) as server, ExitStack() as stack:
         worker = server.worker

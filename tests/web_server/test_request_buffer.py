@@ -183,6 +183,7 @@ def read_by_gunicorn(data: bytes) -> bool | None:
     return True if len(body) >= sum(lengths) else None
 
 
+@pytest.mark.slow
 def test_gunicorn_finds_the_same_end() -> None:
     chance = random.Random()
     found = dict.fromkeys(Progress, 0)

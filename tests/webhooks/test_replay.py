@@ -265,6 +265,7 @@ def test_how_far_a_replay_is(
     assert data["sent"] in (1, 2), "attempted, with any result; the second one is due a bit later"
 
 
+@pytest.mark.slow
 def test_a_finished_replay_is_told_of_until_the_next_one(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:

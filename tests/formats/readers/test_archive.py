@@ -170,6 +170,7 @@ def test_a_small_file_may_have_any_ratio(tmp_path: Path, opened: Opened) -> None
     assert len(opened(packed(tmp_path, ("a", bytes(9_000_000)))).open("a").read()) == 9_000_000
 
 
+@pytest.mark.slow
 def test_a_bomb_that_lies_about_its_size_stops_there(tmp_path: Path) -> None:
     def change(info: zipfile.ZipInfo) -> None:
         info.file_size = 1000

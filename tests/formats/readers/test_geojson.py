@@ -238,6 +238,7 @@ def test_a_value_that_is_too_large(tmp_path: Path) -> None:
     assert 'value of "many" in feature 2 is longer than 1 MiB' in refused(tmp_path, content)
 
 
+@pytest.mark.slow
 def test_a_feature_with_too_many_values(tmp_path: Path) -> None:
     many = b"[" + b"0," * FEATURE_TOKENS + b"0]"
     content = b'{"type":"Feature","geometry":null,"properties":{"many":' + many + b"}}"

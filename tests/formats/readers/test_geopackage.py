@@ -237,6 +237,7 @@ def test_a_file_that_was_copied_while_in_use(tmp_path: Path) -> None:
         assert len(features(reader)) == 1
 
 
+@pytest.mark.slow
 def test_damaged_bytes(tmp_path: Path) -> None:
     """No file makes it do anything but read features, or say that it cannot."""
     path = saved(tmp_path, columns={"name": NAMES, "n": range(24)})

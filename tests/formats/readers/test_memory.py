@@ -51,9 +51,19 @@ def test_a_kmz_bomb_takes_little_memory(tmp_path: Path) -> None:
     ("start", "repeated", "message"),
     [
         (b"<kml><Placemark><name>", b"x" * 1000, "a value is longer than 1 MiB"),
-        (b"<kml>", b"<Folder>" * 100, "nested more than 100 deep"),
-        (b"a;b\n1;", b"x" * 1000, "is longer than 32 MiB"),
         (b"a;b\n1;", "😀".encode() * 250, "is longer than 32 MiB"),
+        pytest.param(
+            b"<kml>",
+            b"<Folder>" * 100,
+            "nested more than 100 deep",
+            marks=pytest.mark.trial,
+        ),
+        pytest.param(
+            b"a;b\n1;",
+            b"x" * 1000,
+            "is longer than 32 MiB",
+            marks=pytest.mark.trial,
+        ),
     ],
 )
 def test_a_gigabyte_takes_little_memory(

@@ -113,6 +113,7 @@ def test_rings_that_are_all_wound_as_holes() -> None:
     assert shape(parts(hole(SQUARE)))["type"] == "Polygon"
 
 
+@pytest.mark.slow
 def test_too_many_rings_around_each_other() -> None:
     rings = [moved(SQUARE, n / 2000, 1 - n / 10_000) for n in range(5000)]
     many = [ring for one in rings for ring in (one, hole(moved(one, 0.0001, 0.9999)))]
@@ -156,6 +157,7 @@ def test_records_are_numbered_from_1_or_0(first: int) -> None:
     assert (len(shapes), shapes.is_index_wrong) == (2, False)
 
 
+@pytest.mark.slow
 def test_damaged_bytes() -> None:
     """No file makes it do anything but read shapes, or say that it cannot."""
     good = shp(

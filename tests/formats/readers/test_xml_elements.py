@@ -214,6 +214,7 @@ def test_a_name_without_end_is_refused() -> None:
     assert "the name of an element" in refusal(f"<shelf><x {'x' * 2000}=''/></shelf>")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_records() -> None:
     content = b"<book id='1'><title>" + b"x" * 1000 + b"</title><page/></book>"
     stream = endless(b"<shelf>", content, 30_000 * len(content))
