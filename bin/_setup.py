@@ -168,7 +168,8 @@ def parallel(arguments: list[str]) -> list[str]:
     if any(".py" in argument for argument in arguments):
         return []
     # More at once than there are processors, as many of them wait for other processes.
-    return ["-n", str((os.cpu_count() or 2) * 3 // 2), "--dist", "loadgroup"]
+    number = str((os.cpu_count() or 2) * 3 // 2)
+    return ["-n", number, "--dist", "loadgroup", "--no-loadscope-reorder"]
 
 
 def trials(arguments: list[str]) -> int:

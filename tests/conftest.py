@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.api import expensive
@@ -38,6 +39,7 @@ CHEAP_PASSWORDS = {
 }
 GOOD_PASSWORDS = (PASSWORD, "correct horse battery")
 _addresses = itertools.count(11 << 24 | 1)  # 11.0.0.1
+_servers = itertools.count(1)
 
 
 class Visitor(FlaskClient):
@@ -82,6 +84,23 @@ def _known_passwords() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _routes_compiled_once() -> Iterator[None]:
+    """What builds the URLs of a route is compiled once for all applications that the tests make:
+    it is most of what it takes to make one."""
+    compile_one, made = Rule._compile_builder, {}
+
+    def compile_once(rule: Rule, append_unknown: bool = True) -> Any:
+        key = (append_unknown, rule.rule, tuple(rule._trace), repr(rule.defaults))
+        if key not in made:
+            made[key] = compile_one(rule, append_unknown)
+        return made[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", compile_once)
+        yield
+
+
 @pytest.fixture(scope="session")
 def seed(pytestconfig: pytest.Config) -> int:
     """The number that everything random comes from."""
@@ -104,19 +123,20 @@ def postgres(scratch: Path) -> Iterator[PostgresServer]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
-    """A standby of that server."""
-    with standby_of(postgres, scratch / "standby") as made:
+    """A standby of that server; not for longer, as it does again what that does."""
+    with standby_of(postgres, scratch / f"standby{next(_servers)}") as made:
         yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def standby_of_another(scratch: Path) -> Iterator[Standby]:
     """A standby of a server that nothing else uses."""
+    number = next(_servers)
     with (
-        PostgresServer(scratch / "another", own_identity=True) as another,
-        standby_of(another, scratch / "its-standby") as made,
+        PostgresServer(scratch / f"another{number}", own_identity=True) as another,
+        standby_of(another, scratch / f"its-standby{number}") as made,
     ):
         yield made
 

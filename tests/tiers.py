@@ -7,6 +7,7 @@ import gc
 import os
 import subprocess
 import sys
+from collections.abc import Generator
 from typing import Final
 
 import hypothesis
@@ -21,6 +22,7 @@ hypothesis.settings.load_profile("canopy")
 # Not in the checkout: what it notes of its constants, and of Unicode.
 hypothesis.configuration.set_hypothesis_home_dir(templates.root() / "hypothesis")
 
+_BROWSER: Final = "tests/browser/"
 _CHECKOUT: Final = pytest.StashKey[set[tuple[str, int]]]()
 TIERS: Final = ("slow", "trial")  # markers of what runs only if it is asked for
 
@@ -114,19 +116,39 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("app", names, indirect=True, scope="session")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not asked for, and keep in one worker what shares a set-up."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
+    """Leave out what is not asked for, and keep in one worker what shares a set-up. What takes
+    longest comes first, and each worker changes its database once."""
     _leave_out(config, items)
     for item in items:
-        if _shares_set_up(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+    yield
+    items.sort(key=_turn)
 
 
-def _shares_set_up(item: pytest.Item) -> bool:
-    """Whether it uses a fixture that is made once for its module: a server, a filled database."""
+def _turn(item: pytest.Item) -> tuple[bool, bool, bool]:
+    return _group(item) != _BROWSER, _database(item) != "postgresql", _group(item) is None
+
+
+def _group(item: pytest.Item) -> str | None:
+    """What it shares a set-up with: all pages have one browser, and a module has one of its own if
+    a fixture is made once for it, such as a server or a filled database."""
+    path = item.nodeid.partition("::")[0]
+    if path.startswith(_BROWSER):
+        return _BROWSER
     made = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
-    return any(each.scope in ("module", "package") for fixtures in made for each in fixtures)
+    if any(each.scope in ("module", "package") for fixtures in made for each in fixtures):
+        return f"{path} {_database(item)}"
+    return None
+
+
+def _database(item: pytest.Item) -> str | None:
+    """The one that its application uses."""
+    return item.callspec.params.get("app") if hasattr(item, "callspec") else None
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -21,9 +21,11 @@ from tests import templates
 def second_app(app: Flask, **settings: Any) -> Iterator[Flask]:
     """Another application with the same settings but for these, as another process would be."""
     made = create_app(dataclasses.replace(app.config["SETTINGS"], **settings))
-    yield made
-    with made.app_context():
-        close_all()
+    try:
+        yield made
+    finally:
+        with made.app_context():
+            close_all()
 
 
 @contextmanager
@@ -40,6 +42,8 @@ def bare_app(folder: Path, **environ: str) -> Iterator[Flask]:
 def app_without_tables(folder: Path, **environ: str) -> Iterator[Flask]:
     """The same with a database in which no migration ran."""
     made = create_app(load_settings({"INSTANCE_PATH": str(folder)} | environ))
-    yield made
-    with made.app_context():
-        close_all()
+    try:
+        yield made
+    finally:
+        with made.app_context():
+            close_all()
