@@ -51,7 +51,8 @@ def test_the_log_of_the_instance_stays(
     before = audit_entries(client, INSTANCE)
     seal_instance(app, monkeypatch)
     assert audit_entries(client, INSTANCE) == before
-    assert before[-1]["target"]["id"] == client.account_id
+    # Not the last one if a test before had moved its clock on.
+    assert client.account_id in [entry["target"]["id"] for entry in before]
 
 
 @pytest.mark.both

@@ -24,7 +24,7 @@ from app.deliveries.scheduler import FairScheduler
 from app.egress import Egress
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import valkey
-from app.models import Account, Delivery, DeliveryLog, Webhook
+from app.models import Account, AccountUsage, Delivery, DeliveryLog, Webhook
 from app.outbox import Actor, emit
 from app.policy.deliveries import (
     FOR_UNKNOWN,
@@ -65,6 +65,7 @@ def _fill_account(
     times = {"created_at": now, "updated_at": now}
     names = {"name": f"Account {number}", "slug": account_id.replace("_", "-")}
     insert_row(Account, {"id": account_id, "type": "organization", "plan": "pro"} | names | times)
+    insert_row(AccountUsage, {"account_id": account_id})
     webhooks = [
         {
             "id": (webhook_id := new_id("webhook")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -66,6 +67,7 @@ def test_what_would_go_past_the_bound_is_refused(app: Flask) -> None:
         assert make_project(client, name="Small")["geometry"] is None
     lower = {"max_account_bytes": 10}
     with second_app(app, **lower) as made:
+        client = dataclasses.replace(client, app=made)
         assert client.put(path, json={"metadata": None}).status_code == 200
 
 
