@@ -182,7 +182,9 @@ def _front(proxy: str, upstream: int, folder: Path) -> Iterator[int]:
         (folder / "nginx.conf").write_text(_plain_nginx(port, upstream, folder))
         command = [program, "-p", str(folder), "-c", str(folder / "nginx.conf")]
     else:
-        command = [program, "run", "--adapter", "caddyfile", "--config", "deploy/Caddyfile"]
+        own = (ROOT / "deploy/Caddyfile").read_text()
+        (folder / "Caddyfile").write_text(own.replace("{", "{\n\tdefault_bind 127.0.0.1", 1))
+        command = [program, "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
         environ |= {"SITE": f"http://:{port}", "UPSTREAM": f"127.0.0.1:{upstream}"}
     with (folder / f"{proxy}.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
