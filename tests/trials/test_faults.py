@@ -48,6 +48,7 @@ def test_exactly_as_many_pass_as_a_limit_allows(folder: Path, valkey_url: str) -
         assert of_tier == {200: TIER_LIMIT, 429: REQUESTS - TIER_LIMIT}
 
 
+@pytest.mark.trial
 def test_changes_of_members_at_once_end_as_one_after_the_other(app: Flask) -> None:
     with Crew(app.config["SETTINGS"]) as crew:
         for each in RACES:

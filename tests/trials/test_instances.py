@@ -73,6 +73,7 @@ def test_bad_jobs_harm_no_others(folder: Path) -> None:
         assert bad_jobs(running, seconds=8).wrong == []
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.timeout(600)
 def test_an_import_goes_on_whatever_is_killed(database: str, folder: Path) -> None:
@@ -80,6 +81,7 @@ def test_an_import_goes_on_whatever_is_killed(database: str, folder: Path) -> No
         assert import_kills(running, 500, kills=["database", "valkey"]).wrong == []
 
 
+@pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 @pytest.mark.timeout(600)
 def test_hostile_files_do_no_harm(database: str, folder: Path) -> None:
