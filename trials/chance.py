@@ -37,6 +37,9 @@ ONCE_FAILED: Final = (
     "tests/postgresql/test_pgbouncer.py",  # who waited for a connection did so for 2 seconds
     # The last entry of the instance's log was one of a test that had moved its clock on.
     "tests/audit_log/test_deleted_accounts.py::test_the_log_of_the_instance_stays",
+    # A signal of a test before had started a job already; counts of one before were not sent yet.
+    "tests/deliveries/test_many_webhooks.py::test_two_workers_send_each_delivery_once",
+    "tests/usage/test_local_counts.py",
     # A connection was ended by the server while TLS ended it.
     "tests/mail/test_encryption.py",
     # The map takes no keys while it moves, and the page that still loads it is not typed into.

@@ -25,7 +25,7 @@ from app.egress import Egress
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import valkey
 from app.models import Account, AccountUsage, Delivery, DeliveryLog, Webhook
-from app.outbox import Actor, emit
+from app.outbox import NEW_DELIVERIES, Actor, emit
 from app.policy.deliveries import (
     FOR_UNKNOWN,
     QUEUED,
@@ -199,6 +199,7 @@ def test_two_workers_send_each_delivery_once(
     linger_for(0.5)
     monkeypatch.setitem(Egress.post.__kwdefaults__, "seconds", _ATTEMPT_SECONDS)
     with delivering.app_context():
+        valkey().attempt(NEW_DELIVERIES.begin)  # a signal of a test before, which starts no job
         job_queue(valkey().client, DELIVERIES).empty()
     fill(customer, receiver.url(), has_succeeded=has_succeeded)
     delivered: list[int] = []
