@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 class Trial(NamedTuple):
     """One or more commands that are run one after another.
 
-    ``minutes`` are about how many it takes on two cores. ``after`` names what a change touches that
-    should not land without it. ``release`` and ``weekly`` say what ``bin/trials release`` and
-    ``bin/trials weekly`` run.
+    ``minutes`` are about how many it takes on two cores, estimated for most. ``after`` names what a
+    change touches that should not land without it. ``release`` and ``weekly`` say what
+    ``bin/trials release`` and ``bin/trials weekly`` run.
     """
 
     name: str
