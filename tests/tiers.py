@@ -138,8 +138,7 @@ def _turn(item: pytest.Item) -> tuple[bool, bool, bool]:
 
 def _group(item: pytest.Item) -> str | None:
     """What it shares a set-up with: all pages have one browser, and a module has one of its own if
-    a fixture is made once for it, such as a server or a filled database. pytest-xdist 3.8 heeds it
-    with pytest before 9.2 only (pytest-dev/pytest-xdist#1386)."""
+    a fixture is made once for it, such as a server or a filled database."""
     path = item.nodeid.partition("::")[0]
     if path.startswith(_BROWSER):
         return _BROWSER
