@@ -24,6 +24,7 @@ hypothesis.configuration.set_hypothesis_home_dir(templates.root() / "hypothesis"
 
 _BROWSER: Final = "tests/browser/"
 _CHECKOUT: Final = pytest.StashKey[set[tuple[str, int]]]()
+_LONG: Final = 60  # characters or bytes
 TIERS: Final = ("slow", "trial")  # markers of what runs only if it is asked for
 
 
@@ -118,6 +119,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("app", names, indirect=True, scope="session")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """The name of a test has the beginning of a long text: one of a file would have megabytes."""
+    if isinstance(val, (str, bytes)) and len(val) > _LONG:
+        return f"{val[:_LONG]!r} and {len(val) - _LONG} more"
+    return None
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
@@ -132,8 +140,10 @@ def pytest_collection_modifyitems(
     items.sort(key=_turn)
 
 
-def _turn(item: pytest.Item) -> tuple[bool, bool, bool]:
-    return _group(item) != _BROWSER, _database(item) != "postgresql", _group(item) is None
+def _turn(item: pytest.Item) -> tuple[object, ...]:
+    group = _group(item)
+    folder = str(item.path.parent) if group == _BROWSER else ""  # what it shares ends with it
+    return group != _BROWSER, folder, _database(item) != "postgresql", group is None
 
 
 def _group(item: pytest.Item) -> str | None:

@@ -66,9 +66,9 @@ class Instance:
         return link_in(self.mail_to(address, number))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def instance(scratch: Path) -> Iterator[Instance]:
-    """One for all tests of this process."""
+    """One for all tests of pages."""
     with running_instance(scratch) as made:
         yield made
 
@@ -130,9 +130,9 @@ def receiver_of(instance: Instance) -> Receiver:
     return Receiver(instance.authority.certificate_for(["127.0.0.1"]))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def chrome() -> Iterator[Browser]:
-    """One browser for all tests of this process, which are skipped where there is none."""
+    """One browser for all tests of pages, which are skipped where there is none."""
     with ExitStack() as stack:
         try:
             browser = stack.enter_context(chromium())

@@ -11,9 +11,9 @@ from tests.browser.oauth.running import Loopback, loopback
 from tests.browser.oauth.woods import SCOPES, Application, Woods, make_woods, numbers, operator
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def woods(instance: Instance) -> Iterator[Woods]:
-    """One for all tests of this process."""
+    """One for all tests of this folder."""
     with operator(instance.environment) as operate:
         yield make_woods(instance, operate)
 
