@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Generator
-from typing import Final
+from typing import Any, Final
 
 import hypothesis
 import pytest
@@ -22,7 +22,7 @@ hypothesis.settings.load_profile("canopy")
 # Not in the checkout: what it notes of its constants, and of Unicode.
 hypothesis.configuration.set_hypothesis_home_dir(templates.root() / "hypothesis")
 
-_BROWSER: Final = "tests/browser/"
+_BROWSER: Final = "tests/browser"
 _CHECKOUT: Final = pytest.StashKey[set[tuple[str, int]]]()
 _LONG: Final = 60  # characters or bytes
 TIERS: Final = ("slow", "trial")  # markers of what runs only if it is asked for
@@ -141,21 +141,30 @@ def pytest_collection_modifyitems(
 
 
 def _turn(item: pytest.Item) -> tuple[object, ...]:
-    group = _group(item)
-    folder = str(item.path.parent) if group == _BROWSER else ""  # what it shares ends with it
-    return group != _BROWSER, folder, _database(item) != "postgresql", group is None
+    package = _package(item)
+    folder = str(item.path.parent) if package else ""  # what a folder in it shares ends with it
+    is_on_postgresql, is_alone = _database(item) == "postgresql", _group(item) is None
+    return package != _BROWSER, not package, folder, not is_on_postgresql, is_alone
 
 
 def _group(item: pytest.Item) -> str | None:
-    """What it shares a set-up with: all pages have one browser, and a module has one of its own if
-    a fixture is made once for it, such as a server or a filled database."""
-    path = item.nodeid.partition("::")[0]
-    if path.startswith(_BROWSER):
-        return _BROWSER
-    made = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
-    if any(each.scope in ("module", "package") for fixtures in made for each in fixtures):
-        return f"{path} {_database(item)}"
+    """What it shares a set-up with: its module, if a fixture is made once for that, such as a
+    server or a filled database, or its package, as all pages have one browser."""
+    if package := _package(item):
+        return package
+    if any(each.scope == "module" for each in _fixtures(item)):
+        return f"{item.nodeid.partition('::')[0]} {_database(item)}"
     return None
+
+
+def _package(item: pytest.Item) -> str:
+    """The folder with one of its fixtures that is made once for a package, or nothing."""
+    return min((each.baseid for each in _fixtures(item) if each.scope == "package"), default="")
+
+
+def _fixtures(item: pytest.Item) -> list[pytest.FixtureDef[Any]]:
+    made = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else ()
+    return [each for fixtures in made for each in fixtures]
 
 
 def _database(item: pytest.Item) -> str | None:
