@@ -25,18 +25,12 @@ from app.security import passwords
 from config import load_settings
 from tests import contract, entry_checks, statement_checks, templates
 from tests.make import Client, make_account
-from tests.make.apps import app_without_tables
+from tests.make.apps import CHEAP_PASSWORDS, app_without_tables
 from tests.make.browser import PASSWORD
 from tests.postgres import PostgresServer
 from tests.postgresql.standby import Standby, standby_of
 from tests.templates import DATABASES
 
-# Argon2 is slow on purpose, and nearly every test makes an account with an owner.
-CHEAP_PASSWORDS = {
-    "PASSWORD_TIME_COST": "1",
-    "PASSWORD_MEMORY_KIB": "8",
-    "PASSWORD_PARALLELISM": "1",
-}
 GOOD_PASSWORDS = (PASSWORD, "correct horse battery")
 _addresses = itertools.count(11 << 24 | 1)  # 11.0.0.1
 _servers = itertools.count(1)

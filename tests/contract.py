@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Hashable
 from typing import Any, Final
 
 from flask import Flask
 from flask_smorest.spec.plugins import FlaskPlugin
-from jsonschema import Draft202012Validator, FormatChecker
-from referencing import Registry, Resource
-from referencing.jsonschema import DRAFT202012
+from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 from werkzeug.test import TestResponse
 
 from app.http.compression import zstd
 from app.openapi.document import description
+from app.policy import deprecations
 
 # The 5xx that the running test says it provokes: ``@pytest.mark.provokes(503)``.
 provoked: frozenset[int] = frozenset()
@@ -53,9 +53,27 @@ _NOT_ALWAYS: Final = {"idempotency-replayed", *_OF_DEPRECATION}  # only some ans
 # Those that an instance leaves out without its store, or when it limits nothing.
 _LIMITS: Final = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
 
-# Kept with the application, and gone with it: some tests make one of their own.
-_DOCUMENT: Final = "tests.contract.document"
-_VALIDATORS: Final = "tests.contract.validators"
+_ADDRESS: Final = "urn:canopy"
+_KEY: Final = "tests.contract"  # of the extension that an application has its description in
+
+
+class _Description:
+    """The description of applications with the same routes, of which tests make hundreds."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+        self._registry = Registry([(_ADDRESS, document)], draft=Draft202012)
+        self._validators: dict[str, Draft202012Validator] = {}
+
+    def validator(self, pointer: str) -> Draft202012Validator:
+        if pointer not in self._validators:
+            schema = {"$ref": _ADDRESS + pointer}
+            made = Draft202012Validator(schema, registry=self._registry, validate_formats=True)
+            self._validators[pointer] = made
+        return self._validators[pointer]
+
+
+_descriptions: dict[Hashable, _Description] = {}
 
 
 def check_contract(app: Flask, response: TestResponse) -> None:
@@ -86,7 +104,7 @@ def decoded(body: bytes, coding: str | None) -> bytes:
 
 
 def _check_operation(app: Flask, response: TestResponse, rule: str, sent: set[str]) -> None:
-    document = _document(app)
+    document = _description(app).document
     method = "get" if response.request.method == "HEAD" else response.request.method.lower()
     responses = document["paths"][rule][method]["responses"]
     where = f"{response.request.method} {rule} -> {response.status_code}"
@@ -120,30 +138,20 @@ def _check_operation(app: Flask, response: TestResponse, rule: str, sent: set[st
     if content["schema"].get("format") == "binary":
         return
     body = json.loads(decoded(response.get_data(), response.headers.get("Content-Encoding")))
-    errors = list(_validator(app, content["schema"]["$ref"]).iter_errors(body))
-    assert not errors, f"{where}: {errors[0].message} at {list(errors[0].absolute_path)}"
+    for error in _description(app).validator(content["schema"]["$ref"]).iter_errors(body):
+        raise AssertionError(f"{where}: {error.message} at {error.instance_path}")
 
 
-def _document(app: Flask) -> dict[str, Any]:
-    if _DOCUMENT not in app.extensions:
-        with app.app_context():
-            app.extensions[_DOCUMENT] = description()
-    document: dict[str, Any] = app.extensions[_DOCUMENT]
-    return document
-
-
-def _validator(app: Flask, pointer: str) -> Draft202012Validator:
-    made: dict[str, Draft202012Validator] = app.extensions.setdefault(_VALIDATORS, {})
-    if pointer not in made:
-        made[pointer] = _new_validator(app, pointer)
-    return made[pointer]
-
-
-def _new_validator(app: Flask, pointer: str) -> Draft202012Validator:
-    resource = Resource.from_contents(_document(app), default_specification=DRAFT202012)
-    registry = Registry().with_resource("urn:canopy", resource)
-    schema = {"$ref": f"urn:canopy{pointer}"}
-    return Draft202012Validator(schema, registry=registry, format_checker=FormatChecker())
+def _description(app: Flask) -> _Description:
+    if _KEY not in app.extensions:
+        routes = frozenset((rule.rule, rule.endpoint) for rule in app.url_map.iter_rules())
+        key = routes, deprecations.DEPRECATIONS
+        if key not in _descriptions:
+            with app.app_context():
+                _descriptions[key] = _Description(description())
+        app.extensions[_KEY] = _descriptions[key]
+    found: _Description = app.extensions[_KEY]
+    return found
 
 
 def _headers(document: dict[str, Any], answer: dict[str, Any]) -> set[str]:
@@ -166,6 +174,6 @@ def _rule(app: Flask, path: str, method: str) -> str | None:
     except Exception:
         return None
     template = FlaskPlugin.flaskpath2openapi(rule.rule)
-    operations = _document(app)["paths"].get(template, {})
+    operations = _description(app).document["paths"].get(template, {})
     documented = "get" if method == "HEAD" else method.lower()
     return template if documented in operations else None

@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any, Final
 
 from flask import has_request_context, request
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from sqlalchemy import Connection, Engine, Insert, event
 
 from app.db import queries
@@ -118,7 +118,7 @@ def event_faults(body: str) -> list[str]:
     if found["type"] not in TYPES:
         return [f"{found['type']} is no type of event"]
     return [
-        f"{found['type']} is not as promised: {fault.message} at {list(fault.absolute_path)}"
+        f"{found['type']} is not as promised: {fault.message} at {fault.instance_path}"
         for fault in _validator(found["type"]).iter_errors(found)
     ]
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.db.connections import close_all
-from app.db.migrations import upgrade
 from app.factory import create_app
 from config import ROOT, load_settings
+from tests import templates
 from tests.make import Client, make_account
+from tests.make.apps import CHEAP_PASSWORDS
 from tests.ports import free_port
 
 START_SECONDS = 60
@@ -76,10 +77,10 @@ def gunicorn(folder: Path, *, code: str = "", **settings: str) -> Iterator[Serve
         code: what is run before the application is made.
     """
     port = free_port()
-    environ = {"INSTANCE_PATH": str(folder), "PORT": str(port), "WEB_WORKERS": "1"} | settings
+    environ = {"INSTANCE_PATH": str(folder), "PORT": str(port), "WEB_WORKERS": "1"}
+    environ |= CHEAP_PASSWORDS | settings
+    templates.copy_sqlite(folder)
     app = create_app(load_settings(environ))
-    with app.app_context():
-        upgrade()
     client = make_account(app)
     with app.app_context():
         close_all()

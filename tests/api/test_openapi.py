@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from flask import Flask
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE

@@ -75,7 +75,7 @@ class Route(NamedTuple):
         if self.method == "GET":
             return browser.get(path, follow=False)
         fields = FIELDS.get(self.name, {})
-        if browser.get("/profile", follow=False).status == 200:
+        if browser.get("/accounts", follow=False).status == 200:
             return post(browser, path, **fields)
         return browser.send(path, **browser.get("/login").form("/login").fields, **fields)
 

@@ -36,7 +36,7 @@ def signed_in_browser(client: Client, user_id: str) -> Browser:
 
 def post(browser: Browser, path: str, headers: dict[str, str] | None = None, **fields: Any) -> Page:
     """A post with the token of the browser's forms."""
-    token = browser.get("/profile").form("/logout").fields
+    token = browser.get("/accounts").form("/logout").fields
     return browser.send(path, headers, **token, **fields)
 
 

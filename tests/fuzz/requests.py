@@ -14,7 +14,7 @@ import schemathesis
 from flask import Flask
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from schemathesis.core import NotSet
 from schemathesis.generation import GenerationMode
 from werkzeug.test import TestResponse

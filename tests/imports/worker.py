@@ -15,9 +15,9 @@ from typing import Any
 from flask import Flask
 
 from config import ROOT
-from tests.conftest import CHEAP_PASSWORDS
 from tests.imports.making import read
 from tests.make import Client
+from tests.make.apps import CHEAP_PASSWORDS
 
 _PATIENCE = 120.0  # seconds
 

@@ -10,13 +10,15 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.db import migrations, queries
+from app.db import queries
 from app.db.column_types import metadata
 from app.db.extensions import db
 from app.factory import create_app
 from app.maintenance import jobs, pruning
 from config import load_settings
+from tests import templates
 from tests.conftest import DATABASES
+from tests.make.apps import CHEAP_PASSWORDS
 
 _numbers = itertools.count(1)
 
@@ -61,14 +63,15 @@ def make_instance(
             "REDIS_URL": f"{valkey_url}?db=4",
             "LOG_LEVEL": "error",
             "RATE_LIMIT_DISABLED": "true",
+            **CHEAP_PASSWORDS,
         }
         if kind == "postgresql":
-            settings["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
+            server = request.getfixturevalue("postgres")
+            settings["DATABASE_URL"] = server.create_database(has_tables=tables)
+        elif tables:
+            templates.copy_sqlite(Path(settings["INSTANCE_PATH"]))
         app = create_app(load_settings(settings | environ))
         made.append((app, reusable))
-        if tables:
-            with app.app_context():
-                migrations.upgrade()
         return app
 
     yield make

@@ -11,10 +11,16 @@ from typing import Any
 from flask import Flask
 
 from app.db.connections import close_all
-from app.db.migrations import upgrade
 from app.factory import create_app
 from config import load_settings
 from tests import templates
+
+# Argon2 is slow on purpose, and nearly every test makes an account with an owner.
+CHEAP_PASSWORDS = {
+    "PASSWORD_TIME_COST": "1",
+    "PASSWORD_MEMORY_KIB": "8",
+    "PASSWORD_PARALLELISM": "1",
+}
 
 
 @contextmanager
@@ -33,15 +39,13 @@ def bare_app(folder: Path, **environ: str) -> Iterator[Flask]:
     """An application with these settings, on an empty SQLite database in ``folder``."""
     templates.copy_sqlite(folder)
     with app_without_tables(folder, **({"LOG_LEVEL": "error"} | environ)) as made:
-        with made.app_context():
-            upgrade()
         yield made
 
 
 @contextmanager
 def app_without_tables(folder: Path, **environ: str) -> Iterator[Flask]:
     """The same with a database in which no migration ran."""
-    made = create_app(load_settings({"INSTANCE_PATH": str(folder)} | environ))
+    made = create_app(load_settings({"INSTANCE_PATH": str(folder)} | CHEAP_PASSWORDS | environ))
     try:
         yield made
     finally:

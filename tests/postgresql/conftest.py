@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CHEAP_PASSWORDS
 from tests.deploy.debian import Missing, Program, program
+from tests.make.apps import CHEAP_PASSWORDS
 from tests.postgres import PostgresServer
 from tests.postgresql.behind import SIZES, Behind, behind_pgbouncer
 from trials.machines.programs import PACKAGES

@@ -23,7 +23,6 @@ from app.db.migrations import upgrade
 from app.factory import create_app
 from app.members.service import accept_invitation, list_members
 from config import Settings, load_settings
-from tests.conftest import CHEAP_PASSWORDS, DATABASES
 from tests.make import (
     Client,
     event_types,
@@ -34,7 +33,9 @@ from tests.make import (
     new_email,
     together,
 )
+from tests.make.apps import CHEAP_PASSWORDS
 from tests.postgres import PostgresServer
+from tests.templates import DATABASES
 from trials.faults.valkey import valkey
 
 PROCESSES = 4

@@ -13,8 +13,8 @@ from app.db.connections import close_all
 from app.factory import create_app
 from app.running import embedded
 from config import ROOT, load_settings
-from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.authority import make_authority
+from tests.make.apps import CHEAP_PASSWORDS
 from tests.ports import free_port
 from tests.running.instances import Marked
 from trials.faults.delivering import OUTSIDE, Instance

@@ -24,10 +24,10 @@ from tests.browser.oauth.woods import (
     operator,
     revoke_access,
 )
-from tests.conftest import CHEAP_PASSWORDS
 from tests.docs.pages import blocks
 from tests.egress.authority import make_authority
 from tests.mail.servers import Inbox
+from tests.make.apps import CHEAP_PASSWORDS
 
 pytestmark = pytest.mark.slow
 

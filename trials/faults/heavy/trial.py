@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from app.db.connections import close_all
 from tests.api.server import Server, gunicorn
-from tests.conftest import CHEAP_PASSWORDS, DATABASES
 from tests.make import Client
+from tests.make.apps import CHEAP_PASSWORDS
 from tests.postgres import PostgresServer
+from tests.templates import DATABASES
 from trials.faults.heavy.answers import answers
 from trials.faults.heavy.bodies import bodies, shape_sizes
 from trials.faults.heavy.forms import forms
