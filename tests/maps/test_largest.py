@@ -35,7 +35,7 @@ def account_id(
     """An account with 1,000 projects, beside another one."""
     url = ""
     if request.param == "postgresql":
-        url = request.getfixturevalue("postgres").create_database()
+        url = request.getfixturevalue("postgres").create_database(has_tables=True)
     filled = fill(tmp_path_factory.mktemp("maps"), url, accounts=2, size=1_000)
     with filled.app.app_context():
         yield filled.principals[0].account_id

@@ -98,7 +98,7 @@ def place(
 ) -> Iterator[Place]:
     url = ""
     if request.param.startswith("postgresql"):
-        url = request.getfixturevalue("postgres").create_database()
+        url = request.getfixturevalue("postgres").create_database(has_tables=True)
     filled = fill(tmp_path_factory.mktemp("plans"), url, accounts=2, size=1_000)
     with filled.app.app_context():
         account_id = filled.principals[0].account_id
