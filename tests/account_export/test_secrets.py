@@ -37,6 +37,7 @@ def _stored(app: Flask) -> Iterator[str]:
         db.session.rollback()
 
 
+@pytest.mark.slow
 def test_no_secret_is_in_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     full = make_full_account(app, monkeypatch)
     archive = archive_of(full.client)

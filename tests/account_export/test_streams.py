@@ -91,6 +91,7 @@ def test_it_is_an_export_like_others(server: Server) -> None:
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_a_slow_client_holds_nothing(server: Server, folder: Path) -> None:
     with half_read(server, PATH) as connection:
         wait_until_stuck(connection)

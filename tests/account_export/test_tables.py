@@ -107,6 +107,7 @@ def test_each_row_is_in_the_file_of_its_table(app: Flask, monkeypatch: pytest.Mo
                 assert each.id in archive.text(KINDS[each.kind])
 
 
+@pytest.mark.slow
 def test_no_file_has_a_row_of_another_account(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     full, other = make_full_account(app, monkeypatch), make_full_account(app, monkeypatch)
     archive = archive_of(full.client)

@@ -72,6 +72,7 @@ def test_a_failure_ends_it_without_a_directory() -> None:
     assert zipfile.stringEndArchive not in b"".join(pieces)
 
 
+@pytest.mark.slow
 def test_it_keeps_no_more_than_a_piece() -> None:
     stream, piece = ZipStream(NOON), bytes(range(256)) * 4_096
     tracemalloc.start()

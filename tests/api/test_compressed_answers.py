@@ -61,6 +61,7 @@ def _joined(chunks: bytes) -> bytes:
         body, chunks = body + chunks[:size], chunks[size + 2 :]
 
 
+@pytest.mark.slow
 @each_coding
 def test_an_item(server: Server, item: str, coding: str) -> None:
     plain = _get(server, item)
@@ -83,6 +84,7 @@ def test_a_list_of_more_than_a_megabyte(server: Server, coding: str) -> None:
     assert len(answer.body) * 1.5 < len(plain.body)
 
 
+@pytest.mark.slow
 def test_a_list_for_a_client_that_knows_no_chunks(server: Server) -> None:
     plain = _get(server, "/v1/projects?per_page=100")
     head = "GET /v1/projects?per_page=100 HTTP/1.0\nAccept-Encoding: gzip"

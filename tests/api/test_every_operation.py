@@ -60,6 +60,7 @@ def test_nobody_is_refused(client: Client) -> None:
                 assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+@pytest.mark.slow
 def test_all_other_permissions_do_not_help(client: Client) -> None:
     with every_cell() as cell:
         for operation in named():
@@ -71,6 +72,7 @@ def test_all_other_permissions_do_not_help(client: Client) -> None:
                 assert operation.needs in response.json["error"]["message"]
 
 
+@pytest.mark.slow
 def test_the_permission_is_enough(client: Client, things: dict[str, str]) -> None:
     """What a change sends is refused for its body, so that the things stay; what ends one without
     a body gets one for itself."""
@@ -91,6 +93,7 @@ def test_any_credential_is_enough(client: Client, things: dict[str, str]) -> Non
                     assert _send(bearer, operation, things).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_stranger_cannot_tell_what_exists(
     client: Client, stranger: Client, things: dict[str, str]
 ) -> None:

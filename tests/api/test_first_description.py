@@ -5,12 +5,14 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from flask import Flask
 
 from app.openapi.document import description
 from tests.make import second_app
 
 
+@pytest.mark.slow
 def test_those_who_ask_first_at_once_get_the_same(app: Flask) -> None:
     with second_app(app) as made, ThreadPoolExecutor(4) as pool:
 

@@ -30,6 +30,7 @@ def test_more_made_up_requests(app: Flask, operation: Operation, seed: int) -> N
     assert run(app, operation, number=MORE_REQUESTS, start=seed).total() >= MORE_REQUESTS // 2
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_sequences_of_changes(app: Flask, seed: int) -> None:
     machine = type("Changes", (Changes,), {"app": app})

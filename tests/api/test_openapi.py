@@ -44,6 +44,7 @@ def _named(path: str) -> str:
     return path.replace("<", "{").replace(">", "}")
 
 
+@pytest.mark.slow
 def test_is_valid_openapi(document: dict[str, Any]) -> None:
     assert document["openapi"] == "3.1.0"
     OpenAPIV31SpecValidator(document).validate()
@@ -136,6 +137,7 @@ def test_entity_tags_have_a_pattern(document: dict[str, Any]) -> None:
             assert not re.search(pattern, other), other
 
 
+@pytest.mark.slow
 def test_the_servers_address_is_the_readers(app: Flask) -> None:
     answer = app.test_client().get("/v1/openapi.json", base_url="https://canopy.forest.org")
     assert [each["url"] for each in answer.json["servers"]] == ["https://canopy.forest.org"]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import pytest
+
 from tests.api.operations import Operation, body, fill, operations, prepare
 from tests.cells import every_cell
 from tests.make import Client, make_service_token
@@ -61,6 +63,7 @@ def test_the_table_has_every_operation() -> None:
     assert sorted(ACTIONS) == sorted(each.name for each in changing())
 
 
+@pytest.mark.slow
 def test_an_operation_that_changes_something_has_one_entry(client: Client) -> None:
     token = make_service_token(client)
     with every_cell() as cell:
@@ -95,6 +98,7 @@ def test_reading_leaves_no_entry(client: Client) -> None:
                 assert found == [], operation.name
 
 
+@pytest.mark.slow
 def test_a_refused_change_leaves_no_entry(client: Client) -> None:
     """Each is refused for its body, or because what it needs was not done before."""
     with every_cell() as cell:

@@ -79,6 +79,7 @@ def test_a_deletion_up_to_no_number_tells_of_none(number: str) -> None:
     assert kinds(sealed([body % number.encode()])) == []
 
 
+@pytest.mark.slow
 def test_many_entries_in_another_order_are_compared_at_once() -> None:
     """Comparing each with each would take the square of the time."""
 

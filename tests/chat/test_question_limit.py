@@ -103,6 +103,7 @@ def test_an_answer_shows_what_is_left_of_the_tier(limited: Flask) -> None:
     assert response.headers["X-RateLimit-Limit"] == "30"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [{"redis_url": "redis://127.0.0.1:9/0"}, {"rate_limit_disabled": True}]
 )

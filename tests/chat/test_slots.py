@@ -28,6 +28,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"openai", "http
 """
 
 
+@pytest.mark.slow
 @pytest.mark.provokes(503)
 @pytest.mark.parametrize(("threads", "slots"), [(1, 1), (2, 1), (4, 2), (5, 2)])
 def test_half_of_the_threads_may_chat(

@@ -45,6 +45,7 @@ def test_list_projects(caller: Client, model: ModelServer) -> None:
     assert [project["id"] for project in found["projects"]] == [draft["id"]]
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_list_projects_in_pages(caller: Client, model: ModelServer) -> None:
     made = [make_project(caller, name=f"Wood {number:02}")["id"] for number in range(23)]
@@ -134,6 +135,7 @@ def test_summarize_projects(caller: Client, model: ModelServer) -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_summarize_assets(
     caller: Client, model: ModelServer, monkeypatch: pytest.MonkeyPatch

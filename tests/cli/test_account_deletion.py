@@ -20,6 +20,7 @@ from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_everything_of_the_account_goes_and_nothing_else(
     app: Flask, run: Run, client: Client, stranger: Client

@@ -90,6 +90,7 @@ def test_create_takes_plan_type_and_password(app: Flask, run: Run) -> None:
     assert (record["plan"], record["type"]) == ("pro", "individual")
 
 
+@pytest.mark.slow
 def test_a_known_person_keeps_the_password(app: Flask, run: Run) -> None:
     email = new_email(app)
     first = create(run, email)

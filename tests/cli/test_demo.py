@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from flask import Flask
 
 from tests.cli.conftest import runner
 from tests.make import Client
 
 
+@pytest.mark.slow
 def test_the_demo_is_made_once(empty_app: Flask) -> None:
     run = runner(empty_app)
     made = json.loads(run("demo", "--json").stdout)
@@ -21,6 +23,7 @@ def test_the_demo_is_made_once(empty_app: Flask) -> None:
     assert len(json.loads(run("account", "list", "--json").stdout)) == 1
 
 
+@pytest.mark.slow
 def test_the_second_time_it_says_how_to_make_a_key(empty_app: Flask) -> None:
     run = runner(empty_app)
     slug = json.loads(run("demo", "--json").stdout)["slug"]

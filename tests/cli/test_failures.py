@@ -72,6 +72,7 @@ def test_an_empty_instance_has_no_accounts(empty_app: Flask) -> None:
     assert "bin/canopy account create" in run("account", "list").stdout
 
 
+@pytest.mark.slow
 def test_tables_of_another_version_stay(empty_app: Flask) -> None:
     with empty_app.app_context():
         upgrade()

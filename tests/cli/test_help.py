@@ -69,10 +69,12 @@ def test_the_first_help_loads_no_library_of_the_service() -> None:
     assert loaded_by_help([]) & (HEAVY | WEB) == set()
 
 
+@pytest.mark.slow
 def test_no_help_loads_the_web_application() -> None:
     assert loaded_by_help(*NAMES) & WEB == set()
 
 
+@pytest.mark.slow
 def test_a_command_loads_neither_the_web_application_nor_geometry(tmp_path: object) -> None:
     script = (
         "import sys; from app.cli import canopy\n"

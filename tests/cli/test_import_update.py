@@ -84,6 +84,7 @@ def test_other_attributes_of_a_known_feature_are_warned_of(
     )
 
 
+@pytest.mark.slow
 def test_an_import_beyond_the_plan_is_warned_of(run: Run, client: Client, tmp_path: Path) -> None:
     run("account", "update", client.account_id, "--plan", "free")
     path = features_file(tmp_path, ({"name": "Alpine"}, square(1, 1, 1)))
@@ -95,6 +96,7 @@ def test_an_import_beyond_the_plan_is_warned_of(run: Run, client: Client, tmp_pa
     assert imported(run, client, path)["warnings"] == []  # it wrote nothing
 
 
+@pytest.mark.slow
 def test_update_by_name_changes_boundary_and_metadata(
     run: Run, client: Client, tmp_path: Path
 ) -> None:
@@ -127,6 +129,7 @@ def test_update_by_name_changes_boundary_and_metadata(
     assert event_types(client) == before
 
 
+@pytest.mark.slow
 def test_update_by_external_id_is_how_a_file_is_kept_in_step(
     run: Run, client: Client, tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_each_project_has_its_event_by_the_owner(run: Run, client: Client) -> No
     assert {event["data"]["created_by"]["id"] for event in emitted} == {client.owner_id}
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing_and_says_the_same(run: Run, client: Client) -> None:
     planned = imported(run, client, DISTRICTS, "--dry-run")
     assert planned["dry_run"] is True

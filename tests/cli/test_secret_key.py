@@ -190,6 +190,7 @@ def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(start: Start) -> 
         assert unseal(kept or "") == [{"a": 1}, None]
 
 
+@pytest.mark.slow
 def test_what_neither_key_opens_is_told(start: Start) -> None:
     app = start()
     webhook = make_webhook(make_account(app))

@@ -28,6 +28,7 @@ def test_an_import_is_undone(run: Run, client: Client) -> None:
     assert projects(client) == before
 
 
+@pytest.mark.slow
 def test_what_was_changed_since_is_kept_and_listed(
     run: Run, client: Client, tmp_path: Path
 ) -> None:

@@ -108,6 +108,7 @@ _values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(_values)
 def test_any_json_is_read_or_refused(value: Any) -> None:
     try:

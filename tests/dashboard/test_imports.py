@@ -19,6 +19,7 @@ BOWTIE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client: Client) -> None:
     make_project(client, name="Old", geometry=square(size=0.2))
@@ -59,6 +60,7 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
     assert "Undone" in browser.get("/imports").text
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Client) -> None:
     project = make_project(client)
@@ -82,6 +84,7 @@ def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Cli
     assert "is not within -180 to 180" in browser.get(path).text
 
 
+@pytest.mark.slow
 def test_columns_are_chosen_by_their_numbers(browser: Browser, client: Client) -> None:
     named = {"line\nbreak": "From a strange column", "name": "From name", "kept": 1, "left": 2}
     page = ready(browser, feature(square(), **named))
@@ -211,6 +214,7 @@ def test_a_hostile_file_is_shown_as_text(browser: Browser) -> None:
     assert b"<script>alert" not in page.response.data
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_large_boundaries_are_simplified_for_the_map(
     browser: Browser, monkeypatch: pytest.MonkeyPatch

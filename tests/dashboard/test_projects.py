@@ -186,6 +186,7 @@ def test_a_viewer_sees_and_changes_nothing(viewer: Browser, projects: dict[str, 
     assert "Only editors, admins and owners can do this" in page.text
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_pages_of_a_long_list(client: Client) -> None:
     long = make_account(client.app)

@@ -73,6 +73,7 @@ def names(caller: Client) -> list[str]:
     return [project["name"] for project in response.json["data"]]
 
 
+@pytest.mark.slow
 def test_lists_are_read_from_it_and_show_what_was_just_written(
     caller: Client, reads: Reads
 ) -> None:
@@ -141,6 +142,7 @@ def test_one_that_is_back_and_behind_is_read_once_it_is_not(
     wait_for(lambda: names(caller) and reads()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_one_that_hangs_is_not_read(caller: Client, reads: Reads, standby: Standby) -> None:
     make_project(caller, name="New")
@@ -153,6 +155,7 @@ def test_one_that_hangs_is_not_read(caller: Client, reads: Reads, standby: Stand
     assert reads() == (0, 3)
 
 
+@pytest.mark.slow
 def test_one_that_cancels_a_query_is_not_read_again(
     caller: Client, reads: Reads, standby: Standby
 ) -> None:
@@ -167,6 +170,7 @@ def test_one_that_cancels_a_query_is_not_read_again(
     assert sum(reads()) == 1
 
 
+@pytest.mark.slow
 def test_one_that_was_promoted_is_left(
     app: Flask, postgres: PostgresServer, scratch: Path, reads: Reads
 ) -> None:
@@ -198,6 +202,7 @@ def test_a_primary_is_not_read_as_a_replica(app: Flask, reads: Reads) -> None:
         assert reads() == (0, 1)
 
 
+@pytest.mark.slow
 def test_a_replica_of_another_database_is_not_read(
     app: Flask,
     request: pytest.FixtureRequest,
@@ -217,6 +222,7 @@ def test_a_replica_of_another_database_is_not_read(
     assert "it is not a replica of the database at DATABASE_URL" in caplog.text
 
 
+@pytest.mark.slow
 def test_nobody_else_sees_the_lists(caller: Client, app: Flask) -> None:
     make_project(caller, name="Mine")
     assert names(make_account(caller.app)) == []

@@ -56,6 +56,7 @@ def due(client: Client) -> Client:
     return client
 
 
+@pytest.mark.slow
 def test_nothing_is_left(app: Flask, due: Client, stranger: Client) -> None:
     fill(stranger)
     others = rows_of_account(app, stranger.account_id)

@@ -150,6 +150,7 @@ def test_the_job_loses_to_a_command(
     assert not [each for each in caplog.records if each.levelname == "ERROR"]
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_an_import_is_applied(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

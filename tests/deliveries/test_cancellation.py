@@ -50,6 +50,7 @@ def test_what_is_pending_is_canceled_when_a_webhook_is_deleted(
     assert (row["sealed_secret"], row["sealed_former_secret"]) == ("", None)
 
 
+@pytest.mark.slow
 def test_pending_retries_are_canceled_too(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:

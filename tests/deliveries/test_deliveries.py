@@ -152,6 +152,7 @@ def test_everything_else_is_a_failure(
     assert [request.path for request in receiver.requests] == ["/here"]
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_a_test_is_sent_to_one_webhook_even_if_it_is_disabled(
     customer: Client, receiver: Receiver, deliver: Deliver

@@ -106,6 +106,7 @@ def test_it_ends_when_nothing_is_due_anymore(delivering: Flask, linger_for: Ling
         assert jobs.deliver() == 0
 
 
+@pytest.mark.slow
 def test_an_outage_of_the_database_loses_nothing(
     customer: Client, receiver: Receiver, deliver: Deliver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def quiet_webhook(customer: Client) -> dict[str, str]:
     return make_webhook(customer, events=["invoice.paid"])
 
 
+@pytest.mark.slow
 def test_a_delivery_is_claimed_once_until_its_lease_expires(
     delivering: Flask, customer: Client, later: Later
 ) -> None:
@@ -70,6 +71,7 @@ def test_claims_are_limited_for_each_webhook_and_the_oldest_come_first(
         assert mine == oldest[: len(mine)]
 
 
+@pytest.mark.slow
 def test_a_released_delivery_is_due_as_before(delivering: Flask, customer: Client) -> None:
     webhook = quiet_webhook(customer)
     queue(customer, 2, webhook)

@@ -148,6 +148,7 @@ def test_one_replay_at_a_time(delivering: Flask, customer: Client, receiver: Rec
     assert replay(customer, webhook) == 1
 
 
+@pytest.mark.slow
 def test_disabling_and_replaying_at_once_do_not_wait_for_each_other(
     delivering: Flask, customer: Client, receiver: Receiver
 ) -> None:

@@ -35,6 +35,7 @@ def assets() -> list[dict[str, Any]]:
     return json.loads((FOLDER / "assets.json").read_text())
 
 
+@pytest.mark.slow
 def test_the_account_has_its_projects_assets_owner_and_key(made: tuple[Client, Demo]) -> None:
     client, account = made
     record = client.get("/v1/account").json["data"]
@@ -54,6 +55,7 @@ def test_the_account_has_its_projects_assets_owner_and_key(made: tuple[Client, D
     )
 
 
+@pytest.mark.slow
 def test_it_is_found_by_its_slug(made: tuple[Client, Demo]) -> None:
     client, account = made
     with client.app.app_context():

@@ -107,6 +107,7 @@ def _shows(answer: TestResponse) -> bool:
     return bool(body.get("data") or body.get("features") or is_file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_requests_are_answered_as_shown(demo: Client, page: str) -> None:
     last: TestResponse | None = None

@@ -84,6 +84,7 @@ def test_what_webhooks_may_reach_is_told(
     assert ("this machine's own" in found.found) is (status is Status.PROBLEM)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "status", "words"),
     [
@@ -226,6 +227,7 @@ def test_a_slow_server_is_told_from_none(
     assert quick.status is Status.OK
 
 
+@pytest.mark.slow
 def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     make_webhook(make_account(app))

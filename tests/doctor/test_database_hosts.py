@@ -42,6 +42,7 @@ def test_one_host(make_instance: MakeInstance) -> None:
     assert (found.status, found.found) == (Status.OK, "DATABASE_URL names one")
 
 
+@pytest.mark.slow
 def test_a_primary_and_its_standby(make_instance: MakeInstance, standby: Standby) -> None:
     (found,) = results(make_instance("postgresql"), place(standby))
     assert found.status is Status.OK

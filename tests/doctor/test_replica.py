@@ -20,6 +20,7 @@ def test_no_replica(make_instance: MakeInstance) -> None:
     assert check(make_instance, "") == (Status.OK, "DATABASE_REPLICA_URL is not set")
 
 
+@pytest.mark.slow
 def test_a_replica(make_instance: MakeInstance, standby: Standby) -> None:
     url = standby.url("postgresql://postgres:@/postgres")
     status, found = check(make_instance, url)

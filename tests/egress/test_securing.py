@@ -31,6 +31,7 @@ def test_session_tickets_without_end(egress: Egress, receiver: Receiver) -> None
     assert receiver.requests == []
 
 
+@pytest.mark.slow
 def test_session_tickets_until_the_deadline(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

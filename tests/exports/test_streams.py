@@ -84,6 +84,7 @@ def test_a_slot_is_taken_until_the_client_has_read_all(server: Server, format_na
             wait_until_free(server)
 
 
+@pytest.mark.slow
 @FORMATS
 def test_a_client_that_leaves_gives_its_slot_back(
     server: Server, format_name: str, folder: Path
@@ -96,6 +97,7 @@ def test_a_client_that_leaves_gives_its_slot_back(
     assert set(folder.iterdir()) == before
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_before_the_file_is_written(server: Server) -> None:
     request(server, _path("gpkg")).close()
     wait_until_free(server)
@@ -135,6 +137,7 @@ def test_the_log_of_sqlite_can_be_written_back_meanwhile(server: Server, folder:
     wait_until_free(server)
 
 
+@pytest.mark.slow
 def test_a_failure_in_the_middle_does_not_look_like_the_end(server: Server, folder: Path) -> None:
     with half_read(server, _path("csv")) as connection:
         wait_until_stuck(connection)

@@ -58,6 +58,7 @@ def codes_of(geometry: Geometry) -> list[str]:
     return [problem.code for problem in problems_of(geometry)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "positions"),
     [
@@ -105,6 +106,7 @@ def test_the_search_for_faults_ends_in_time(
     assert codes_of(geometry) == ["parts_overlap"] * found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "positions"), [(zigzag, 1_400), (holes_beside_comb, 40_000)], ids=["edges", "rings"]
 )
@@ -120,6 +122,7 @@ def test_a_fault_of_what_takes_long_is_told_without_a_place(
     assert "is not valid, and too complex to find out where" in problem.message
 
 
+@pytest.mark.slow
 def test_many_islands_are_not_too_complex() -> None:
     corners = [(x / 100, y / 100) for x in range(100) for y in range(90)]
     islands = [[box(x, y, x + 0.005, y + 0.005)] for x, y in corners]

@@ -38,6 +38,7 @@ def test_positions(boundary: object, longitude: float, latitude: float, is_withi
     assert contains(stored_rings(json.dumps(boundary)), longitude, latitude) is is_within
 
 
+@pytest.mark.slow
 def test_a_boundary_of_many_rings_takes_no_time() -> None:
     corners = [(0.001 * (number % 200), 0.001 * (number // 200)) for number in range(25_000)]
     rings = stored_rings(json.dumps(multi_square(*corners, size=0.0005)))

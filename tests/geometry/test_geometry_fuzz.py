@@ -67,6 +67,7 @@ def check_problems(problems: list[Problem], name: str) -> None:
         assert len(problem.message) < 500
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(json_values() | objects("Polygon", "MultiPolygon") | nearly_boundaries())
 def test_boundary_or_problems(value: Any) -> None:
@@ -79,6 +80,7 @@ def test_boundary_or_problems(value: Any) -> None:
         assert boundary.area_m2 >= 0
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(json_values() | objects("Point"))
 def test_point_or_problems(value: Any) -> None:
@@ -90,6 +92,7 @@ def test_point_or_problems(value: Any) -> None:
         assert orjson.loads(point.text) == {"type": "Point", "coordinates": value["coordinates"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [300, 100_000])
 def test_deep_nesting(depth: int) -> None:
     nested: list[Any] = []
@@ -117,6 +120,7 @@ def grid_boundaries(draw: st.DrawFn) -> Any:
     return {"type": "MultiPolygon", "coordinates": draw(st.lists(part, min_size=1, max_size=3))}
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(grid_boundaries())
 def test_refused_if_and_only_if_shapely_has_it_invalid(value: Any) -> None:

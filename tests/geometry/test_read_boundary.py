@@ -145,6 +145,7 @@ def circle(positions: int) -> Ring:
     return [*ring, ring[0]]
 
 
+@pytest.mark.slow
 def test_100_000_positions() -> None:
     boundary = read_boundary(polygon(circle(100_000)))
     assert boundary.positions == 100_000

@@ -75,6 +75,7 @@ def half_applied(client: Client, monkeypatch: pytest.MonkeyPatch) -> dict[str, A
     return record
 
 
+@pytest.mark.slow
 def test_what_was_written_before_a_failure_can_be_undone(
     client: Client, half_applied: dict[str, Any]
 ) -> None:

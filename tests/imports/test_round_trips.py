@@ -94,6 +94,7 @@ def counts(client: Client, path: Path) -> dict[str, int]:
     return {word: number for word, number in record["counts"].items() if number}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPORTED)
 def test_an_export_changes_nothing(
     client: Client, districts: int, name: str, tmp_path: Path
@@ -110,6 +111,7 @@ def test_an_export_that_gdal_has_written_again_changes_nothing(
     assert counts(client, copy) == {"same": districts}
 
 
+@pytest.mark.slow
 def test_what_was_edited_in_an_export_is_all_that_changes(
     client: Client, districts: int, tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ def refusal(client: Client, record: dict[str, Any], mapping: dict[str, Any]) -> 
     return found
 
 
+@pytest.mark.slow
 def test_a_mapping_has_no_more_columns_than_a_file(client: Client, record: dict[str, Any]) -> None:
     names = [f"c{number}" for number in range(COLUMNS + 1)]
     assert refusal(client, record, {"metadata": names}) == {

@@ -71,6 +71,7 @@ def test_an_import_is_applied(client: Client) -> None:
     assert event_types(client) == ["project.created"]
 
 
+@pytest.mark.slow
 def test_an_import_wakes_the_deliveries_once_for_a_batch(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +226,7 @@ def test_names_of_columns_that_are_long_together_are_refused(client: Client) -> 
     assert "more than 100,000 characters together" in record["message"]
 
 
+@pytest.mark.slow
 def test_a_step_that_fails_again_and_again_ends(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_parameter_only_when_it_is_sent(caller: Client) -> None:
     assert any('rel="first"' in each for each in sent.getlist("Link"))
 
 
+@pytest.mark.slow
 def test_of_several_the_earliest(caller: Client) -> None:
     sent = caller.get("/v1/projects?sort=name&order=asc").headers
     assert (sent["Deprecation"], sent["Sunset"]) == (

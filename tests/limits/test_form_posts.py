@@ -80,6 +80,7 @@ def test_every_form_of_the_table_exists(app: Flask) -> None:
     assert (FORM_POSTS, LONG_FORM_POSTS, CLIENT_POSTS) == (5, 20, 60)
 
 
+@pytest.mark.slow
 def test_a_long_form_may_be_corrected_more_often(app: Flask, address: str) -> None:
     browser = Browser(app, address)
     browser.get("/login")
@@ -92,6 +93,7 @@ def test_a_long_form_may_be_corrected_more_often(app: Flask, address: str) -> No
     assert refused(found[-1])
 
 
+@pytest.mark.slow
 def test_fifteen_people_behind_one_address_sign_in_at_once(app: Flask, address: str) -> None:
     """A training of an organisation, whose network has one address."""
     people = [owner(app) for _ in range(15)]
@@ -124,6 +126,7 @@ def test_one_address_from_one_client_is_stopped_at_five(app: Flask, address: str
     assert post(app, "/forgot-password", Browser.address(), email=email).status == 200
 
 
+@pytest.mark.slow
 def test_many_addresses_from_one_client_are_stopped_at_sixty(app: Flask, address: str) -> None:
     paths = itertools.cycle(("/forgot-password", "/login"))
     browser = Browser(app, address)
@@ -138,6 +141,7 @@ def test_many_addresses_from_one_client_are_stopped_at_sixty(app: Flask, address
     assert refused(browser.page)
 
 
+@pytest.mark.slow
 def test_what_is_refused_counts_in_no_window(app: Flask, address: str) -> None:
     """So that a script that insists on one address does not lock its whole network out."""
     email = owner(app)
@@ -250,6 +254,7 @@ def test_a_button_that_is_pressed_too_often_gets_an_error_page(
     assert re.search(r"Please wait \d+ seconds? and try again\.", found[-1].text)
 
 
+@pytest.mark.slow
 def test_other_posts_are_not_limited(app: Flask, address: str, email: str) -> None:
     browser = sign_up(app, email)
     fields = browser.get("/profile").form("/logout").fields

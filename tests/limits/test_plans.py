@@ -119,6 +119,7 @@ def test_retry_after_is_rounded_up_and_never_zero(left: float, wait: int) -> Non
     assert refused.retry_after() == wait
 
 
+@pytest.mark.slow
 def test_after_its_window_an_account_has_a_new_one(limited: Flask) -> None:
     client = make_account(limited, plan="few")
     use_up(client, 3)
@@ -138,6 +139,7 @@ def test_a_changed_plan_holds_at_once_and_begins_no_new_window(limited: Flask) -
     assert client.get("/v1/account").status_code == 429
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_no_longer_in_the_file_has_the_limits_of_the_default_plan(
     limited: Flask, app: Flask
 ) -> None:
@@ -156,6 +158,7 @@ def test_a_plan_without_limits_has_no_headers_and_counts(limited: Flask) -> None
         assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 1
 
 
+@pytest.mark.slow
 def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
     client = make_account(limited, plan="few")
     use_up(client, 3)

@@ -25,6 +25,7 @@ def _file(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_file_adds_plans_and_changes_those_that_are_there(app: Flask, tmp_path: Path) -> None:
     text = "[free]\nrequests_per_minute = 3\nhectares = 7\n\n[gold]\nmembers = 9\n"
     with second_app(app, plans_file=_file(tmp_path, text)) as made:

@@ -91,6 +91,7 @@ GIVEN_UP = 30.0  # seconds; who waits longer for what never comes has not given 
 
 
 class TestRejections:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("replies", "error"),
         [
@@ -169,6 +170,7 @@ class TestAddresses:
         assert row.due_at is None
         assert row.error == "the mail server does not accept addresses with non-ASCII characters"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "address", ["o'neil+tag=1@example.org", '"a b"@example.org', '"a,b"@example.org']
     )
@@ -250,6 +252,7 @@ class TestUnavailableServer:
         assert len(inbox.mails) == 1
 
 
+@pytest.mark.slow
 def test_several_workers_send_each_mail_once(connected: Connected) -> None:
     app, inbox = connected()
     for number in range(24):

@@ -247,6 +247,7 @@ def test_the_doctor_with_wrong_settings(instance: Flask, monkeypatch: pytest.Mon
     assert run(instance, "doctor", "--fix-counters").exit_code == 2
 
 
+@pytest.mark.slow
 def test_other_revisions_are_told_by_every_command(
     make_instance: MakeInstance, folder: Path
 ) -> None:

@@ -201,6 +201,7 @@ def test_two_jobs_at_once_share_the_rows(account_id: str, instance: Flask) -> No
     assert left() == left(Event) == 0
 
 
+@pytest.mark.slow
 def test_rows_that_a_transaction_holds_are_left_to_the_next_run(
     account_id: str, instance: Flask
 ) -> None:

@@ -228,6 +228,7 @@ def test_a_database_of_another_schema_is_left_alone(
         restore_from(folder / "b.zip", app)
 
 
+@pytest.mark.slow
 def test_a_reader_is_not_held_up_by_the_note_of_its_credential(
     make_instance: MakeInstance, folder: Path
 ) -> None:

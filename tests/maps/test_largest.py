@@ -104,6 +104,7 @@ def test_the_world_is_read_from_the_index_of_areas(account_id: str, status: str 
     assert is_index_only(plan) or (status and "ix_projects_account_id_status_area_m2_id" in plan)
 
 
+@pytest.mark.slow
 def test_a_box_with_many_is_read_from_the_index_of_areas(
     account_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ PATH = "/v1/account/members"
 _names = itertools.count(1)
 
 
+@pytest.mark.slow
 def test_concurrent_changes_of_an_account_do_not_deadlock(client: Client) -> None:
     """No deadlock: no change gets 503."""
     removed = [make_member(client, "owner").id for _ in range(4)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import pytest
+
 from app.policy.permissions import ROLES
 from app.values.strict_json import loads
 from tests.architecture.documents import documents
@@ -24,6 +26,7 @@ LINES: Final = {
 }
 
 
+@pytest.mark.slow
 def test_requests_are_answered_as_shown(demo: Client) -> None:
     responses, member = [], ""
     for block in blocks(PAGE):

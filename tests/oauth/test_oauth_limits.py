@@ -74,6 +74,7 @@ def consented(client: Client, application: Application) -> Browser:
     return browser
 
 
+@pytest.mark.slow
 def test_authorization_requests_are_limited(client: Client, application: Application) -> None:
     browser = consented(client, application)
     browser._address = Browser.address()
@@ -87,6 +88,7 @@ def test_authorization_requests_are_limited(client: Client, application: Applica
     assert stranger.get(url, follow=False).status == 303
 
 
+@pytest.mark.slow
 def test_people_behind_one_address_are_limited_apart(
     client: Client, stranger: Client, application: Application
 ) -> None:
@@ -99,6 +101,7 @@ def test_people_behind_one_address_are_limited_apart(
     assert other.get(url).status == 200
 
 
+@pytest.mark.slow
 def test_answers_to_the_consent_page_count_too(client: Client, application: Application) -> None:
     browser = browser_of(client)
     browser._address = Browser.address()

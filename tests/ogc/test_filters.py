@@ -56,6 +56,7 @@ BOXES = {
 }
 
 
+@pytest.mark.slow
 def test_a_box_finds_what_intersects_it(forests: Client) -> None:
     with every_cell() as cell:
         for box, expected in BOXES.items():
@@ -152,6 +153,7 @@ FILTERS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_filters_in_text(forests: Client) -> None:
     with every_cell() as cell:

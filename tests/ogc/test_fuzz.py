@@ -76,6 +76,7 @@ def account(app: Flask) -> Client:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.both
 @_fuzz
 @given(query=_queries)
@@ -84,6 +85,7 @@ def test_any_query_is_answered(account: Client, query: dict[str, Any]) -> None:
         assert items(account, collection, **query).status_code in (200, 400)
 
 
+@pytest.mark.slow
 @_fuzz
 @given(body=_bodies, crs=st.sampled_from([None, EPSG_4326, EPSG_3857]))
 def test_any_body_is_answered(account: Client, body: Any, crs: str | None) -> None:

@@ -40,6 +40,7 @@ def files(account: Client, monkeypatch: pytest.MonkeyPatch) -> list[SeenFile]:
     return watch_files(monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_large_page_is_that_of_its_features(account: Client, files: list[SeenFile]) -> None:
     response = page_of(account)
     assert len(files) == 1

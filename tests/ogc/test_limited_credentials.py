@@ -27,6 +27,7 @@ def forest(client: Client) -> Forest:
     return make_forest(client)
 
 
+@pytest.mark.slow
 def test_nothing_of_ogc_tells_of_another_project(forest: Forest) -> None:
     """A new path is read here at once; a new way to write fails until it is a line of WRITES."""
     ids, views = {"projects": "project_id", "assets": "asset_id"}, _views(forest.owner.app)

@@ -36,6 +36,7 @@ def test_an_id_of_another_account_is_the_same_404_as_one_that_nobody_has(
     assert stranger.get(f"/ogc/collections/projects/items/{project['id']}").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_no_filter_reaches_another_account(client: Client, stranger: Client) -> None:
     own = make_project(client, name="Own", geometry=square(10, 50))

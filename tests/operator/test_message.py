@@ -31,6 +31,7 @@ def html(page: Page) -> str:
     return page.response.get_data(as_text=True)
 
 
+@pytest.mark.slow
 def test_it_is_on_every_page_until_it_is_removed(client: Client, operator: Browser) -> None:
     stranger, viewer = Browser(client.app), browser_of(client, "viewer")
     assert show(operator).status == 303

@@ -142,6 +142,7 @@ def test_another_persons_browser_is_unknown(app: Flask, email: str) -> None:
     assert status(attempt(app, email, PASSWORD, other)) == 429
 
 
+@pytest.mark.slow
 def test_a_password_is_rehashed_when_the_parameters_change(app: Flask, email: str) -> None:
     def kept() -> str:
         with app.app_context():

@@ -81,6 +81,7 @@ def test_nobody_signs_up_past_the_page(app: Flask, shut: Flask, email: str) -> N
     assert mails_to(app, email) == []
 
 
+@pytest.mark.slow
 def test_a_link_from_before_leads_nowhere(app: Flask, shut: Flask, email: str) -> None:
     browser = Browser(app)
     browser.get("/register")
@@ -94,6 +95,7 @@ def test_a_link_from_before_leads_nowhere(app: Flask, shut: Flask, email: str) -
     assert Browser(app).get(link).status == 200
 
 
+@pytest.mark.slow
 def test_no_link_is_mailed_once_sign_up_is_shut(app: Flask, shut: Flask, email: str) -> None:
     browser = Browser(app)
     browser.get("/register")

@@ -57,6 +57,7 @@ def test_nobody_creates_accounts_where_none_are_allowed(app: Flask, email: str) 
         assert "Only whoever runs this instance can create accounts here." in page.text
 
 
+@pytest.mark.slow
 def test_concurrent_requests_do_not_create_one_too_many(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def test_rejected_passwords(browser: Browser, now: str, new: str, message: str) 
     assert message in page.text
 
 
+@pytest.mark.slow
 def test_attempts_on_the_profile_page_are_throttled(browser: Browser) -> None:
     found = []
     for _ in range(WRONG_PASSWORDS + 1):

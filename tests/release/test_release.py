@@ -81,6 +81,7 @@ def test_a_release(checkout: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_next_release_needs_something_to_release(checkout: Path) -> None:
     assert release(checkout, "1.2.4").returncode == 0
     before = state(checkout)
@@ -176,6 +177,7 @@ def test_a_release_that_is_interrupted_leaves_everything_as_it_was(
     assert state(checkout) == before
 
 
+@pytest.mark.slow
 def test_the_address_of_the_repository_is_printed_without_credentials(checkout: Path) -> None:
     with every_cell() as cell:
         for address, source in {

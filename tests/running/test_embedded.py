@@ -153,6 +153,7 @@ def test_a_killed_server_takes_the_keeper_along(folder: Path, marked: Marked) ->
     user.leave()
 
 
+@pytest.mark.slow
 def test_one_server_for_all_who_come_at_once(folder: Path, marked: Marked) -> None:
     users = [User(folder, marked) for _ in range(6)]
     assert len({user.url() for user in users}) == 1
@@ -175,6 +176,7 @@ def test_who_comes_while_it_ends_gets_a_fresh_one(folder: Path, marked: Marked) 
     assert len(seen) > 1
 
 
+@pytest.mark.slow
 def test_ends_and_starts_many_times_in_one_process(folder: Path) -> None:
     for number in range(1, 11):
         with connect(embedded.ensure(folder)) as client:

@@ -51,6 +51,7 @@ def test_the_parts_of_an_instance_are_known_while_they_run(
     assert running_parts(client) == []
 
 
+@pytest.mark.slow
 def test_one_that_was_killed_is_forgotten(
     client: Redis, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,7 @@ def test_a_link_to_a_command_works(ready: Checkout, tmp_path: Path) -> None:
     assert ready.run(str(link))[0] == 0
 
 
+@pytest.mark.slow
 def test_changed_requirements_are_installed_into_it(ready: Checkout) -> None:
     kept = ready.venv / "kept"
     kept.touch()
@@ -78,6 +79,7 @@ def test_changed_requirements_are_installed_into_it(ready: Checkout) -> None:
     assert len(ready.installs()) == 2
 
 
+@pytest.mark.slow
 def test_another_python_behind_it_makes_it_anew(ready: Checkout) -> None:
     kept = ready.venv / "kept"
     kept.touch()
@@ -89,6 +91,7 @@ def test_another_python_behind_it_makes_it_anew(ready: Checkout) -> None:
     assert not kept.exists()
 
 
+@pytest.mark.slow
 def test_a_half_made_one_is_made_anew(ready: Checkout) -> None:
     (ready.root / "requirements.txt").write_text("# changed\n")
     process = ready.start("canopy", UNTIL="/nonexistent")
@@ -102,6 +105,7 @@ def test_a_half_made_one_is_made_anew(ready: Checkout) -> None:
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -> None:
     done = checkout.root / "done"
     process = checkout.start("canopy", UNTIL=str(done))
@@ -127,6 +131,7 @@ def test_where_the_machines_uv_fails_that_of_pypi_is_tried(checkout: Checkout) -
     assert checkout.run("canopy", FAILS="1")[0] == 0
 
 
+@pytest.mark.slow
 def test_two_at_once_install_once(checkout: Checkout) -> None:
     done = checkout.root / "done"
     processes = [checkout.start("canopy", UNTIL=str(done)) for _ in range(3)]
@@ -136,6 +141,7 @@ def test_two_at_once_install_once(checkout: Checkout) -> None:
     assert sum("waiting for it" in text for text in said) == 2
 
 
+@pytest.mark.slow
 def test_what_serves_developing_serves_running(checkout: Checkout) -> None:
     code, _ = checkout.run("check")  # which finds no ruff in this environment
     assert code == 1
@@ -190,6 +196,7 @@ def somebodys(checkout: Checkout) -> Checkout:
     return checkout
 
 
+@pytest.mark.slow
 def test_an_environment_of_somebody_elses_is_used_as_it_is(somebodys: Checkout) -> None:
     before = files_in(somebodys.venv)
     code, said = somebodys.run("canopy")

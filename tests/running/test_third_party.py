@@ -141,6 +141,7 @@ def test_two_at_once_install_once(checkout: Checkout) -> None:
     assert sorted("Done in" in text for text in said) == [False, True]
 
 
+@pytest.mark.slow
 def test_no_registry_is_said_at_once(checkout: Checkout) -> None:
     code, said = bring(checkout, npm_config_registry="http://127.0.0.1:1/")
     assert code == 1
@@ -191,6 +192,7 @@ def test_where_npm_is_missing_or_fails_that_of_pypi_does_it(
         shutil.rmtree(checkout.root / MADE)
 
 
+@pytest.mark.slow
 def test_the_sprite_has_every_icon(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "bin"))
     symbols = ET.parse(made / "icons.svg").getroot().findall(f"{SVG}symbol")

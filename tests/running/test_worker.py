@@ -177,10 +177,12 @@ def test_it_works_on_the_queues_that_are_named(
         assert not client.exists("canopy:periodic:tick")
 
 
+@pytest.mark.slow
 def test_a_queue_that_there_is_not_is_refused(start_worker: Start) -> None:
     assert start_worker("--queue", "nonsense").wait(PATIENCE) == 2
 
 
+@pytest.mark.slow
 def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, str(tree / "worker.py"), "--help"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from flask import Flask
 
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
@@ -14,6 +15,7 @@ NEW = "lichen on the north side"
 PATH = "/profile/password"
 
 
+@pytest.mark.slow
 def test_the_password_is_changed_after_the_code(app: Flask, email: str, later: Later) -> None:
     browser = sign_in(app, email)
     factor = turn_on(browser)
@@ -44,6 +46,7 @@ def test_no_page_has_the_passwords_that_were_typed(app: Flask, email: str, later
     assert NEW not in source(page)
 
 
+@pytest.mark.slow
 def test_a_session_ends_although_somebody_in_it_knows_the_password(
     app: Flask, email: str, later: Later
 ) -> None:

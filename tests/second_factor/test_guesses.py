@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from flask import Flask
 
 from app.policy.second_factor import WRONG_CODES, WRONG_CODES_MAILED, WRONG_CODES_WINDOW
@@ -12,6 +13,7 @@ from tests.make.mails import mails_to
 from tests.second_factor.support import STEP, Later, begin, give, person_with_app, turn_on
 
 
+@pytest.mark.slow
 def test_few_wrong_codes_are_mailed(app: Flask, email: str) -> None:
     factor = person_with_app(app, email)
     before = len(mails_to(app, email))
@@ -36,6 +38,7 @@ def test_codes_of_a_window_that_has_ended_are_not_mailed_again(
     assert len(mails_to(app, email)) == before
 
 
+@pytest.mark.slow
 def test_the_right_code_gives_nobody_else_new_attempts(
     app: Flask, email: str, later: Later
 ) -> None:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from config import ROOT
 
 GUIDE = ROOT / "docs" / "second-factor.md"
@@ -69,6 +71,7 @@ def steps_in_code() -> Iterator[tuple[str, bool]]:
                     yield f"{path.relative_to(ROOT)} {function.name}", bool(node.keywords)
 
 
+@pytest.mark.slow
 def test_each_step_that_asks_is_in_the_list() -> None:
     assert dict(steps_in_code()) == {name: asks for name, (asks, _) in STEPS.items()}
 

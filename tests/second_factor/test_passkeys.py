@@ -198,6 +198,7 @@ def test_the_passkey_of_somebody_else_signs_nobody_in(app: Flask, email: str) ->
     assert use(begin(app, email), other).status == 422
 
 
+@pytest.mark.slow
 def test_wrong_codes_do_not_lock_out_a_passkey(app: Flask, email: str) -> None:
     own, passkey = sign_in(app, email), SoftPasskey()
     factor = turn_on(own)

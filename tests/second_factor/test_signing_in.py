@@ -200,6 +200,7 @@ def test_nothing_is_said_before_the_password_is_right(app: Flask, email: str) ->
     assert browser.client.get_cookie("canopy_second_step") is None
 
 
+@pytest.mark.slow
 def test_too_many_wrong_codes_lock_out_even_the_right_one(
     app: Flask, email: str, later: Later
 ) -> None:
@@ -216,6 +217,7 @@ def test_too_many_wrong_codes_lock_out_even_the_right_one(
     assert give(begin(app, email), value=factor.code()).path == "/welcome"
 
 
+@pytest.mark.slow
 def test_wrong_codes_at_the_same_moment_are_all_counted(app: Flask, email: str) -> None:
     factor = person_with_app(app, email)
     wrong, browsers = factor.wrong(), [begin(app, email) for _ in range(WRONG_CODES + 3)]
@@ -242,6 +244,7 @@ def known_as(browser: Browser) -> Browser:
     return other
 
 
+@pytest.mark.slow
 def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str, later: Later) -> None:
     own = sign_in(app, email)
     factor = turn_on(own)
@@ -264,6 +267,7 @@ def test_a_new_known_browser_brings_no_new_attempts(app: Flask, email: str, late
     assert give(begin(app, email, known_as(own)), value=factor.wrong()).status == 429
 
 
+@pytest.mark.slow
 def test_wrong_codes_count_apart_from_wrong_passwords(app: Flask, email: str, later: Later) -> None:
     factor = person_with_app(app, email)
     for _ in range(WRONG_PASSWORDS):

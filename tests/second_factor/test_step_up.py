@@ -147,6 +147,7 @@ def test_who_has_no_second_factor_is_not_asked(client: Client, later: Later) -> 
     assert "shown only once" in browser.submit("/api-keys/new", **KEY).text
 
 
+@pytest.mark.slow
 def test_all_forms_that_could_hand_over_the_account(owner: Owner) -> None:
     member, application = make_member(owner.client, "admin"), make_application(owner.client)
     other, webhook_id = make_member(owner.client, "owner"), make_webhook(owner.client)["id"]
@@ -230,6 +231,7 @@ def test_a_webhook_is_made_after_the_code(owner: Owner) -> None:
     assert owner.client.get("/v1/webhooks").json["data"][0]["url"] == WEBHOOK["url"]
 
 
+@pytest.mark.slow
 def test_another_owner_is_removed_after_the_code(owner: Owner) -> None:
     other, admin = make_member(owner.client, "owner"), make_member(owner.client, "admin")
     owner.browser.get(f"/members/{admin.id}")
@@ -256,6 +258,7 @@ def test_a_script_gets_no_page(owner: Owner) -> None:
     assert sent.status == 403
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_what_another_form_asks_is_not_the_question_of_signing_in(app: Flask, later: Later) -> None:
     """A code given to confirm is used up for signing in, too."""

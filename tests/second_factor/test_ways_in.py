@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from flask import Flask
 
 from app.db.extensions import db
@@ -100,6 +101,7 @@ def test_a_new_password_keeps_the_session_that_has_passed_it(app: Flask, email: 
     assert "Password changed" in page.text
 
 
+@pytest.mark.slow
 def test_nothing_else_starts_a_session() -> None:
     """Each call of sign_in is listed above, with a reason."""
     callers = {

@@ -131,6 +131,7 @@ def test_odd_metadata_is_read_again(
     assert leave(Browser(site))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endless", ["Infinity", "-Infinity", "1e999"])
 def test_a_token_without_end(site: Flask, provider: FakeProvider, endless: str) -> None:
     provider.answers["/token"] = gives(f'{{"expires_in": {endless}}}'.encode())
@@ -179,6 +180,7 @@ def test_keys_none_of_which_can_be_read(
     assert "the provider publishes no key that can be read" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_slow_provider_does_not_take_all_threads(app: Flask, provider: FakeProvider) -> None:
     """Of four threads, two may wait for it; others hear at once that it is busy."""
 

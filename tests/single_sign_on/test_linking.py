@@ -150,6 +150,7 @@ def test_a_mailed_link_works_once_and_the_last_one_only(sso: Flask, woods: RealP
     assert browser.get(second).status == 404
 
 
+@pytest.mark.slow
 def test_the_password_is_no_proof_where_passwords_are_off(app: Flask, woods: RealProvider) -> None:
     person = claims()
     sign_up(app, person["email"])

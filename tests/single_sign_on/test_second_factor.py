@@ -57,6 +57,7 @@ def test_who_is_refused_stands_in_the_audit_log_once(sso: Flask, woods: RealProv
     assert actions(sso, person["email"]).count("person.sign_in_refused") == 1
 
 
+@pytest.mark.slow
 def test_they_link_it_on_their_profile(sso: Flask, woods: RealProvider) -> None:
     person = claims()
     browser = sign_up(sso, person["email"])
@@ -101,6 +102,7 @@ def test_they_are_asked_for_it_after_the_mailed_link(
     assert identities(sso, person["email"]) == [person["sub"]]
 
 
+@pytest.mark.slow
 def test_no_page_has_the_password_that_was_typed(
     sso: Flask, woods: RealProvider, later: Later
 ) -> None:
@@ -114,6 +116,7 @@ def test_no_page_has_the_password_that_was_typed(
     assert PASSWORD not in source(page)
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_an_account_requires_one_of_people_who_sign_in_at_the_provider(
     sso: Flask, woods: RealProvider

@@ -66,6 +66,7 @@ def test_the_reference_says_sign_in_to_strangers(app: Flask) -> None:
     assert "/login" not in page.links
 
 
+@pytest.mark.slow
 def test_the_reference_of_strangers_and_of_others_has_its_own_tag(app: Flask) -> None:
     stranger = Browser(app).get("/docs").response.headers["ETag"]
     headers = {"If-None-Match": stranger}

@@ -69,6 +69,7 @@ def test_a_form_of_this_service_is_accepted(browser: Browser, origin: str) -> No
     assert browser.send("/profile/name", headers, **token, name="Ash").status == 303
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("host", "origin", "status"),
     [

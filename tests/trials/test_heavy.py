@@ -61,6 +61,7 @@ def test_every_boundary_is_covered(client: Client) -> None:
     assert shapes == {"/v1/geometry/validate", "/v1/projects", "/v1/projects/<project_id>"}
 
 
+@pytest.mark.slow
 def test_every_form_is_covered(client: Client) -> None:
     sent = {each.name.split()[1] for each in forms(client)}
     assert sent == {*page_rules(), "/oauth/token", "/oauth/revoke", "/oauth/introspect"}

@@ -23,6 +23,7 @@ def test_gdal_reads_every_feature(layer: Layer, monkeypatch: pytest.MonkeyPatch)
     assert "120 features" in libraries.check_gdal(layer)
 
 
+@pytest.mark.slow
 def test_gdal_sends_a_key_in_each_way(layer: Layer) -> None:
     assert libraries.check_gdal_credentials(layer)
 
@@ -31,5 +32,6 @@ def test_owslib_reads_and_edits(layer: Layer) -> None:
     assert libraries.check_owslib(layer)
 
 
+@pytest.mark.slow
 def test_the_requests_of_an_editing_qgis_work(layer: Layer) -> None:
     assert editing.check_editing(layer)

@@ -146,6 +146,7 @@ def test_each_boundary_is_in_the_history(upgraded: Upgraded) -> None:
             assert present["data"]["area_hectares"] == project["area_hectares"]
 
 
+@pytest.mark.slow
 def test_programs_get_in(upgraded: Upgraded) -> None:
     """API keys, service tokens, and an application with its tokens and its consent."""
     kept = upgraded.kept
@@ -170,6 +171,7 @@ def test_programs_get_in(upgraded: Upgraded) -> None:
     assert page.response.headers["Location"].startswith(f"{BACK}?code="), page.text
 
 
+@pytest.mark.slow
 def test_a_request_is_not_carried_out_twice(upgraded: Upgraded) -> None:
     """One that the former version carried out."""
     repeated = upgraded.kept["repeated"]
@@ -180,6 +182,7 @@ def test_a_request_is_not_carried_out_twice(upgraded: Upgraded) -> None:
     assert response.json["data"] == repeated["data"]
 
 
+@pytest.mark.slow
 def test_people_get_in(upgraded: Upgraded) -> None:
     """By the session that they had, by their password, and by a second factor if they had one."""
     for email, person in upgraded.kept["people"].items():

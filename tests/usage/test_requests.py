@@ -150,6 +150,7 @@ DEATHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", DEATHS)
 @pytest.mark.usefixtures("_nothing_pending")
 def test_a_killed_job_neither_loses_nor_doubles_counts(client: Client, place: str) -> None:
@@ -182,6 +183,7 @@ def _kill(patch: pytest.MonkeyPatch, place: str) -> None:
         patch.setattr(target, die)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_nothing_pending")
 def test_a_request_during_the_job_is_copied_by_the_next_run(
     client: Client, monkeypatch: pytest.MonkeyPatch
@@ -225,6 +227,7 @@ def test_several_transactions(
     assert _rows(client) == _rows(stranger) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_nothing_pending")
 def test_when_valkey_loses_its_data_only_pending_counts_are_lost(client: Client) -> None:
     for _ in range(3):

@@ -104,6 +104,7 @@ def test_credentials_that_were_never_used_are_there_unless_revoked(client: Clien
     assert found[unused.credential_id].total == 0
 
 
+@pytest.mark.slow
 def test_the_job_copies_them(client: Client) -> None:
     key = make_key(client)
     key.get("/v1/account")

@@ -71,6 +71,7 @@ def test_what_would_go_past_the_bound_is_refused(app: Flask) -> None:
         assert client.put(path, json={"metadata": None}).status_code == 200
 
 
+@pytest.mark.slow
 def test_zero_is_no_bound(app: Flask) -> None:
     with second_app(app, max_account_bytes=0) as made:
         client = make_account(made)

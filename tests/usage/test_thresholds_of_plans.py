@@ -94,6 +94,7 @@ def test_concurrent_changes_are_checked_against_the_new_plan(
     assert usage_events(client)[before:] == (ALL if second == "free" else [])
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.one_of(

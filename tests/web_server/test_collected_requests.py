@@ -17,14 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import wait_for
-from tests.web_server.servers import (
-    ECHO,
-    SmallServer,
-    echoed,
-    is_closed,
-    receive,
-    small_server,
-)
+from tests.web_server.servers import ECHO, SmallServer, echoed, is_closed, receive, small_server
 
 DRIP = b"GET / HTTP/1.1\r\nHost: a\r\nX-Begun: "
 IN_FILES = f"""
@@ -116,6 +109,7 @@ def test_leave_is_not_given_for_a_body_that_is_too_large(server: SmallServer) ->
         assert answer.headers["connection"] == "close"
 
 
+@pytest.mark.slow
 def test_a_client_that_ends_early_is_answered_and_not_waited_for(server: SmallServer) -> None:
     with server.connect() as client:
         client.sendall(post("/early", b"hello")[:-2])
@@ -151,6 +145,7 @@ def open_files(server: SmallServer) -> list[str]:
     return [os.readlink(each) for each in folder.iterdir() if each.is_symlink()]
 
 
+@pytest.mark.slow
 def test_a_large_body_is_in_a_file_of_the_folder_and_leaves_nothing(tmp_path: Path) -> None:
     config = tmp_path / "config.py"
     config.write_text(f"tmp_upload_dir = {str(tmp_path)!r}")
@@ -204,6 +199,7 @@ def largest_file(server: SmallServer) -> int:
     return max(each.stat().st_size for each in folder.iterdir() if each.exists())
 
 
+@pytest.mark.slow
 def test_large_bodies_have_a_bound_together(tmp_path: Path) -> None:
     with small_server(tmp_path / "full", NO_ROOM, "--preload") as server:
         with server.connect() as first:
@@ -220,6 +216,7 @@ def _small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_survived(tmp_path: Path) -> None:
     """Writing fails past a size of the file, as on a disk that is full."""
     with small_server(tmp_path / "full", IN_FILES, "--preload", preexec=_small_files) as server:
@@ -231,6 +228,7 @@ def test_a_full_disk_is_survived(tmp_path: Path) -> None:
         assert server.worker == worker
 
 
+@pytest.mark.slow
 def test_of_too_many_connections_the_slowest_goes(tmp_path: Path) -> None:
     with (
         small_server(tmp_path / "many", ECHO, "--worker-connections=20") as server,
@@ -249,6 +247,7 @@ def test_of_too_many_connections_the_slowest_goes(tmp_path: Path) -> None:
         assert receive(dripping[-1]).status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sent", [b"", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"], ids=["silent", "idle"]
 )

@@ -49,6 +49,7 @@ def half_sent(server: Server, requests: tuple[str, ...]) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HALF_SENT)
 def test_half_sent_requests_delay_nobody(server: Server, kind: str) -> None:
     with half_sent(server, HALF_SENT[kind]):

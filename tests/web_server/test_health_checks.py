@@ -40,6 +40,7 @@ def test_they_are_answered_while_all_threads_are_busy(scratch: Path, target: str
         assert [receive(client).status for client in busy] == [200] * 4
 
 
+@pytest.mark.slow
 def test_large_ones_take_the_other_threads(scratch: Path) -> None:
     chunked = b"GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     with small_server(scratch / "large", APPLICATION) as server, ExitStack() as stack:
@@ -54,6 +55,7 @@ def test_large_ones_take_the_other_threads(scratch: Path) -> None:
         (server.folder / "over").touch()
 
 
+@pytest.mark.slow
 def test_a_kept_connection_can_ask_for_other_paths_too(scratch: Path) -> None:
     with small_server(scratch / "kept", APPLICATION) as server, server.connect() as client:
         for path in (b"/healthz", b"/other", b"/healthz", b"/healthzone"):

@@ -72,6 +72,7 @@ def test_large_requests_beyond_a_few_are_refused_at_once(
         wait_for(all_pass)  # their threads are free a moment after the client has the answer
 
 
+@pytest.mark.slow
 def test_small_requests_have_all_threads(tmp_path: Path) -> None:
     with (
         small_server(tmp_path / "small", WORKING) as server,

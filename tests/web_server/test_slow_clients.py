@@ -126,6 +126,7 @@ def test_a_client_that_reads_slowly_gets_all_of_an_answer_and_can_go_on(
         assert receive(client).body == b"x"
 
 
+@pytest.mark.slow
 def test_a_request_behind_a_large_answer_is_answered(server: SmallServer) -> None:
     with server.connect() as client:
         client.sendall(ASKED_FOR_LARGE + ASKED)

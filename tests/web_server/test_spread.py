@@ -112,6 +112,7 @@ def _is_listening(port: int) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_connections_of_one_process_spread_without_a_failed_request(serve: Serve) -> None:
     clients = serve(2)
     wait_for(clients.are_even)
@@ -125,6 +126,7 @@ def test_connections_of_one_process_spread_without_a_failed_request(serve: Serve
     wait_for(stay_even)
 
 
+@pytest.mark.slow
 def test_the_process_that_follows_a_dead_one_gets_its_share(serve: Serve) -> None:
     clients = serve(2)
     wait_for(clients.are_even)
@@ -140,6 +142,7 @@ def test_the_process_that_follows_a_dead_one_gets_its_share(serve: Serve) -> Non
     wait_for(are_even)
 
 
+@pytest.mark.slow
 def test_the_connections_of_a_single_process_stay(serve: Serve) -> None:
     clients = serve(1)
     for _ in range(50):

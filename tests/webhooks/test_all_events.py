@@ -105,6 +105,7 @@ def send_billing_events(customer: Client) -> None:
         assert send(customer, body).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.both
 def test_every_type_is_signed_and_matches_its_schema(
     customer: Client,

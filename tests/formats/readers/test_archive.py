@@ -218,6 +218,7 @@ def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
         assert "damaged or incomplete" in refusal(path)
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_or_read_whole(tmp_path: Path) -> None:
     """Whatever byte is wrong, nothing else is raised."""
     chosen = random.Random(3)

@@ -259,6 +259,7 @@ def test_a_value_that_is_too_long_is_refused(tmp_path: Path) -> None:
     assert refusal(CsvReader, csv(tmp_path, text)).startswith('Row 2: the value of "name" has more')
 
 
+@pytest.mark.slow
 def test_a_row_that_is_too_long_is_refused(tmp_path: Path) -> None:
     for text in ('a,b\n1,"' + ("x" * 1000 + "\n") * 34_000, "a,b\n1," + "x" * 34_000_000):
         assert "is longer than 32 MiB. Perhaps a quote" in refusal(CsvReader, csv(tmp_path, text))

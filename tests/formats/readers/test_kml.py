@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from app.formats.features import Layer
 from app.formats.readers.kml import KmlReader
 from app.policy.files import LAYERS
@@ -200,6 +202,7 @@ def test_too_many_columns_are_refused(tmp_path: Path) -> None:
     assert "more than 500 columns" in refusal(KmlReader, kml(tmp_path, content))
 
 
+@pytest.mark.slow
 def test_fields_of_schemas_are_bounded(tmp_path: Path) -> None:
     fields = "".join(f'<SimpleField name="{number}"/>' for number in range(50_001))
     content = f"<Schema id='s'>{fields}</Schema>{placemark()}"

@@ -218,11 +218,13 @@ def test_heights_are_left_out_with_a_note(tmp_path: Path) -> None:
     assert reader.notes == ["Heights were left out."]
 
 
+@pytest.mark.slow
 def test_too_many_positions_are_a_problem(tmp_path: Path) -> None:
     for text in (" ".join(["1,2"] * (GEOMETRY_POSITIONS + 1)), "1,2," * 2 * GEOMETRY_POSITIONS):
         assert problem(tmp_path, line(text))[0] == "too_many_positions"
 
 
+@pytest.mark.slow
 def test_too_many_positions_of_all_parts_are_a_problem(tmp_path: Path) -> None:
     part = line("1,2 " * 1000)
     parts = GEOMETRY_POSITIONS // 1000

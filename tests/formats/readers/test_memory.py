@@ -39,6 +39,7 @@ def test_a_large_csv_file_takes_little_memory(tmp_path: Path) -> None:
     assert read_in_child(path, memory=30 * 1024 * 1024) == "10000"
 
 
+@pytest.mark.slow
 def test_a_kmz_bomb_takes_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "upload"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -104,6 +105,7 @@ def test_a_large_track_takes_little_memory(tmp_path: Path) -> None:
     assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
 
 
+@pytest.mark.slow
 def test_a_row_of_many_fields_takes_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "upload"
     path.write_bytes(b"a;b\n1" + b";" * 30_000_000)

@@ -224,6 +224,7 @@ def test_a_zip_file_that_ends_early_is_refused(tmp_path: Path) -> None:
         recognize(written(tmp_path, content[:-30]))
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_or_read_whole(tmp_path: Path) -> None:
     """Whatever byte is wrong, nothing but FileInvalid is raised."""
     chosen = random.Random(5)

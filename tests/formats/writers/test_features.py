@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ _parts = st.sampled_from(["metadata_", "name", "metadata", "x", "id", "geometry"
 _keys = st.lists(_parts, max_size=4).map("".join)
 
 
+@pytest.mark.slow
 @given(st.sets(_keys))
 def test_no_two_keys_get_one_name(keys: set[str]) -> None:
     names = {PROJECTS.property_name(key) for key in keys}

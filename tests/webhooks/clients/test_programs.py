@@ -134,6 +134,7 @@ def test_a_receiver_that_checks_the_other_signature_rejects_them_too(
         assert sender.send(body) == 204
 
 
+@pytest.mark.slow
 def test_a_receiver_processes_an_event_once_and_recognises_late_ones(
     authority: Authority, certificate: Path, tmp_path: Path, language: str
 ) -> None:
