@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -138,6 +139,7 @@ def small_server(
             with contextlib.suppress(ConnectionError, AssertionError):
                 server.check_answers()
                 break
+            time.sleep(0.02)
         yield server
     finally:
         process.terminate()

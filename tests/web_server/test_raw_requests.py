@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,7 @@ def _connect(server: subprocess.Popen[bytes], address: str) -> socket.socket:
         with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
             client.connect(address)
             return client
+        time.sleep(0.02)
     raise AssertionError("the web server ended")
 
 
