@@ -48,7 +48,9 @@ def server(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> It
         "LOG_LEVEL": "error",
     }
     if request.param == "postgresql":
-        environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
+        environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database(
+            has_tables=True
+        )
     with gunicorn(folder, **environ) as made:
         yield made
         with made.client.app.app_context():

