@@ -84,9 +84,9 @@ usage: bin/test [--slow] [arguments of pytest]
 Sets up what is missing, then runs the tests. There are three tiers:
 
   bin/test          every promise of the service, quickly: on SQLite, and on PostgreSQL what is
-                    marked both. Some 10 minutes on two cores
+                    marked both. Some 6 minutes on two cores
   bin/test --slow   those marked slow as well, which take more than a third of a second of
-                    processor time each. 25 minutes; .ci/run is this and bin/check, and a change
+                    processor time each. 15 minutes; .ci/run is this and bin/check, and a change
                     must pass it
   bin/trials        those marked trial, faults, several hosts, benchmarks; see bin/trials --list
 
