@@ -17,13 +17,17 @@ class Span(NamedTuple):
 
 
 def span(page: int, per_page: int, total: int) -> Span | None:
-    """The span of a page, from 1, of a list of ``total`` rows; None when it is past the end."""
+    """The span of a page, from 1, of a list of ``total`` rows; None when it is past the end.
+
+    Counted from the beginning, a page may take more rows than there were when they were counted:
+    else one that was added since would push off the last.
+    """
     skipped = (page - 1) * per_page
     if skipped >= total:
         return None
     size = min(per_page, total - skipped)
     rest = total - skipped - size
-    return Span(size, min(skipped, rest), rest < skipped)
+    return Span(size, rest, True) if rest < skipped else Span(per_page, skipped, False)
 
 
 def is_among_the_first(wanted: Span) -> bool:
@@ -37,4 +41,4 @@ def is_near(wanted: Span, found: int, everything: int) -> bool:
     Of ``everything`` in the list every n-th row is one of the ``found``, so the scan tests n rows
     for each row of the page. The other way is to read all matches, and to sort them.
     """
-    return (wanted.skipped + wanted.size) * everything <= found * found
+    return min(wanted.skipped + wanted.size, found) * everything <= found * found

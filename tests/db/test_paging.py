@@ -39,3 +39,9 @@ def test_what_is_frequent_is_met_soon_in_the_order_of_the_list() -> None:
 
 def test_what_is_rare_is_sorted() -> None:
     assert not is_near(Span(20, 0, False), 20, 1_000_000)
+
+
+def test_a_row_that_is_added_after_the_count_pushes_none_off_the_page() -> None:
+    found = span(1, 20, 7)
+    assert found is not None
+    assert len([*range(8)][found.skipped : found.skipped + found.size]) == 8
