@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.db.connections import close_all
+from app.db.migrations import upgrade
 from app.factory import create_app
 from config import ROOT, load_settings
 from tests import templates
@@ -71,7 +72,7 @@ def _read(connection: socket.socket) -> Answer:
 
 @contextlib.contextmanager
 def gunicorn(folder: Path, *, code: str = "", **settings: str) -> Iterator[Server]:
-    """A server with a database of its own in ``folder``.
+    """A server with a database of its own: in ``folder``, unless the settings name one.
 
     Args:
         code: what is run before the application is made.
@@ -79,8 +80,11 @@ def gunicorn(folder: Path, *, code: str = "", **settings: str) -> Iterator[Serve
     port = free_port()
     environ = {"INSTANCE_PATH": str(folder), "PORT": str(port), "WEB_WORKERS": "1"}
     environ |= CHEAP_PASSWORDS | settings
-    templates.copy_sqlite(folder)
+    if "DATABASE_URL" not in environ:
+        templates.copy_sqlite(folder)
     app = create_app(load_settings(environ))
+    with app.app_context():
+        upgrade()
     client = make_account(app)
     with app.app_context():
         close_all()

@@ -50,7 +50,7 @@ def _use(client: Client) -> None:
     assert project["created_at"].endswith("Z")
     found = client.get(f"/v1/projects?search=forest {number}").json["data"]
     assert [each["id"] for each in found] == [project["id"]]
-    listed = client.get("/v1/projects?bbox=9,49,11,51&per_page=100").json["data"]
+    listed = client.get("/v1/projects?bbox=9,49,11,51").json["data"]
     assert project["id"] in [each["id"] for each in listed]
     checked = client.post("/v1/geometry/validate", json={"geometry": square()})
     assert checked.json["data"]["valid"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
+from app.projects import listing
 from app.values import clock
-from tests.make import Client, make_project, square
+from tests.make import Client, make_project, square, together
 
 pytestmark = pytest.mark.both
 
@@ -148,3 +150,18 @@ def test_other_accounts_are_not_listed(client: Client, stranger: Client) -> None
 @pytest.mark.usefixtures("projects")
 def test_a_page_is_the_same_while_nothing_changes(client: Client) -> None:
     assert client.get("/v1/projects").get_data() == client.get("/v1/projects").get_data()
+
+
+@pytest.mark.parametrize("query", ["", "?bbox=9,49,11,51", "?search=forest"])
+def test_one_that_is_added_after_the_count_pushes_none_off(
+    client: Client, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    first = make_project(client, geometry=square())
+    read = listing.page_rows
+
+    def add_and_read(*args: Any, **options: Any) -> Any:
+        together(partial(make_project, client, geometry=square()))
+        return read(*args, **options)
+
+    monkeypatch.setattr(listing, "page_rows", add_and_read)
+    assert first["name"] in _names(client, query)
