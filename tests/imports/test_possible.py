@@ -47,6 +47,15 @@ def test_what_was_written_can_be_undone(client: Client) -> None:
     assert of(client, found["id"]) == Possible(frozenset(), 0, 0, 0)
 
 
+@pytest.mark.parametrize(("action", "done"), [("cancel", "canceled"), ("apply", "applied")])
+def test_what_is_not_possible_is_refused(client: Client, action: str, done: str) -> None:
+    made = ready(client, feature(square(), name="A"))
+    act(client, made, "apply")
+    response = client.post(f"/v1/imports/{made['id']}/{action}")
+    assert response.status_code == 409
+    assert response.json["error"]["message"].endswith(f"can be {done}. This one is applied.")
+
+
 def test_new_features_with_a_known_name_are_counted(client: Client) -> None:
     make_project(client, name="A", geometry=square(12))
     found = ready(client, feature(square(), name="A"), feature(square(11), name="B"))

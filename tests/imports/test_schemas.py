@@ -19,12 +19,30 @@ def record(client: Client) -> dict[str, Any]:
     return ready(client, feature(square(), name="Alpine"))
 
 
-def refusal(client: Client, record: dict[str, Any], mapping: dict[str, Any]) -> dict[str, str]:
+def refusal(client: Client, record: dict[str, Any], mapping: Any) -> dict[str, str]:
     response = client.put(f"/v1/imports/{record['id']}", json={"mapping": mapping})
     assert response.status_code == 422
     (detail,) = response.json["error"]["details"]
     found: dict[str, str] = detail
     return found
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        (["name"], "Must be a JSON object."),
+        ({"nmae": "NAME"}, "'nmae' is unknown. The fields are: "),
+        ({"metadata": "NAME"}, "'metadata' must be a list of names of columns, or null."),
+        ({"metadata": [""]}, "'metadata' must be a list of names of columns, or null."),
+        ({"name": 1}, "'name' must be the name of a column, or null."),
+    ],
+)
+def test_a_mapping_names_columns(
+    client: Client, record: dict[str, Any], mapping: Any, message: str
+) -> None:
+    refused = refusal(client, record, mapping)
+    assert refused["field"] == "mapping"
+    assert refused["message"].startswith(message)
 
 
 @pytest.mark.slow

@@ -92,8 +92,7 @@ def test_the_schema_is_made_where_it_lacks(make_instance: MakeInstance) -> None:
         assert require_current(connection)
 
 
-@pytest.mark.trial
-@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.trial)])
 def test_a_copy_that_was_killed_half_way_is_begun_anew(
     make_instance: MakeInstance, kind: str
 ) -> None:

@@ -144,6 +144,7 @@ class Nginx:
         folder = host.folder
         text = re.sub(r"/etc/letsencrypt/\S+\.pem", str(certificate), shipped("nginx.conf"))
         text = re.sub(r"^ *listen \[::\].*\n", "", text, flags=re.MULTILINE)  # there is no IPv6
+        text = text.replace("/var/log/nginx", str(folder))
         self._site, self._text = folder / "site.conf", text
         self._site.write_text(text)
         names = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
