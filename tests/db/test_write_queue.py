@@ -48,6 +48,14 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def database(app: Flask) -> Path:
+    """The file of the application's database."""
+    if not app.config["SETTINGS"].uses_sqlite:
+        pytest.skip("only SQLite has the queue")
+    return Path(app.config["SETTINGS"].database_url.removeprefix("sqlite:///"))
+
+
 @contextmanager
 def other_process(path: Path, script: str) -> Iterator[subprocess.Popen[str]]:
     """A process that runs ``script`` after ``OTHER``."""
@@ -256,43 +264,42 @@ def _fail(connection: Connection) -> None:
     [Connection.commit, Connection.rollback, Connection.invalidate, Connection.close, _fail],
 )
 def test_each_end_of_a_transaction_lets_the_next_one_write(
-    app: Flask, end: Callable[[Connection], Any]
+    app: Flask, database: Path, end: Callable[[Connection], Any]
 ) -> None:
     with app.app_context(), db.engine.connect() as connection:
         connection.begin()
-        path = Path(db.engine.url.database or "")
-        assert is_locked(path)
+        assert is_locked(database)
         end(connection)
         if end is _fail:
-            assert is_locked(path)
+            assert is_locked(database)
             connection.rollback()
-        assert can_begin(path)
+        assert can_begin(database)
 
 
-def test_a_thread_that_dies_lets_the_next_one_write(app: Flask) -> None:
-    path = Path(app.config["SETTINGS"].database_url.removeprefix("sqlite:///"))
-
+def test_a_thread_that_dies_lets_the_next_one_write(app: Flask, database: Path) -> None:
     def die() -> None:
         with app.app_context():
             db.session.execute(text("SELECT 1"))
-            assert is_locked(path)
+            assert is_locked(database)
             raise KeyError
 
     with pytest.raises(KeyError):
         together(die)
-    assert can_begin(path)
+    assert can_begin(database)
 
 
-def test_the_engine_waits_in_the_queue(app: Flask) -> None:
-    with app.app_context(), db.engine.connect() as connection:
-        path = Path(db.engine.url.database or "")
-        with closing(opened(path)) as first:
-            begin(first)
-            wait = threading.Timer(0.2, first.rollback)
-            wait.start()
-            connection.begin()
-            wait.join()
-            driver: Any = connection.connection.driver_connection
-            assert driver.queue is first.queue
-            assert driver.queue._holder is driver
-            connection.rollback()
+def test_the_engine_waits_in_the_queue(app: Flask, database: Path) -> None:
+    with (
+        app.app_context(),
+        db.engine.connect() as connection,
+        closing(opened(database)) as first,
+    ):
+        begin(first)
+        wait = threading.Timer(0.2, first.rollback)
+        wait.start()
+        connection.begin()
+        wait.join()
+        driver: Any = connection.connection.driver_connection
+        assert driver.queue is first.queue
+        assert driver.queue._holder is driver
+        connection.rollback()
