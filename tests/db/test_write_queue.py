@@ -50,7 +50,6 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def database(app: Flask) -> Path:
-    """The file of the application's database."""
     if not app.config["SETTINGS"].uses_sqlite:
         pytest.skip("only SQLite has the queue")
     return Path(app.config["SETTINGS"].database_url.removeprefix("sqlite:///"))
@@ -289,11 +288,7 @@ def test_a_thread_that_dies_lets_the_next_one_write(app: Flask, database: Path) 
 
 
 def test_the_engine_waits_in_the_queue(app: Flask, database: Path) -> None:
-    with (
-        app.app_context(),
-        db.engine.connect() as connection,
-        closing(opened(database)) as first,
-    ):
+    with app.app_context(), db.engine.connect() as connection, closing(opened(database)) as first:
         begin(first)
         wait = threading.Timer(0.2, first.rollback)
         wait.start()
