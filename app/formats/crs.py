@@ -254,17 +254,28 @@ def _projection(name: str, crs: CRS) -> Projection:
             "had the same datum, and can be off by a meter or by hundreds, depending on the datum."
         )
         return Projection(name, None, False, note, _transformer(crs, allow_ballpark=True))
-    best = group.transformers[0].accuracy
-    accuracy = best if best >= 0 else None
+    accuracy = _accuracy(group.transformers[0])
     is_exact = accuracy is not None and accuracy <= _EXACT
     note = "" if is_exact else _note(name, group, accuracy)
     return Projection(name, accuracy, False, note or None, _transformer(crs, allow_ballpark=False))
 
 
+def _accuracy(transformer: Transformer) -> float | None:
+    """In meters; None: unknown. PROJ 9.8 gives none for what is a projection and nothing else."""
+    if transformer.operations and not _shifts(transformer):
+        return 0.0
+    return transformer.accuracy if transformer.accuracy >= 0 else None
+
+
+def _shifts(transformer: Transformer) -> list[str]:
+    """The names of its steps that lead from one datum to another."""
+    steps = transformer.operations or ()
+    return [_printable(step.name, 300) for step in steps if step.type_name != "Conversion"]
+
+
 def _note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
     """Which operation is used, what it is worth, and what would be better."""
-    steps = _printable(group.transformers[0].description or "", 300).split(" + ")
-    shifts = [step for step in steps if " to " in step] or steps
+    shifts = _shifts(group.transformers[0])
     known = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
     note = f"{name} is transformed to WGS 84 by “{' + '.join(shifts)}”, {known}."
     if any(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
-import ipaddress
 import socket
 import ssl
 import threading
@@ -18,10 +16,8 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
+from tests.egress import authority
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 
@@ -182,45 +178,10 @@ def _serve(connection: socket.socket, serve: Callable[[socket.socket], None]) ->
         serve(connection)
 
 
-class Authority:
+class Authority(authority.Authority):
     """An untrusted certificate authority, with a certificate for 127.0.0.1."""
 
     def __init__(self, folder: Path) -> None:
-        self.file = folder / "authority.pem"
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Nobody's authority")])
-        own = _certificate(name, key, name, key, x509.BasicConstraints(ca=True, path_length=None))
-        self.file.write_bytes(own.public_bytes(serialization.Encoding.PEM))
-        server_key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Mail server")])
-        names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-        certificate = _certificate(subject, server_key, name, key, names)
-        chain = folder / "server.pem"
-        chain.write_bytes(
-            server_key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-            + certificate.public_bytes(serialization.Encoding.PEM)
-        )
+        super().__init__(folder)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(chain)
-
-
-def _certificate(
-    subject: x509.Name, key: Any, issuer: x509.Name, signer: Any, extension: Any
-) -> x509.Certificate:
-    now = datetime.datetime.now(datetime.UTC)
-    day = datetime.timedelta(days=1)
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - day)
-        .not_valid_after(now + day)
-        .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
-    )
-    return builder.sign(signer, hashes.SHA256())
+        self.context.load_cert_chain(self.certificate_for(["127.0.0.1"]))

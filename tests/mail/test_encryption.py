@@ -18,7 +18,7 @@ class TestEncryption:
     def test_starttls_is_used_when_it_is_offered(
         self, connected: Connected, authority: Authority
     ) -> None:
-        app, inbox = connected(f"?ca={authority.file}", starttls=authority.context)
+        app, inbox = connected(f"?ca={authority.ca_path}", starttls=authority.context)
         queue(app)
         assert send(app) == 1
         assert inbox.encrypted == [True]
@@ -36,9 +36,9 @@ class TestEncryption:
     def test_a_certificate_for_another_name_is_rejected(
         self, outbox: Flask, connected: Connected, authority: Authority
     ) -> None:
-        app, _ = connected(f"?ca={authority.file}", starttls=authority.context)
+        app, _ = connected(f"?ca={authority.ca_path}", starttls=authority.context)
         port = app.config["SETTINGS"].mail_url.port
-        server = mail_server(f"smtp://localhost:{port}?ca={authority.file}")
+        server = mail_server(f"smtp://localhost:{port}?ca={authority.ca_path}")
         with second_app(outbox, mail_url=server) as other:
             queue(other)
             assert send(other) == 0
@@ -61,7 +61,7 @@ class TestEncryption:
         self, connected: Connected, authority: Authority
     ) -> None:
         app, inbox = connected(
-            f"?ca={authority.file}", QUOTED, "smtps", tls=authority.context, auth=True
+            f"?ca={authority.ca_path}", QUOTED, "smtps", tls=authority.context, auth=True
         )
         queue(app)
         assert send(app) == 1
@@ -83,7 +83,7 @@ class TestEncryption:
 
 class TestLoggingIn:
     def test_with_starttls(self, connected: Connected, authority: Authority) -> None:
-        options = f"?ca={authority.file}"
+        options = f"?ca={authority.ca_path}"
         app, inbox = connected(options, QUOTED, starttls=authority.context, auth=True)
         queue(app)
         assert send(app) == 1
@@ -93,7 +93,7 @@ class TestLoggingIn:
         self, connected: Connected, authority: Authority, caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)
-        options = f"?ca={authority.file}"
+        options = f"?ca={authority.ca_path}"
         app, _ = connected(options, "canopy:hunter2", starttls=authority.context, auth=True)
         queue(app)
         assert send(app) == 0
@@ -119,14 +119,14 @@ class TestLoggingIn:
 
 
 def test_checking_the_login_sends_nothing(connected: Connected, authority: Authority) -> None:
-    options = f"?ca={authority.file}"
+    options = f"?ca={authority.ca_path}"
     app, inbox = connected(options, QUOTED, starttls=authority.context, auth=True)
     assert find_problem(app.config["SETTINGS"], within=5) is None
     assert (inbox.senders, inbox.connections) == ([], 1)
 
 
 def test_checking_the_login_reports_the_reply(connected: Connected, authority: Authority) -> None:
-    options = f"?ca={authority.file}"
+    options = f"?ca={authority.ca_path}"
     app, _ = connected(options, f"canopy:not{PASSWORD[:4]}", starttls=authority.context, auth=True)
     error = find_problem(app.config["SETTINGS"], within=5)
     assert error is not None

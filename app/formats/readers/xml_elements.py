@@ -141,6 +141,8 @@ class _Document:
         self._parser = expat.ParserCreate(_encoding(first), intern=self._names)
         self._parser.ordered_attributes = True
         self._parser.buffer_text = True
+        if hasattr(self._parser, "SetReparseDeferralEnabled"):  # else it takes longer to see an end
+            self._parser.SetReparseDeferralEnabled(False)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
