@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 class Trial(NamedTuple):
     """One or more commands that are run one after another.
 
-    ``minutes`` are about how many it takes on two cores; only estimated for ``chance`` and, but for
-    ``retention``, the benchmarks from ``growth`` on. ``after`` names what a change touches that
+    ``minutes`` are about how many it takes on two cores, estimated for ``faults``, ``chance``,
+    ``pythons`` and the benchmarks from ``growth`` on. ``after`` names what a change touches that
     should not land without it. ``release`` and ``weekly`` say what ``bin/trials release`` and
     ``bin/trials weekly`` run.
     """
@@ -46,7 +46,7 @@ TRIALS: Final = (
     Trial(
         "faults",
         "Valkey, databases, disks, clocks, processes and receivers fail under load",
-        55,
+        65,
         (("trials.faults",),),
         "app/jobs, deliveries, imports, limits, running, web_server",
         release=True,

@@ -270,14 +270,14 @@ def _accuracy(transformer: Transformer) -> float | None:
 def _shifts(transformer: Transformer) -> list[str]:
     """The names of its steps that lead from one datum to another."""
     steps = transformer.operations or ()
-    return [_printable(step.name, 300) for step in steps if step.type_name != "Conversion"]
+    return [step.name for step in steps if step.type_name != "Conversion"]
 
 
 def _note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
     """Which operation is used, what it is worth, and what would be better."""
-    shifts = _shifts(group.transformers[0])
+    shifts = _printable(" + ".join(_shifts(group.transformers[0])), 300)
     known = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
-    note = f"{name} is transformed to WGS 84 by “{' + '.join(shifts)}”, {known}."
+    note = f"{name} is transformed to WGS 84 by “{shifts}”, {known}."
     if any(
         operation.grids and (accuracy is None or 0 <= operation.accuracy < accuracy)
         for operation in group.unavailable_operations

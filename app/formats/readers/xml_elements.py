@@ -141,7 +141,9 @@ class _Document:
         self._parser = expat.ParserCreate(_encoding(first), intern=self._names)
         self._parser.ordered_attributes = True
         self._parser.buffer_text = True
-        if hasattr(self._parser, "SetReparseDeferralEnabled"):  # else it takes longer to see an end
+        # From 2.6 on, Expat looks for the end of a token only when twice as much of it is there:
+        # one that has ended would look too long below. Older Pythons cannot turn that off.
+        if hasattr(self._parser, "SetReparseDeferralEnabled"):
             self._parser.SetReparseDeferralEnabled(False)
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
