@@ -1,17 +1,21 @@
 """Run again and again what could fail by chance.
 
-Each test that once did, 200 times; and 10 times every module of the suite that waits for something,
-starts processes or threads, or listens.
+Each test that once did, 200 times or as often as three minutes allow; and 10 times every module of
+the suite that waits for something, starts processes or threads, or listens.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from typing import Final
+
+import pytest
 
 from tests.architecture.sources import ROOT
 
@@ -70,6 +74,7 @@ ONCE_FAILED: Final = (
 # tests/trials/test_heavy.py (seconds), tests/trials/test_instances.py (a clock that is moved, with
 # seconds until the next delivery) and two of tests/geometry/test_complexity.py (processor time).
 
+_began: Final = time.monotonic()
 _WAITS: Final = re.compile(
     r"\b(subprocess|Popen|threading|Thread|together|sleep|wait_for|socket|os\.fork|listen|"
     r"monotonic|service\(|served\(|running\()"
@@ -80,14 +85,13 @@ def main() -> int:
     """Exit codes: 0 nothing failed, 1 something did."""
     parser = argparse.ArgumentParser("bin/trials chance --", description=__doc__)
     parser.add_argument("--times", type=int, default=200, help="of what once failed (200)")
+    parser.add_argument("--minutes", type=float, default=3, help="and no longer for each (3)")
     parser.add_argument("--waiting", type=int, default=10, help="times of what waits (10)")
     options = parser.parse_args()
-    any_tier = ("-m", "trial or not trial")
-    found = (
-        _repeat(ONCE_FAILED, options.times, *any_tier),
-        _repeat(waiting(), options.waiting, "--slow"),
-    )
-    return 1 if any(found) else 0
+    end = ("--minutes", str(options.minutes), "-m", "trial or not trial")
+    passed = [_passes(name, [name], options.times, *end) for name in ONCE_FAILED]
+    passed.append(_passes("all that waits", waiting(), options.waiting, "--slow"))
+    return 0 if all(passed) else 1
 
 
 def waiting() -> list[str]:
@@ -96,13 +100,30 @@ def waiting() -> list[str]:
     return [str(path.relative_to(ROOT)) for path in tests if _WAITS.search(path.read_text())]
 
 
-def _repeat(names: Sequence[str], times: int, *tier: str) -> int:
+def _passes(what: str, names: Sequence[str], times: int, *options: str) -> bool:
+    """Say how often ``names`` passed; all that pytest says if they did not each time."""
     if not times:
-        return 0
-    sys.stdout.write(f"\n{len(names)} modules or tests, {times} times each\n")
+        return True
+    command = [sys.executable, "-m", "pytest", "-n", "3", "-p", "trials.chance", *options]
+    command += ["--count", str(times), *names]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    summary = done.stdout.strip().rpartition("\n")[2]
+    sys.stdout.write(f"{what}\n    {summary}\n{done.stdout if done.returncode else ''}")
     sys.stdout.flush()
-    command = [sys.executable, "-m", "pytest", "-n", "3", *tier, "--count", str(times), *names]
-    return subprocess.run(command, cwd=ROOT).returncode
+    return not done.returncode
+
+
+# The module is a plugin of pytest as well: what --minutes leaves no time for is skipped.
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--minutes", type=float, default=math.inf, help="begin no test after these")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if time.monotonic() > _began + 60 * item.config.getoption("--minutes"):
+        pytest.skip("its time was over")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from flask import Flask
+
 from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
@@ -86,8 +88,7 @@ def gunicorn(folder: Path, *, code: str = "", **settings: str) -> Iterator[Serve
     with app.app_context():
         upgrade()
     client = make_account(app)
-    with app.app_context():
-        close_all()
+    _close(app)
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"]
     (folder / "served.py").write_text(f"{code}\nfrom wsgi import app\n")
     command += [f"--pythonpath={folder}", "served:app"]
@@ -100,6 +101,12 @@ def gunicorn(folder: Path, *, code: str = "", **settings: str) -> Iterator[Serve
     finally:
         process.terminate()
         process.wait(60)
+        _close(app)  # tests use it beside the server
+
+
+def _close(app: Flask) -> None:
+    with app.app_context():
+        close_all()
 
 
 def _wait(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from app.assets.service import create_asset
 from app.auth.principal import Principal
+from app.db.connections import close_all
 from app.db.extensions import db
 from app.factory import create_app
 from app.geometry import read_boundary, read_point
@@ -79,6 +80,7 @@ def _fill(
         records = [_create(principal, number) for number in range(count)]
         db.session.commit()
         db.session.remove()
+        close_all()
     return records
 
 
