@@ -14,9 +14,8 @@ from sqlalchemy import text
 from app.cli import canopy
 from app.db.extensions import db
 from app.db.migrations import is_supported, newest_revision, upgrade
-from app.factory import create_app
-from config import load_settings
 from tests.cli.conftest import Run, runner
+from tests.make.apps import bare_app
 
 
 def test_a_wrong_setting_is_one_sentence_and_2(tmp_path: Path) -> None:
@@ -41,20 +40,15 @@ def test_a_database_out_of_reach_is_one_sentence_and_1(tmp_path: Path, url: str)
 
 
 def test_a_database_locked_by_a_long_change_is_one_sentence(tmp_path: Path) -> None:
-    environ = {"INSTANCE_PATH": str(tmp_path), "DATABASE_TIMEOUT_MS": "100"}
-    app = create_app(load_settings(environ))
-    with app.app_context():
-        upgrade()
-    other = sqlite3.connect(tmp_path / "canopy.sqlite3", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    run = runner(app)
-    result = run("account", "create", "--name", "A", "--owner-email", "a@example.org")
-    assert run("account", "list").exit_code == 0  # reading waits for nobody
-    other.close()
+    with bare_app(tmp_path, DATABASE_TIMEOUT_MS="100") as app:
+        other = sqlite3.connect(tmp_path / "canopy.sqlite3", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        run = runner(app)
+        result = run("account", "create", "--name", "A", "--owner-email", "a@example.org")
+        assert run("account", "list").exit_code == 0  # reading waits for nobody
+        other.close()
     assert result.exit_code == 1
     assert "is busy" in result.stderr
-    with app.app_context():
-        db.engine.dispose()
 
 
 def test_the_first_command_makes_the_tables(empty_app: Flask) -> None:

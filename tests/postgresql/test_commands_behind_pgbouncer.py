@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -91,8 +92,8 @@ def test_a_copy_goes_through_it(
     behind: Behind, installed: Program, postgres: PostgresServer, scratch: Path
 ) -> None:
     behind.close()
-    folder = scratch / f"target-{behind.mode}"
-    folder.mkdir(mode=0o755)
+    folder = Path(tempfile.mkdtemp(prefix="target-", dir=scratch))
+    folder.chmod(0o755)
     with pgbouncer(installed, postgres, folder, behind.mode, 3) as target:
         done = behind.command("copy-database", "--to", target.url)
         assert done.returncode == 0, done.stderr
