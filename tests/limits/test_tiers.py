@@ -195,12 +195,14 @@ def test_an_address_that_a_client_claims_is_not_believed(app: Flask) -> None:
 def test_behind_a_proxy_the_client_is_whom_the_proxy_names(app: Flask) -> None:
     with second_app(app, trusted_proxies=1) as proxied:
         visitor = proxied.test_client()
+        one, other = (proxied.test_client().environ_base["REMOTE_ADDR"] for _ in range(2))
+        network = "2001:db8:" + ":".join(one.split(".")[2:])
         for claimed, remaining in (
-            ("198.51.100.1", 4),
-            ("9.9.9.9, 198.51.100.1", 3),
-            ("198.51.100.1, 198.51.100.2", 4),
-            ("2001:db8::1", 4),
-            ("2001:db8::2", 3),
+            (one, 4),
+            (f"9.9.9.9, {one}", 3),
+            (f"{one}, {other}", 4),
+            (f"{network}::1", 4),
+            (f"{network}::2", 3),
         ):
             headers = {"X-Forwarded-For": claimed}
             assert left(call(visitor, STRICT, headers=headers)) == remaining
