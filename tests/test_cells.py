@@ -12,6 +12,8 @@ def _check(numbers: dict[str, int], seen: list[str]) -> None:
         for name, number in numbers.items():
             with cell(name):
                 seen.append(name)
+                if not number:
+                    raise ValueError(f"{name} is no number to divide by")
                 assert 6 % number == 0, "is no divisor"
 
 
@@ -24,7 +26,7 @@ def test_each_failed_cell_is_named_and_the_others_are_checked() -> None:
     assert lines[0] == "2 cells failed"
     assert [line for line in lines if line.startswith(("two", "four", "nought", "three"))] == [
         "four: AssertionError: is no divisor",
-        "nought: ZeroDivisionError: integer modulo by zero",
+        "nought: ValueError: nought is no number to divide by",
     ]
 
 

@@ -91,7 +91,8 @@ class Sender:
             with urllib.request.urlopen(request, timeout=60, context=self.context) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
-            return error.code
+            with error:
+                return error.code
 
 
 @pytest.fixture(params=LANGUAGES)
