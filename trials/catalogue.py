@@ -89,7 +89,7 @@ TRIALS: Final = (
     ),
     Trial(
         "chance",
-        "what once failed by chance, 200 times, and all that waits, forks or listens, 10 times",
+        "what once failed by chance, up to 200 times; all that waits, forks or listens, 10 times",
         90,
         (("trials.chance",),),
         "the tests' own servers and waiting",
@@ -128,12 +128,12 @@ TRIALS: Final = (
     _bench("spreading", "how connections spread over web processes", 5),
     _bench("growth", "lists of up to a million projects", 60, _POSTGRES, after="app/listing"),
     _bench("retention", "how fast old rows are deleted", 19, _POSTGRES, after="app/maintenance"),
-    _bench("deliveries", "what delivering costs, and how soon events arrive", 10, _POSTGRES),
-    _bench("exports", "memory and time of exports", 10, after="app/exports"),
-    _bench("map", "what a map of the projects costs", 10, _POSTGRES, after="app/maps"),
-    _bench("pages", "the page of projects in a browser", 10, _POSTGRES),
-    _bench("page_quality", "what Lighthouse says of the page of projects", 5),
-    _bench("webhook_log", "the log of a webhook with a million attempts", 10, _POSTGRES),
-    _bench("audit_log", "an audit log of a million entries", 20, _POSTGRES),
+    _bench("deliveries", "what delivering costs, and how soon events arrive", 15, _POSTGRES),
+    _bench("exports", "memory and time of exports", 2, after="app/exports"),
+    _bench("map", "what a map of the projects costs", 12, _POSTGRES, after="app/maps"),
+    _bench("pages", "the page of projects in a browser", 13, _POSTGRES),
+    _bench("page_quality", "what Lighthouse says of the page of projects", 2),
+    _bench("webhook_log", "the log of a webhook with a million attempts", 2, _POSTGRES),
+    _bench("audit_log", "an audit log of a million entries", 12, _POSTGRES),
 )
 ALL: Final = tuple(trial.name for trial in TRIALS)
