@@ -245,18 +245,16 @@ def test_a_turn_ends_when_its_response_is_replaced(
 
 
 @pytest.mark.slow
-def test_nothing_is_done_for_a_client_that_has_gone(scratch: Path, valkey_url: str) -> None:
-    folder = scratch / "gone"
-    folder.mkdir()
+def test_nothing_is_done_for_a_client_that_has_gone(tmp_path: Path, valkey_url: str) -> None:
     body = json.dumps({"name": "Wald", "geometry": EXPENSIVE}).encode()
-    with gunicorn(folder, REDIS_URL=valkey_url) as server:
+    with gunicorn(tmp_path, REDIS_URL=valkey_url) as server:
         head = (
             "POST /v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             f"Authorization: Bearer {server.client.token}\r\nContent-Length: {len(body)}\r\n\r\n"
         )
         with socket.create_connection(("127.0.0.1", server.port)) as connection:
             connection.sendall(head.encode() + body)
-        log = folder / "gunicorn.log"
+        log = tmp_path / "gunicorn.log"
         wait_for(lambda: '"status":503' in log.read_text())
         still_there = server.send(
             "POST /v1/projects HTTP/1.1\nContent-Type: application/json\n"

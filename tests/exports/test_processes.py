@@ -84,7 +84,7 @@ def _processes(server: Server) -> set[int]:
 def test_each_process_counts_its_own_and_a_killed_one_frees_them(
     server: Server, begin: Begin
 ) -> None:
-    accounts = [server.client, *(make_account(server.client.app) for _ in range(EXPORTS_AT_ONCE))]
+    accounts = [make_account(server.client.app) for _ in range(EXPORTS_AT_ONCE + 1)]
     for each in accounts:
         fill(each, projects=_PROJECTS, positions=1_000)
     *first, last = accounts

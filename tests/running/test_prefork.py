@@ -32,7 +32,8 @@ def die():
 
 def work():
     note()
-    time.sleep(600)
+    while True:  # one long sleep does not end for a signal that comes as it begins
+        time.sleep(0.05)
 
 work_too = work
 

@@ -26,8 +26,8 @@ def app(environ, start_response):
     "target", ["GET /healthz", "HEAD /healthz", "GET /healthz?from=proxy", "GET /readyz"]
 )
 @pytest.mark.slow
-def test_they_are_answered_while_all_threads_are_busy(scratch: Path, target: str) -> None:
-    folder = scratch / target.replace("/", "")
+def test_they_are_answered_while_all_threads_are_busy(tmp_path: Path, target: str) -> None:
+    folder = tmp_path / target.replace("/", "")
     with small_server(folder, APPLICATION) as server, ExitStack() as stack:
         busy = [stack.enter_context(server.connect()) for _ in range(4)]
         for client in busy:
@@ -41,9 +41,9 @@ def test_they_are_answered_while_all_threads_are_busy(scratch: Path, target: str
 
 
 @pytest.mark.slow
-def test_large_ones_take_the_other_threads(scratch: Path) -> None:
+def test_large_ones_take_the_other_threads(tmp_path: Path) -> None:
     chunked = b"GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-    with small_server(scratch / "large", APPLICATION) as server, ExitStack() as stack:
+    with small_server(tmp_path / "large", APPLICATION) as server, ExitStack() as stack:
         for _ in range(4):
             client = stack.enter_context(server.connect())
             client.sendall(ASKED.replace(b" / ", b" /busy "))
@@ -56,8 +56,8 @@ def test_large_ones_take_the_other_threads(scratch: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_kept_connection_can_ask_for_other_paths_too(scratch: Path) -> None:
-    with small_server(scratch / "kept", APPLICATION) as server, server.connect() as client:
+def test_a_kept_connection_can_ask_for_other_paths_too(tmp_path: Path) -> None:
+    with small_server(tmp_path / "kept", APPLICATION) as server, server.connect() as client:
         for path in (b"/healthz", b"/other", b"/healthz", b"/healthzone"):
             client.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: a\r\n\r\n")
             assert receive(client).body == b"x"

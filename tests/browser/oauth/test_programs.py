@@ -147,22 +147,21 @@ INDEX = """
 
 
 @pytest.fixture
-def pages(scratch: Path, valkey_url: str) -> Iterator[tuple[Woods, Loopback, Loopback]]:
+def pages(tmp_path: Path, valkey_url: str) -> Iterator[tuple[Woods, Loopback, Loopback]]:
     """An account, and two ports that show the program of the page: one that ``CORS_ORIGINS`` names,
     and one that it does not."""
-    folder, files = scratch / "oauth-page", {"/": INDEX}
-    folder.mkdir()
+    files = {"/": INDEX}
     with loopback(files) as named, loopback(files) as other:
         settings = {
-            "INSTANCE_PATH": str(folder),
+            "INSTANCE_PATH": str(tmp_path),
             "REDIS_URL": f"{valkey_url}?db=7",
             "CORS_ORIGINS": named.origin,
             "LOG_LEVEL": "error",
             **CHEAP_PASSWORDS,
         }
-        with gunicorn(folder, **settings) as server, operator(settings) as operate:
-            address, authority = f"http://127.0.0.1:{server.port}", make_authority(folder)
-            instance = Instance(address, folder, settings, Inbox(), authority)
+        with gunicorn(tmp_path, **settings) as server, operator(settings) as operate:
+            address, authority = f"http://127.0.0.1:{server.port}", make_authority(tmp_path)
+            instance = Instance(address, tmp_path, settings, Inbox(), authority)
             woods = make_woods(instance, operate)
             application = woods.register(
                 "Map", "projects:read", uri="http://127.0.0.1/", public=True
