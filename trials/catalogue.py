@@ -125,7 +125,7 @@ TRIALS: Final = (
     _bench("parts", "what the parts of a request cost", 3),
     _bench("reading", "ways to read one row", 2),
     _bench("spreading", "how connections spread over web processes", 5),
-    _bench("growth", "lists of up to a million projects", 60, _POSTGRES, after="app/listing"),
+    _bench("growth", "lists of up to a million projects", 35, _POSTGRES, after="app/listing"),
     _bench("retention", "how fast old rows are deleted", 19, _POSTGRES, after="app/maintenance"),
     _bench("deliveries", "what delivering costs, and how soon events arrive", 15, _POSTGRES),
     _bench("exports", "memory and time of exports", 2, after="app/exports"),
