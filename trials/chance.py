@@ -68,6 +68,8 @@ ONCE_FAILED: Final = (
     "tests/docs/test_limits.py",
     # A job of a test before took the signal that this one's waited for.
     "tests/deliveries/test_dispatcher.py::test_a_signal_is_noticed_while_it_lingers",
+    # A child slept once for long, and does not wake for a signal that comes as its sleep begins.
+    "tests/running/test_prefork.py::test_it_ends_with_its_children",
 )
 # What failed by chance and runs in other trials since, as it is of figures, is not repeated here:
 # tests/trials/test_faults.py (Valkey fails under load, which a busy machine is not measured in),

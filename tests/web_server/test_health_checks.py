@@ -27,8 +27,7 @@ def app(environ, start_response):
 )
 @pytest.mark.slow
 def test_they_are_answered_while_all_threads_are_busy(tmp_path: Path, target: str) -> None:
-    folder = tmp_path / target.replace("/", "")
-    with small_server(folder, APPLICATION) as server, ExitStack() as stack:
+    with small_server(tmp_path / "busy", APPLICATION) as server, ExitStack() as stack:
         busy = [stack.enter_context(server.connect()) for _ in range(4)]
         for client in busy:
             client.sendall(ASKED.replace(b" / ", b" /busy "))
@@ -36,7 +35,7 @@ def test_they_are_answered_while_all_threads_are_busy(tmp_path: Path, target: st
             with server.connect() as client:
                 client.sendall(ASKED.replace(b"GET /", target.encode()))
                 assert client.recv(100).startswith(b"HTTP/1.1 200")
-        (folder / "over").touch()
+        (server.folder / "over").touch()
         assert [receive(client).status for client in busy] == [200] * 4
 
 
