@@ -7,6 +7,7 @@ before anything is changed and written last, so that an environment without a st
 half-made. An environment that somebody else made is used if its packages fit, and never changed.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -15,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -151,17 +152,32 @@ def canopy(arguments: list[str]) -> int:
 
 def test(arguments: list[str]) -> int:
     prepare(DEVELOPMENT)
-    if _third_party.main() and os.environ.get("CI") == "true":
-        raise SetupError("No test may be skipped here (CI=true); what is missing is above.")
     os.chdir(ROOT)
     # The tests start many processes; each would compile the application anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    if missing := what_npm_lacks():
+    with compiling():
+        failed, missing = _third_party.main(), what_npm_lacks()
+    if failed and os.environ.get("CI") == "true":
+        raise SetupError("No test may be skipped here (CI=true); what is missing is above.")
+    if missing:
         if os.environ.get("CI") == "true":
             raise SetupError(f"No test may be skipped here (CI=true), but {missing}.")
         say(f"The tests that need it are skipped: {missing}.")
         os.environ["CANOPY_TEST_MISSING"] = missing
     become("-m", "pytest", *parallel(arguments), *arguments)
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """Compile the tests beside npm's first installation, which leaves a processor idle, or each
+    worker of pytest would."""
+    if (VENV / "node").exists():
+        yield
+        return
+    command = [str(PYTHON), "-m", "pytest", "--collect-only", "--quiet"]
+    variables, quiet = environment() | MORE_VARIABLES, subprocess.DEVNULL
+    with subprocess.Popen(command, env=variables, stdout=quiet, stderr=quiet):
+        yield
 
 
 def parallel(arguments: list[str]) -> list[str]:

@@ -87,9 +87,11 @@ def _checkout() -> set[tuple[str, int]]:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector leave alone what lives as long as the run."""
+    """Let the garbage collector leave alone what lives as long as the run, and look at the rest
+    less often: by default, it takes a tenth of their time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000, 10, 10)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
