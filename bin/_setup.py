@@ -85,7 +85,7 @@ usage: bin/test [--slow] [arguments of pytest]
 Sets up what is missing, then runs the tests. There are three tiers:
 
   bin/test          every promise of the service, quickly: on SQLite, and on PostgreSQL what is
-                    marked both. Some 6 minutes on two cores
+                    marked both. Some 5 minutes on two cores
   bin/test --slow   those marked slow as well, which take more than a third of a second of
                     processor time each. 15 minutes; .ci/run is this and bin/check, and a change
                     must pass it
@@ -156,9 +156,9 @@ def test(arguments: list[str]) -> int:
     # The tests start many processes; each would compile the application anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     with compiling():
-        failed, missing = _third_party.main(), what_npm_lacks()
-    if failed and os.environ.get("CI") == "true":
-        raise SetupError("No test may be skipped here (CI=true); what is missing is above.")
+        if _third_party.main() and os.environ.get("CI") == "true":
+            raise SetupError("No test may be skipped here (CI=true); what is missing is above.")
+        missing = what_npm_lacks()
     if missing:
         if os.environ.get("CI") == "true":
             raise SetupError(f"No test may be skipped here (CI=true), but {missing}.")
@@ -176,8 +176,12 @@ def compiling() -> Iterator[None]:
         return
     command = [str(PYTHON), "-m", "pytest", "--collect-only", "--quiet"]
     variables, quiet = environment() | MORE_VARIABLES, subprocess.DEVNULL
-    with subprocess.Popen(command, env=variables, stdout=quiet, stderr=quiet):
-        yield
+    with subprocess.Popen(command, env=variables, stdout=quiet, stderr=quiet) as compiler:
+        try:
+            yield
+        except BaseException:
+            compiler.kill()
+            raise
 
 
 def parallel(arguments: list[str]) -> list[str]:
