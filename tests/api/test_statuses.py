@@ -50,17 +50,19 @@ class Asked:
         self.body = example_body(operation)
         self.headers: dict[str, str] = {}
         self.query = ""
-        self.data: bytes | None = None
+        self.sent: dict[str, Any] | None = None  # in place of the body
 
     def send(self) -> TestResponse:
         path = self.operation.path(self.ids) + self.query
-        sent = body(self.operation, self.body) if self.data is None else {"data": self.data}
+        sent = body(self.operation, self.body) if self.sent is None else self.sent
         return self.client.send(self.operation.method, path, headers=self.headers, **sent)
 
 
 def _too_large(asked: Asked) -> None:
+    """A body that says to be larger than any may be: 50 MB each would fill the memory."""
     settings = asked.client.app.config["SETTINGS"]
-    asked.data = b" " * (max(settings.max_body_bytes, settings.max_import_bytes) + 100_000)
+    length = max(settings.max_body_bytes, settings.max_import_bytes) + 100_000
+    asked.sent = {"data": b" ", "environ_overrides": {"CONTENT_LENGTH": str(length)}}
 
 
 def _other_body(asked: Asked) -> None:
@@ -113,7 +115,7 @@ PROVOKE: dict[int, Callable[[Asked], Any]] = {
     409: _still_runs,
     412: lambda asked: asked.headers.update({"If-Match": '"x"'}),
     413: _too_large,
-    415: lambda asked: setattr(asked, "data", b"no JSON"),
+    415: lambda asked: setattr(asked, "sent", {"data": b"no JSON"}),
     422: _other_body,
     429: lambda asked: use_up_minute(asked.client),
     500: _fails_with(ZeroDivisionError()),
