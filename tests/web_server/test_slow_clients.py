@@ -138,10 +138,10 @@ def test_a_request_behind_a_large_answer_is_answered(server: SmallServer) -> Non
 @pytest.mark.slow
 def test_the_oldest_goes_when_too_much_is_not_read(server: SmallServer) -> None:
     with ExitStack() as stack:
-        clients = [stack.enter_context(_deaf(server)) for _ in range(16)]
+        clients = [stack.enter_context(_deaf(server)) for _ in range(32)]
         for client in clients:
             client.sendall(LAST_LARGE)
-            time.sleep(0.05)
+            assert client.recv(1, socket.MSG_PEEK)  # its answer has begun before the next does
         server.check_answers()  # those before were
         assert _received(clients[0]) < LARGE < _received(clients[-1])
 
