@@ -128,8 +128,9 @@ def _plan_of_the_job() -> str:
     mail_expiring(100)
     event.remove(connection, "before_cursor_execute", note)
     (statement, parameters), is_sqlite = sent[0], connection.dialect.name == "sqlite"
-    if not is_sqlite:  # which reads the few rows of a test in any way
+    if not is_sqlite:  # which reads and sorts the few rows of a test in any way
         connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        connection.exec_driver_sql("SET LOCAL enable_sort = off")
     explain = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
     rows = connection.exec_driver_sql(f"{explain} {statement}", parameters)
     return "\n".join(str(row[-1]) for row in rows)

@@ -8,14 +8,28 @@ import pytest
 
 from tests.browser.conftest import Instance
 from tests.browser.oauth.running import Loopback, loopback
-from tests.browser.oauth.woods import SCOPES, Application, Woods, make_woods, numbers, operator
+from tests.browser.oauth.woods import (
+    SCOPES,
+    Application,
+    Operate,
+    Woods,
+    make_woods,
+    numbers,
+    operator,
+)
 
 
 @pytest.fixture(scope="package")
-def woods(instance: Instance) -> Iterator[Woods]:
-    """One for all tests of this folder."""
-    with operator(instance.environment) as operate:
-        yield make_woods(instance, operate)
+def operate(instance: Instance) -> Iterator[Operate]:
+    """What the operator does, for all tests of this folder."""
+    with operator(instance.environment) as made:
+        yield made
+
+
+@pytest.fixture
+def woods(instance: Instance, operate: Operate) -> Woods:
+    """A new account."""
+    return make_woods(instance, operate)
 
 
 @pytest.fixture
