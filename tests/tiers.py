@@ -88,7 +88,7 @@ def _checkout() -> set[tuple[str, int]]:
 
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what lives as long as the run, and look at the rest
-    less often: by default, it takes a tenth of their time."""
+    less often: by default, that takes a tenth of the run."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)

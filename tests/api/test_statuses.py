@@ -59,7 +59,7 @@ class Asked:
 
 
 def _too_large(asked: Asked) -> None:
-    """A body that says to be larger than any may be: 50 MB each would fill the memory."""
+    """Name a length that no body may have. Real ones, of 50 MB each, would fill the memory."""
     settings = asked.client.app.config["SETTINGS"]
     length = max(settings.max_body_bytes, settings.max_import_bytes) + 100_000
     asked.sent = {"data": b" ", "environ_overrides": {"CONTENT_LENGTH": str(length)}}

@@ -138,6 +138,7 @@ def test_a_request_behind_a_large_answer_is_answered(server: SmallServer) -> Non
 @pytest.mark.slow
 def test_the_oldest_goes_when_too_much_is_not_read(server: SmallServer) -> None:
     with ExitStack() as stack:
+        # The system holds some megabytes for each; the rest is far more than MAX_UNREAD.
         clients = [stack.enter_context(_deaf(server)) for _ in range(32)]
         for client in clients:
             client.sendall(LAST_LARGE)
