@@ -19,7 +19,7 @@ from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import connect
-from app.maintenance.service import require_usable_key
+from app.maintenance.sealed import require_usable_key
 from app.postgresql.pool_mode import require_pool_mode
 from app.running.embedded import EmbeddedError, redis_url
 from app.running.job_worker import work_until_stopped

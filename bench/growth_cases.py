@@ -11,8 +11,9 @@ from app.assets.listing import asset_query, list_assets
 from app.db.extensions import db
 from app.geometry import Bounds
 from app.projects.listing import list_projects, project_query
-from app.projects.service import create_project, read_project
-from app.usage.service import statistics
+from app.projects.reading import read_project
+from app.projects.service import create_project
+from app.usage.statistics import statistics
 from bench.filling import EAST, FREQUENT, NORTH, RARE, RARE_COUNT, SOUTH, WEST, Filled
 
 _numbers = count(1)  # of the projects that are created while measuring

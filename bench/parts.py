@@ -29,7 +29,7 @@ from app.http import logging, middleware
 from app.limits import limiter
 from app.limits.storage import WindowStorage
 from app.limits.windows import LimitResult, Window
-from app.projects import service
+from app.projects import reading
 from app.values import strict_json
 from bench import load, replacing, report
 from bench.effort import QUICK, Effort
@@ -51,7 +51,7 @@ def _credential() -> None:
 
 def _resource() -> None:
     """Each project is read once, and remembered."""
-    replace(service, "read_project", remembered(service.read_project))
+    replace(reading, "read_project", remembered(reading.read_project))
 
 
 def _limits() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 
 from app.account.auditing import record_change
-from app.account.service import read_account
+from app.account.record import read_account
 from app.account.validation import check_name
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.models import Account
-from app.usage.service import counters, summary
+from app.usage.counters import counters, summary
 from app.values.clock import format_optional_time
 
 _COLUMNS = (

@@ -6,6 +6,7 @@ from typing import Any
 
 from flask import Response
 
+from app.account import record as account_record
 from app.account import service
 from app.account.schemas import AccountSchema, AccountUpdateSchema, UsageSchema
 from app.api import envelope
@@ -14,8 +15,8 @@ from app.api.schemas import single_of
 from app.auth.guard import PROFILE
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
-from app.projects.service import summarize_projects
-from app.usage.service import statistics
+from app.projects.summaries import summarize_projects
+from app.usage.statistics import statistics
 
 bp = ApiBlueprint(
     "account",
@@ -57,7 +58,7 @@ def read_usage(principal: Principal) -> Response:
 
 def _account_seen_by(principal: Principal) -> dict[str, Any]:
     """The record of the principal's account; ``usage`` counts the projects that it sees."""
-    record = service.read_account(principal.account_id)
+    record = account_record.read_account(principal.account_id)
     if principal.project_ids is not None:
         totals = summarize_projects(principal)
         counted = [totals[status]["hectares"] for status in totals if status != "archived"]

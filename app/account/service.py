@@ -8,9 +8,7 @@ from sqlalchemy import select
 
 from app.account.auditing import record_change, target_of
 from app.account.record import account_record
-from app.account.record import read_account as read_account
-from app.account.validation import check_account
-from app.account.validation import check_plan as check_plan
+from app.account.validation import check_account, check_plan
 from app.api.fixed_fields import check_fixed
 from app.audit.entries import created, record
 from app.audit.origin import Actor as Acting
@@ -24,7 +22,7 @@ from app.limits.plan_file import default_plan
 from app.models import Account, AccountUsage, Membership, User
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
 from app.security.passwords import hash_password, make_password
-from app.usage.service import check_thresholds, count_member
+from app.usage.counters import check_thresholds, count_member
 from app.values import clock
 from app.values.ids import new_id
 from app.values.strict_json import dumps

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
-from app.account.service import read_account
+from app.account.record import read_account
 from app.account_export.reading import (
     AccountReader,
     Content,
@@ -23,29 +23,25 @@ from app.account_export.reading import (
     scanned,
 )
 from app.applications.service import list_applications
-from app.audit_log.service import EntryQuery
+from app.audit_log.filters import EntryQuery
 from app.audit_log.service import export as export_audit_log
-from app.billing.service import read_billing
+from app.billing.reading import read_billing
 from app.credentials.service import list_credentials
-from app.events.service import scan_events
+from app.events.scanning import scan_events
 from app.exports.service import Export, write_export
-from app.history.service import scan_boundaries
+from app.history.scanning import scan_boundaries
 from app.http.errors import NotFound
-from app.imports.service import scan_features, scan_imports
+from app.imports.scanning import scan_features, scan_imports
 from app.limits.plan_file import plan_of
 from app.members.service import list_members
-from app.oauth.service import consents_of_account
+from app.oauth.consents import consents_of_account
 from app.second_factor.requirement import requirement_of
-from app.usage.service import (
-    deprecation_record,
-    known_days,
-    read_deprecations,
-    read_requests,
-    requests_record,
-    statistics,
-)
+from app.usage.deprecations import deprecation_record, read_deprecations
+from app.usage.record import requests_record
+from app.usage.requests import known_days, read_requests
+from app.usage.statistics import statistics
 from app.values.clock import format_optional_time
-from app.webhooks.logs.service import scan_logs
+from app.webhooks.logs.scanning import scan_logs
 from app.webhooks.replays.service import last_replay
 from app.webhooks.service import list_webhooks
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from flask import Response, current_app
 
-from app.account.service import read_account
-from app.account_export.service import ExportedAccount, filename, write_archive
+from app.account.record import read_account
+from app.account_export.reading import ExportedAccount
+from app.account_export.service import filename, write_archive
 from app.api.expensive import client_check
 from app.exports.responses import stream_file
 from app.exports.service import ExportedFile

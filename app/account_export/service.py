@@ -10,8 +10,7 @@ import orjson
 from flask import Flask
 
 from app.account_export.contents import CONTENTS
-from app.account_export.reading import AccountReader
-from app.account_export.reading import ExportedAccount as ExportedAccount  # for other packages
+from app.account_export.reading import AccountReader, ExportedAccount
 from app.account_export.readme import readme
 from app.account_export.zip_stream import WrittenFile, ZipStream
 from app.audit.entries import Target, record_read

@@ -23,7 +23,7 @@ from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.media_types import PARAMETER
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
-from app.auth.guard import ANY_CREDENTIAL, require, require_project
+from app.auth.guard import require, require_project
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.replica import read_from_replica
@@ -34,8 +34,6 @@ from app.limits.deprecated import noting
 from app.openapi.components import CanopyApi
 from app.openapi.operations import Contract, describe, finish, is_form, path_parameters
 from app.openapi.schemas import example_of
-
-__all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
 View = Callable[..., Response]
 Admit = Callable[[Mapping[str, str]], Principal]

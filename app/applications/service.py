@@ -8,22 +8,15 @@ from typing import Any
 from sqlalchemy import bindparam, func
 
 from app.applications.auditing import record_entry
-from app.applications.client_secrets import Rotated as Rotated  # re-exported
-from app.applications.client_secrets import end_former_secret as end_former_secret
 from app.applications.client_secrets import is_running, new_secret, secret_mark
-from app.applications.client_secrets import rotate_secret as rotate_secret
-from app.applications.people import Granted as Granted
-from app.applications.people import Use as Use
-from app.applications.people import people_of_account as people_of_account
-from app.applications.people import use_of_applications as use_of_applications
-from app.applications.validation import check_application as check_application
+from app.applications.validation import check_application
 from app.audit.entries import changed, created
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden, ValidationFailed
 from app.models import Account, OAuthApplication
-from app.oauth.service import record_end_of_access, revoke_consents_to
+from app.oauth.consents import record_end_of_access, revoke_consents_to
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
 from app.security import tokens

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.http.errors import Detail, ValidationFailed
-from app.oauth.service import redirect_uri_problem
+from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy.bounds import NAME_LENGTH
 from app.policy.oauth import REDIRECT_URIS
 from app.policy.permissions import SCOPES

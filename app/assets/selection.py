@@ -14,7 +14,7 @@ from app.db.column_types import byte_length
 from app.formats.writers.features import ASSETS
 from app.listing.intersecting import Source
 from app.models import Asset
-from app.usage.service import counters
+from app.usage.counters import counters
 from app.values.records import columns
 
 

@@ -8,15 +8,7 @@ from sqlalchemy import bindparam
 
 from app.api.fixed_fields import check_fixed
 from app.assets.derived import location_columns, search_columns, stored_bytes
-from app.assets.listing import asset_query as asset_query  # these for other packages
-from app.assets.listing import list_assets as list_assets
-from app.assets.places import Places as Places
-from app.assets.places import find_places as find_places
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
-from app.assets.scanning import scan_assets as scan_assets
-from app.assets.selection import SOURCE as SOURCE
-from app.assets.summaries import summarize_assets as summarize_assets
-from app.assets.words import known_words as known_words
 from app.audit.entries import Changes, Target, created, record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
@@ -29,8 +21,8 @@ from app.http.etags import ANY, IfMatch
 from app.models import Asset
 from app.outbox import Actor, emit
 from app.policy.fields import ASSET
-from app.projects.service import lock_project
-from app.usage.service import count_bytes
+from app.projects.reading import lock_project
+from app.usage.counters import count_bytes
 from app.values import clock
 from app.values.ids import is_id, new_id
 from app.values.records import changed_fields, mapped_row, set_columns

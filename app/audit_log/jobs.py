@@ -12,12 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from app.audit_log.keys import create_key, newest_key
 from app.audit_log.retention import accounts_with_expired, delete_oldest
-from app.audit_log.sealing import (
-    AccountSealer,
-    Overtaken,
-    accounts_with_waiting,
-    take_lock,
-)
+from app.audit_log.sealing import AccountSealer, Overtaken, accounts_with_waiting, take_lock
 from app.audit_proof.findings import printable
 from app.db.transactions import transaction
 from app.jobs import shutdown

@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-    Ed25519PrivateKey,
-    Ed25519PublicKey,
-)
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from sqlalchemy import select
 
 from app.audit_proof.checkpoint import write_public_key

@@ -10,7 +10,8 @@ from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.fields import PageQuerySchema
 from app.api.schemas import page_of, single_of, whole_of
-from app.audit_log import service
+from app.audit_log import checkpoints, keys, listing, service
+from app.audit_log.filters import EntryQuery
 from app.audit_log.responses import file_response
 from app.audit_log.schemas import (
     AuditCheckpointSchema,
@@ -18,7 +19,6 @@ from app.audit_log.schemas import (
     AuditKeySchema,
     AuditLogQuerySchema,
 )
-from app.audit_log.service import EntryQuery
 from app.auth.principal import Principal
 from app.db.replica import read_from_replica
 from app.db.transactions import transaction
@@ -56,7 +56,7 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
     query = EntryQuery(**values)
     if format_name is not None:
         return _file(principal.account_id, format_name, query)
-    records, total = read_from_replica(lambda: service.list_entries(principal.account_id, query))
+    records, total = read_from_replica(lambda: listing.list_entries(principal.account_id, query))
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 
 
@@ -82,14 +82,14 @@ def list_audit_checkpoints(principal: Principal, values: dict[str, Any]) -> Resp
     The newest come first. Whoever keeps them elsewhere can prove later that the log was not changed
     or cut off.
     """
-    records, total = service.list_checkpoints(principal.account_id, **values)
+    records, total = checkpoints.list_checkpoints(principal.account_id, **values)
     return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
 
 
 @bp.operation("GET", "/keys", needs="admin", gives=(200, whole_of(AuditKeySchema)))
 def list_audit_keys(_: Principal) -> Response:
     """List the public keys that sign checkpoints."""
-    return envelope.complete_list(service.list_keys())
+    return envelope.complete_list(keys.list_keys())
 
 
 @bp.operation("GET", "/<entry_id>", needs="admin", gives=(200, single_of(AuditEntrySchema)))

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 from marshmallow import fields, validate
 
 from app.api.fields import PageQuerySchema
-from app.api.schemas import OutputSchema
 from app.audit_log.files import FORMATS
+from app.openapi.schemas import OutputSchema
 from app.policy.audit import ACTIONS, ACTORS
 from app.policy.bounds import ID_LENGTH
 from app.values.fields import Choice, Text, Timestamp

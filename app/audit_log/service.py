@@ -9,26 +9,13 @@ from flask import Flask
 from sqlalchemy import bindparam
 
 from app.audit.entries import record_read
-from app.audit_log.actors import LoggedActor as LoggedActor
-from app.audit_log.actors import find_actors as find_actors
-from app.audit_log.actors import list_actors as list_actors
-from app.audit_log.bodies import CHANGED as CHANGED
-from app.audit_log.bodies import read_body
-from app.audit_log.checkpoints import list_checkpoints as list_checkpoints
-from app.audit_log.files import FORMATS as FORMATS
+from app.audit_log.bodies import CHANGED, read_body
 from app.audit_log.files import filters_of, write_file
-from app.audit_log.filters import EntryQuery as EntryQuery
-from app.audit_log.keys import list_keys as list_keys
-from app.audit_log.listing import LatestEntries as LatestEntries
-from app.audit_log.listing import list_entries as list_entries
-from app.audit_log.listing import list_latest as list_latest
-from app.audit_log.sealing import ENTRY as ENTRY
-from app.audit_log.sealing import is_genuine as is_genuine
+from app.audit_log.filters import EntryQuery
 from app.audit_log.target import log_of
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_as_stored
 from app.http.errors import NotFound
-from app.listing.latest import LOOKED_THROUGH as LOOKED_THROUGH
 from app.models import AuditEntry
 from app.values.ids import is_id
 from app.values.strict_json import Fragment

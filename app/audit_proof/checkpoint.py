@@ -12,10 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import (
-    Ed25519PrivateKey,
-    Ed25519PublicKey,
-)
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 FORMAT: Final = "canopy-audit-1"  # the first word of each text
 NO_HASH: Final = "0" * 64  # ``previous_hash`` of the first checkpoint

@@ -10,11 +10,11 @@ from typing import Final
 
 from sqlalchemy import select
 
-from app.account.service import check_plan, set_plan
+from app.account.service import set_plan
+from app.account.validation import check_plan
 from app.audit.origin import Actor as Acting
 from app.auth.tenant import columns_of, rows_of
 from app.billing.message import Message
-from app.billing.reading import read_billing as read_billing  # for other packages
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

@@ -20,14 +20,7 @@ from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, engine
-from app.db.search_index import (
-    box_values,
-    candidates,
-    fence,
-    id_values,
-    is_among_ids,
-    overlaps_box,
-)
+from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids, overlaps_box
 from app.geometry import Boundary, Bounds
 from app.models import Project
 from app.policy.bounds import (

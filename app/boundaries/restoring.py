@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.geometry import Boundary, GeometryInvalid, read_boundary
-from app.history.service import Comparison, compare_ahead, read_former
+from app.history.comparing import Comparison, compare_ahead
+from app.history.reading import read_former
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
-from app.projects.service import project_record, update_project
+from app.projects.record import project_record
+from app.projects.service import update_project
 from app.values.strict_json import loads
 
 

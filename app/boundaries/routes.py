@@ -22,10 +22,10 @@ from app.boundaries.schemas import (
     OverlapSchema,
     OverlapsMetaSchema,
 )
-from app.history.service import check_entry, list_entries, read_entry
+from app.history.reading import check_entry, list_entries, read_entry
 from app.http.etags import IfMatch
+from app.projects.reading import check_project
 from app.projects.schemas import ProjectSchema
-from app.projects.service import check_project
 
 bp = ApiBlueprint(
     "boundaries",

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Final
 from marshmallow import fields, post_load, pre_load
 
 from app.api.fields import Geometry, RecordId
-from app.api.schemas import MetaSchema, OutputSchema, TotalMetaSchema
+from app.api.schemas import MetaSchema, TotalMetaSchema
 from app.boundaries import examples
 from app.boundaries.validation import geometry_report
 from app.geometry import PROBLEM_CODES
 from app.openapi.geojson import BARE_GEOMETRY
+from app.openapi.schemas import OutputSchema
 from app.policy.bounds import BOUNDARY_SOURCES
 from app.values.fields import Choice, InputSchema, StrictBoolean
 

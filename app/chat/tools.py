@@ -15,20 +15,18 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import fields, validate
 
 from app.api.resource_fields import filter_fields
-from app.assets.service import asset_query, list_assets, read_asset, summarize_assets
+from app.assets.listing import asset_query, list_assets
+from app.assets.service import read_asset
+from app.assets.summaries import summarize_assets
 from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.http.errors import NotFound
 from app.policy import bounds, chat
 from app.policy.fields import ASSET, PROJECT
-from app.projects.service import (
-    check_project,
-    list_projects,
-    project_query,
-    summarize_project,
-    summarize_projects,
-)
-from app.usage.service import statistics
+from app.projects.listing import list_projects, project_query
+from app.projects.reading import check_project
+from app.projects.summaries import summarize_project, summarize_projects
+from app.usage.statistics import statistics
 from app.values.fields import InputSchema, Text
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 

@@ -14,7 +14,8 @@ from flask import current_app
 
 from app.account.operator import find_account
 from app.account_export.contents import CONTENTS
-from app.account_export.service import ExportedAccount, OnBatch, record_export, write_archive
+from app.account_export.reading import ExportedAccount
+from app.account_export.service import OnBatch, record_export, write_archive
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_record

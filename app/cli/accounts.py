@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from app.account.operator import find_account, list_accounts, rename
-from app.account.service import create_account, read_account, set_plan
+from app.account.record import read_account
+from app.account.service import create_account, set_plan
 from app.cli.context import in_database
 from app.cli.group import Commands, Entry
 from app.cli.output import examples, json_option, show_json, show_record, show_records

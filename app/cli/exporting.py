@@ -13,7 +13,7 @@ from flask import current_app
 from marshmallow import ValidationError
 
 from app.account.operator import find_account
-from app.assets.service import asset_query, list_assets
+from app.assets.listing import asset_query, list_assets
 from app.cli.context import in_database
 from app.cli.output import (
     CommandError,
@@ -32,7 +32,8 @@ from app.exports.service import Export, export_of, write_export
 from app.formats.writers.formats import READ_TWICE
 from app.http.errors import BadRequest
 from app.policy.files import FORMATS_OUT
-from app.projects.service import list_projects, project_query, summarize_project
+from app.projects.listing import list_projects, project_query
+from app.projects.summaries import summarize_project
 
 _SHOWN: Final = 10  # problems in a message
 _FORMATS: Final = {

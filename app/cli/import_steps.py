@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from app.auth.principal import Principal
 from app.cli.output import CommandError
 from app.db.transactions import transaction
-from app.imports import service
+from app.imports import listing, service
 from app.imports.leases import Leased, LeaseLost, end_step
 
 
@@ -24,7 +24,7 @@ def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        done = service.read_import(owner, leased.import_id)["progress"]["done"]
+        done = listing.read_import(owner, leased.import_id)["progress"]["done"]
         message = f"Interrupted after {done} features. Run the command again for the rest."
         raise CommandError(message) from None
     except LeaseLost:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from app.account.operator import find_account
-from app.account.service import read_account
+from app.account.record import read_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database
@@ -21,7 +21,7 @@ from app.cli.import_steps import own_step
 from app.cli.output import CommandError, account_option, examples, json_option, show_json
 from app.cli.progress_bar import ProgressBar
 from app.db.transactions import transaction
-from app.imports import service
+from app.imports import listing, service
 from app.imports.applying import apply_features
 from app.imports.feature_rows import count_states
 from app.imports.leases import Leased, lease
@@ -30,7 +30,7 @@ from app.imports.reading import read_file
 from app.imports.steps import targets_of
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
-from app.usage.service import statistics
+from app.usage.statistics import statistics
 
 _MATCHES: Final = ("external_id", "name", "none")
 _FORMATS: Final = ", ".join(FORMATS_IN.values())
@@ -178,14 +178,14 @@ def _run(
         import_id, leased = made.id, lease(made)
     try:
         _read(owner, leased, path, choices, quiet=quiet)
-        record = service.read_import(owner, import_id)
+        record = listing.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
         if not dry_run and lacks_crs(record):
             raise CommandError(CHOOSE_CRS)
         if not dry_run:
             _apply(owner, import_id, choices, record, quiet=quiet)
-        record = service.read_import(owner, import_id)
+        record = listing.read_import(owner, import_id)
         return Outcomes(record, all_features(owner.account_id, import_id), dry_run)
     finally:
         _close(owner, import_id)

@@ -22,13 +22,9 @@ from app.cli.output import (
     yes_option,
 )
 from app.db.transactions import transaction
-from app.members.service import (
-    INVITED_ROLES,
-    change_role,
-    list_members,
-    remove_member,
-    send_invitation,
-)
+from app.members.invitations import send_invitation
+from app.members.rules import INVITED_ROLES
+from app.members.service import change_role, list_members, remove_member
 from app.policy.permissions import ROLES
 from app.values.text import fold
 

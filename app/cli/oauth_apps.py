@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from app.account.operator import find_account
+from app.applications.client_secrets import rotate_secret
 from app.applications.service import (
     create_application,
     delete_application,
     list_applications,
-    rotate_secret,
     update_application,
 )
 from app.auth.tenant import account_of

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.audit.origin import Actor, Via, acting
 from app.cli.output import CommandError
-from app.core import create_core as create_core
+from app.core import create_core
 from app.db import migrations
 from app.values.files import make_files_private
 

@@ -14,7 +14,7 @@ from app.cli.import_steps import own_step
 from app.cli.output import account_option, examples, json_option, show_json, show_table
 from app.cli.progress_bar import ProgressBar
 from app.db.transactions import transaction
-from app.imports import service
+from app.imports import listing, service
 from app.imports.leases import lease
 from app.imports.listing import all_features
 from app.imports.steps import targets_of
@@ -68,7 +68,7 @@ def _undo(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
     with own_step(owner, leased), ProgressBar("Undoing  ", quiet=quiet) as bar:
         bar.start(total)
         undo_features(leased, owner, targets, transaction, bar)
-    return service.read_import(owner, import_id)
+    return listing.read_import(owner, import_id)
 
 
 def _shown(row: Any) -> dict[str, Any]:

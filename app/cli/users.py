@@ -20,8 +20,8 @@ from app.cli.output import (
     yes_option,
 )
 from app.db.transactions import transaction
-from app.deletion.service import delete_person
-from app.members.service import solely_owned_accounts
+from app.deletion.people import delete_person
+from app.members.ending import solely_owned_accounts
 from app.people.operator import (
     check_new_password,
     find_user,

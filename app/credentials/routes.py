@@ -5,9 +5,10 @@ from __future__ import annotations
 from flask import Response
 
 from app.api import envelope
-from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
+from app.api.blueprint import ApiBlueprint
 from app.api.error_handlers import render
 from app.api.schemas import single_of
+from app.auth.guard import ANY_CREDENTIAL
 from app.auth.principal import Principal
 from app.credentials import service
 from app.credentials.schemas import CallerSchema, VerificationSchema

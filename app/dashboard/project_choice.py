@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import marshmallow as ma
 
+from app.projects.listing import list_projects, project_query, projects_with_ids
 from app.projects.schemas import ProjectQuerySchema
-from app.projects.service import list_projects, project_query, projects_with_ids
 from app.values.text import slugify
 
 _OFFERED: Final = 20

@@ -20,7 +20,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import NotFound
 from app.limits.forgetting import forget_after_commit
-from app.members.service import forget_invited
+from app.members.forgetting import forget_invited
 from app.models import (
     Account,
     Asset,
@@ -39,7 +39,7 @@ from app.models import (
     Session,
     Webhook,
 )
-from app.oauth.service import record_end_of_access
+from app.oauth.consents import record_end_of_access
 from app.policy.audit import INSTANCE
 from app.values import clock
 

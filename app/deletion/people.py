@@ -9,7 +9,7 @@ from app.db.extensions import db
 from app.deletion.contents import delete_rows
 from app.deletion.mails import mail_person_deleted
 from app.limits.forgetting import forget_after_commit
-from app.members.service import leave_accounts
+from app.members.ending import leave_accounts
 from app.models import Credential, Mail, SignUp, User
 from app.policy.audit import INSTANCE
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, request
 
-from app.account.service import read_account
+from app.account.record import read_account
 from app.auth.memberships import OWNER, memberships_of
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, switch_account
@@ -18,9 +18,10 @@ from app.deletion.people import delete_person
 from app.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
 from app.deletion.words import counted
 from app.http.errors import Conflict, NotFound
-from app.members.service import access_of, solely_owned_accounts
+from app.members.effects import access_of
+from app.members.ending import solely_owned_accounts
 from app.policy.deletion import DELETED_AFTER
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account, sign_out, signed_in

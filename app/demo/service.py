@@ -16,7 +16,7 @@ from app.credentials.service import create_credential
 from app.db.queries import CompiledQuery
 from app.geometry import read_boundary, read_point
 from app.models import Account
-from app.operator.service import add_operator
+from app.operator.operators import add_operator
 from app.people.service import verify_address
 from app.projects.service import create_project
 from app.values.strict_json import dumps, loads

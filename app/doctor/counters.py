@@ -10,7 +10,7 @@ from sqlalchemy import URL, Connection, Table, func, select
 from app.db.column_types import byte_length
 from app.db.snapshots import exclusive_writer
 from app.models import AccountUsage, Asset, BoundaryEntry, Membership, Project
-from app.usage.service import next_version
+from app.usage.counters import next_version
 from app.values import clock
 
 NAMES: Final = (

@@ -7,14 +7,7 @@ of Python, and misses several kinds of addresses that embed another one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
 Address = IPv4Address | IPv6Address

@@ -7,8 +7,9 @@ from typing import Any
 from flask import Response
 
 from app.api import envelope
-from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
+from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of, whole_of
+from app.auth.guard import ANY_CREDENTIAL
 from app.auth.principal import Principal
 from app.events import catalogue, listing, service
 from app.events.listing import EventQuery

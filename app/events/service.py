@@ -8,7 +8,6 @@ from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.events.scanning import scan_events as scan_events  # for other packages
 from app.http.errors import NotFound
 from app.models import Event
 from app.values.ids import is_id

@@ -11,7 +11,7 @@ from itertools import chain
 
 from flask import Response, current_app, request
 
-from app.account.service import read_account
+from app.account.record import read_account
 from app.api.expensive import client_check, until_the_end
 from app.api.requests import request_id
 from app.db import queries

@@ -9,7 +9,8 @@ from typing import IO, Any, Final, NamedTuple, TypeVar
 
 from flask import Flask
 
-from app.assets.service import asset_query, scan_assets
+from app.assets.listing import asset_query
+from app.assets.scanning import scan_assets
 from app.db.replica import read_from_replica
 from app.formats.writers.eudr import NO_OPTIONS, EudrOptions, write_eudr
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
@@ -20,7 +21,8 @@ from app.http.errors import BadRequest, Detail, ServiceUnavailable
 from app.listing.batches import Readable
 from app.listing.scanning import Scan
 from app.policy.files import FORMATS_OUT
-from app.projects.service import project_query, scan_projects
+from app.projects.listing import project_query
+from app.projects.scanning import scan_projects
 from app.values import clock
 from app.values.text import slugify
 

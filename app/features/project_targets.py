@@ -18,10 +18,11 @@ from app.features.decisions import Decision, Match
 from app.features.project_matching import ProjectMatcher
 from app.features.targets import Kept, Written
 from app.geometry import read_boundary
-from app.history.service import Comparison, compare_ahead
+from app.history.comparing import Comparison, compare_ahead
 from app.http.errors import Conflict, NotFound
 from app.models import Asset
-from app.projects.service import create_project, lock_project, remove_project, update_project
+from app.projects.reading import lock_project
+from app.projects.service import create_project, remove_project, update_project
 from app.values.clock import format_time, parse_time
 
 _HAS_ASSETS: Final = CompiledQuery(

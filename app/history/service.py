@@ -11,22 +11,10 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from app.history import entries, shapes
-from app.history.author import Author as Author  # these for other packages
-from app.history.author import Source as Source
-from app.history.author import author_of as author_of
-from app.history.comparing import Comparison as Comparison
-from app.history.comparing import compare_ahead as compare_ahead
-from app.history.comparing import compare_now
+from app.history.author import Author  # these for other packages
+from app.history.comparing import Comparison, compare_now
 from app.history.description import Description, Named, describe
-from app.history.entries import bytes_kept as bytes_kept
-from app.history.matching import Kept as Kept
-from app.history.matching import checksum, is_entry_of
-from app.history.reading import check_entry as check_entry
-from app.history.reading import list_entries as list_entries
-from app.history.reading import read_entry as read_entry
-from app.history.reading import read_former as read_former
-from app.history.reading import still_kept as still_kept
-from app.history.scanning import scan_boundaries as scan_boundaries
+from app.history.matching import Kept, checksum, is_entry_of
 from app.models import Project
 from app.shapes import UNKNOWN, Difference
 

@@ -12,7 +12,7 @@ from app.db.queries import connect
 from app.history import shapes
 from app.models import BoundaryEntry, Project
 from app.shapes import map_shapes
-from app.usage.service import note_new_shapes
+from app.usage.counters import note_new_shapes
 from app.values import clock
 
 _BATCH_ROWS: Final = 30  # each of them can have megabytes

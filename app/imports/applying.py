@@ -16,16 +16,9 @@ from app.auth.tenant import columns_of
 from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.features.service import (
-    Candidate,
-    Decision,
-    Match,
-    Matcher,
-    Targets,
-    Unusable,
-    Written,
-    problem_of,
-)
+from app.features.candidates import Candidate, problem_of
+from app.features.decisions import Decision, Match, Unusable
+from app.features.targets import Matcher, Targets, Written
 from app.http.errors import ApiError, Conflict
 from app.imports.feature_rows import candidate, count_features, update_feature
 from app.imports.leases import Leased, end_step, locked

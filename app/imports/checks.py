@@ -7,12 +7,12 @@ from typing import Any
 
 from app.auth.guard import require_permission, require_project
 from app.auth.principal import Principal
-from app.features.service import mapped_fields
+from app.features.mapping import mapped_fields
 from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
 from app.imports.feature_rows import count_states
 from app.imports.listing import check_unfinished
 from app.models import Import
-from app.projects.service import check_project
+from app.projects.reading import check_project
 
 
 def required_permission(kind: str) -> str:

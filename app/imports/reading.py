@@ -10,25 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
-from app.features.service import (
-    Batch,
-    Candidate,
-    Choices,
-    ColumnMapping,
-    Decision,
-    LayerScan,
-    Match,
-    Matcher,
-    Opened,
-    ReaderProcess,
-    Rejected,
-    Targets,
-    Unusable,
-    guess_mapping,
-    ignored_columns,
-    is_export,
-    problem_of,
-)
+from app.features.candidates import Candidate, Choices, Rejected, problem_of
+from app.features.decisions import Decision, Match, Unusable
+from app.features.mapping import ColumnMapping, LayerScan, guess_mapping, ignored_columns, is_export
+from app.features.reader_process import Batch, Opened, ReaderProcess
+from app.features.targets import Matcher, Targets
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry import Bounds, around, wrapped

@@ -14,7 +14,7 @@ from app.api.schemas import page_of, single_of
 from app.auth.guard import OR
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.imports import service
+from app.imports import checks, listing, service, uploads
 from app.imports.record import import_record
 from app.imports.response_schemas import ImportFeatureSchema, ImportSchema, ImportSummarySchema
 from app.imports.schemas import (
@@ -44,7 +44,7 @@ def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], 
     return _operation(
         method,
         f"{_ONE}{action}",
-        precheck=service.check_import,
+        precheck=listing.check_import,
         conflicts=True,
         **contract,
     )
@@ -53,8 +53,8 @@ def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], 
 def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
     """Take the file out of ``values``, and store it piece by piece. Returns its name and id."""
     file = values.pop("file")
-    service.check_new_import(principal, **values)
-    upload_id = service.store_file(principal.account_id, file.stream, transaction)
+    checks.check_new_import(principal, **values)
+    upload_id = uploads.store_file(principal.account_id, file.stream, transaction)
     return {"filename": file.filename, "upload_id": upload_id}
 
 
@@ -67,7 +67,7 @@ def _accepted(found: Import) -> Response:
 @_operation("GET", "", query=ImportQuerySchema, gives=(200, _PAGE))
 def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
     """List imports, the newest first."""
-    records, total = service.list_imports(principal, **values)
+    records, total = listing.list_imports(principal, **values)
     return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
 
 
@@ -94,7 +94,7 @@ def create_import(
 @_operation("GET", _ONE, gives=(200, _IMPORT))
 def read_import(principal: Principal, import_id: str) -> Response:
     """Read an import."""
-    return envelope.single(service.read_import(principal, import_id))
+    return envelope.single(listing.read_import(principal, import_id))
 
 
 @_on_one("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
@@ -109,7 +109,7 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
 @_operation(
     "GET",
     f"{_ONE}/features",
-    precheck=service.check_import,
+    precheck=listing.check_import,
     query=ImportFeatureQuerySchema,
     gives=(200, page_of(ImportFeatureSchema)),
 )
@@ -118,7 +118,7 @@ def list_import_features(principal: Principal, values: dict[str, Any], import_id
 
     They come in the order of the file.
     """
-    records, total = service.list_features(principal, import_id, **values)
+    records, total = listing.list_features(principal, import_id, **values)
     return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
 
 

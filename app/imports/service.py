@@ -13,24 +13,17 @@ from app.db.extensions import db
 from app.http.errors import Conflict, Detail, PreconditionFailed
 from app.imports.acting import acted_as
 from app.imports.auditing import record_entry
-from app.imports.checks import check_choices, check_nothing_written, required_permission
-from app.imports.checks import check_new_import as check_new_import
+from app.imports.checks import (
+    check_choices,
+    check_new_import,
+    check_nothing_written,
+    required_permission,
+)
 from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import NEW_WORK
-from app.imports.listing import check_import as check_import
 from app.imports.listing import check_unfinished, may_see
-from app.imports.listing import count_unfinished as count_unfinished
-from app.imports.listing import list_features as list_features  # these for other packages
-from app.imports.listing import list_imports as list_imports
-from app.imports.listing import read_import as read_import
-from app.imports.possible import Possible as Possible
-from app.imports.possible import possible as possible
 from app.imports.record import not_found
-from app.imports.scanning import scan_features as scan_features
-from app.imports.scanning import scan_imports as scan_imports
-from app.imports.shapes import draw_features as draw_features
 from app.imports.uploads import delete_upload
-from app.imports.uploads import store_file as store_file
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.values import clock

@@ -10,7 +10,9 @@ from sqlalchemy import bindparam, select
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.queries import CompiledQuery
-from app.features.service import AssetTargets, ProjectTargets, Targets
+from app.features.asset_targets import AssetTargets
+from app.features.project_targets import ProjectTargets
+from app.features.targets import Targets
 from app.imports.acting import acting_for
 from app.imports.applying import apply_features
 from app.imports.leases import Leased, LeaseLost

@@ -12,13 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.column_types import Base
 from app.db.queries import engine
-from app.db.search_index import (
-    DrivingIndex,
-    box_values,
-    driving_index,
-    id_values,
-    text_values,
-)
+from app.db.search_index import DrivingIndex, box_values, driving_index, id_values, text_values
 from app.geometry import Bounds
 from app.policy.fields import Field
 

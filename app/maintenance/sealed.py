@@ -14,14 +14,7 @@ from app.db import connections
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.queries import connect
-from app.models import (
-    Authenticator,
-    IdempotentResponse,
-    Mail,
-    OAuthToken,
-    SigningKey,
-    Webhook,
-)
+from app.models import Authenticator, IdempotentResponse, Mail, OAuthToken, SigningKey, Webhook
 from app.security.sealing import is_readable, reseal
 from config import SettingsError
 

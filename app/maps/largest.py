@@ -28,8 +28,8 @@ from app.listing.query import ListQuery, StatementFilters, filters_of, parameter
 from app.listing.statements import count_statement, keys_found, page_statement, sorted_by
 from app.models import Project
 from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
-from app.projects.service import SOURCE
-from app.usage.service import counters, project_total
+from app.projects.selection import SOURCE
+from app.usage.counters import counters, project_total
 
 _TABLE: Final = SOURCE.table
 _WORLD: Final = Bounds(-180, -90, 180, 90)

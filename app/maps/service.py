@@ -6,11 +6,10 @@ from typing import Any
 
 from app.geometry import Bounds
 from app.http.etags import entity_tag
-from app.maps.largest import Wanted as Wanted  # for other packages
-from app.maps.largest import find_largest
+from app.maps.largest import Wanted, find_largest
 from app.maps.reading import read_shapes
 from app.policy.bounds import MAP_LEAST_PIXELS
-from app.projects.service import version_of_projects
+from app.projects.reading import version_of_projects
 from app.shapes import level_of, pixels, point_shape
 from app.values.strict_json import Fragment, dumps
 

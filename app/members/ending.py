@@ -17,7 +17,7 @@ from app.members.locking import Member, find_membership, is_last_owner
 from app.members.rules import OWNER
 from app.models import Account, Membership, User
 from app.outbox import Actor, emit
-from app.usage.service import count_member
+from app.usage.counters import count_member
 
 _OWNED: Final = CompiledQuery(
     own_columns_of(Membership, Account.id, Account.name, Account.slug, Account.deletes_at)

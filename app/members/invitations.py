@@ -27,7 +27,7 @@ from app.models import Account, Membership, User
 from app.outbox import Actor, emit
 from app.policy.people import INVITATION_LIFE
 from app.security import tokens
-from app.usage.service import count_member
+from app.usage.counters import count_member
 from app.values import clock
 from app.values.email import email_problem
 from app.values.ids import new_id

@@ -14,7 +14,7 @@ from app.api.fixed_fields import check_fixed
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
-from app.members import service
+from app.members import invitations, service
 from app.members.schemas import InvitationSchema, MemberSchema, MemberUpdateSchema
 
 bp = ApiBlueprint(
@@ -66,7 +66,7 @@ def invite_member(principal: Principal, values: dict[str, Any]) -> Response:
     The person gets an email with a link, and becomes a member when they accept. If you invite
     someone who has not accepted yet, a new email is sent.
     """
-    record = service.invite_member(principal, **values)
+    record = invitations.invite_member(principal, **values)
     location = f"/v1/account/members/{record['id']}"
     return envelope.single(record, status=201, location=location)
 

@@ -7,8 +7,8 @@ from typing import ClassVar
 import marshmallow as ma
 from marshmallow import fields
 
-from app.api.schemas import OutputSchema
-from app.members.service import INVITED_ROLES
+from app.members.rules import INVITED_ROLES
+from app.openapi.schemas import OutputSchema
 from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.fields import Choice, FixedText, InputSchema, Text

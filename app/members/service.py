@@ -14,29 +14,10 @@ from app.http.etags import ANY, IfMatch
 from app.members.access import revoke_access
 from app.members.auditing import record_entry
 from app.members.choices import LAST_OWNER
-from app.members.choices import Choices as Choices  # re-exported
-from app.members.choices import choices_of as choices_of
-from app.members.effects import Access as Access
-from app.members.effects import Ending as Ending
-from app.members.effects import access_of as access_of
 from app.members.ending import end_membership
-from app.members.ending import leave_accounts as leave_accounts
-from app.members.ending import solely_owned_accounts as solely_owned_accounts
-from app.members.forgetting import forget_invited as forget_invited
-from app.members.invitations import AcceptedInvitation as AcceptedInvitation
-from app.members.invitations import accept_invitation as accept_invitation
-from app.members.invitations import find_invitation as find_invitation
-from app.members.invitations import invite_member as invite_member
-from app.members.invitations import send_invitation as send_invitation
-from app.members.invited import Invited as Invited
-from app.members.invited import list_invited as list_invited
+from app.members.forgetting import forget_invited
 from app.members.locking import begin_change, is_last_owner, lock_member
-from app.members.own_invitations import accept_own_invitation as accept_own_invitation
-from app.members.own_invitations import decline_own_invitation as decline_own_invitation
-from app.members.own_invitations import inviter_of as inviter_of
-from app.members.own_invitations import list_own_invitations as list_own_invitations
 from app.members.record import COLUMNS, not_found, row_record
-from app.members.rules import INVITED_ROLES as INVITED_ROLES
 from app.members.rules import OWNER, check_removal, check_role_change, is_lower
 from app.models import Membership, User
 from app.outbox import Actor, emit

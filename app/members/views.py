@@ -11,11 +11,10 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.limits.counting import count_page_request
 from app.members.forms import JoinForm
-from app.members.service import (
-    accept_invitation,
+from app.members.invitations import accept_invitation, find_invitation
+from app.members.own_invitations import (
     accept_own_invitation,
     decline_own_invitation,
-    find_invitation,
     inviter_of,
     list_own_invitations,
 )

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    ForeignKey,
-    Index,
-    SmallInteger,
-    String,
-    text,
-)
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp

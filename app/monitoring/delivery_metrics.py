@@ -7,15 +7,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from prometheus_client import CollectorRegistry, Metric
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.deliveries.service import read_attempts, read_backlog, read_latency
+from app.deliveries.metrics import read_attempts, read_backlog, read_latency
 
 
 class DeliveryCollector(Collector):

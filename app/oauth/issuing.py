@@ -16,12 +16,7 @@ from app.models import OAuthAuthorization, OAuthToken
 from app.oauth.auditing import record_entry
 from app.oauth.authorizations import lock_family, revoke_family
 from app.oauth.clients import Client
-from app.policy.oauth import (
-    ACCESS_TOKEN_LIFE,
-    OFFLINE_ACCESS,
-    REFRESH_GRACE,
-    REFRESH_TOKEN_IDLE,
-)
+from app.policy.oauth import ACCESS_TOKEN_LIFE, OFFLINE_ACCESS, REFRESH_GRACE, REFRESH_TOKEN_IDLE
 from app.policy.oauth_errors import Description
 from app.security import tokens
 from app.security.sealing import seal, unseal

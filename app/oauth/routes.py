@@ -25,8 +25,8 @@ from app.limits.counting import count_rejected_request
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response, status_fields
 from app.oauth.metadata import server_metadata
 from app.oauth.parameters import read_unique
+from app.oauth.requests import issuer
 from app.oauth.server import server
-from app.oauth.service import issuer
 from app.policy.oauth import FORM_BYTES
 from app.policy.oauth_errors import Description
 from app.values.strict_json import dumps

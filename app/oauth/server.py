@@ -18,13 +18,7 @@ from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from app.oauth import issuing
 from app.oauth.auditing import record_entry
-from app.oauth.clients import (
-    BASIC,
-    POST,
-    Client,
-    authenticate_client,
-    find_client,
-)
+from app.oauth.clients import BASIC, POST, Client, authenticate_client, find_client
 from app.oauth.grants import ANY_CLIENT, CodeGrant, Pkce, RefreshGrant, Token
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
 from app.policy.oauth_errors import Description

@@ -6,53 +6,21 @@ from typing import Final
 
 from app.oauth.authorizations import create_authorization
 from app.oauth.consents import (
-    consents_of_account,
     has_consent,
-    list_consents,
     lock_application,
     record_consent,
-    record_end_of_access,
-    revoke_consent,
-    revoke_consents_to,
 )
-from app.oauth.metadata import server_metadata
 from app.oauth.redirect_uris import (
-    display_host,
-    is_on_this_device,
     is_registered,
-    redirect_uri_problem,
 )
 from app.oauth.requests import (
     AuthorizationRequest,
     CannotRedirect,
     RedirectWithError,
     client_redirect,
-    issuer,
     read_request,
 )
 from app.policy.oauth_errors import Description
-
-__all__ = [
-    "AUTHORIZE",
-    "AuthorizationRequest",
-    "CannotRedirect",
-    "RedirectWithError",
-    "consents_of_account",
-    "deny",
-    "display_host",
-    "grant",
-    "has_consented",
-    "is_on_this_device",
-    "issuer",
-    "list_consents",
-    "read_request",
-    "record_end_of_access",
-    "redirect_target",
-    "redirect_uri_problem",
-    "revoke_consent",
-    "revoke_consents_to",
-    "server_metadata",
-]
 
 AUTHORIZE: Final = "/oauth/authorize"
 _DESCRIPTIONS: Final = {

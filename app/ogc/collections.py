@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from app.assets.service import SOURCE as ASSET_SOURCE
+from app.assets.selection import SOURCE as ASSET_SOURCE
 from app.cql.nodes import Kind
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.http.urls import OGC
 from app.listing.conditions import filterable
 from app.listing.intersecting import Source
-from app.projects.service import SOURCE as PROJECT_SOURCE
-from app.projects.service import version_of_projects
+from app.projects.reading import version_of_projects
+from app.projects.selection import SOURCE as PROJECT_SOURCE
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from app.ogc.bodies import content_crs, merged_metadata
 from app.ogc.collections import Collection
 from app.ogc.features import shown_geometry
 from app.ogc.items import project_of, read_record
+from app.projects import reading
 from app.projects import service as projects
 from app.shapes import CRS84
 from app.values.strict_json import dumps
@@ -65,7 +66,7 @@ def change(
     """
     if collection.word == "project":
         require_project(principal, feature_id)
-        project = projects.lock_project(principal.account_id, feature_id)
+        project = reading.lock_project(principal.account_id, feature_id)
         _keep_same_boundary(values, project.geometry)
         _merge(collection, project, values, patch)
         projects.update_project(principal, feature_id, values, if_match, source="ogc")

@@ -21,7 +21,7 @@ from app.ogc.features import feature
 from app.ogc.parameters import Query, refused
 from app.ogc.responses import HTML, feature_response
 from app.openapi.geojson import GEOJSON
-from app.projects.service import read_project
+from app.projects.reading import read_project
 from app.shapes import Crs
 from app.values.ids import is_id
 from app.values.strict_json import dumps

@@ -19,14 +19,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.http.errors import Conflict, NotFound
-from app.models import (
-    Account,
-    AccountUsage,
-    Credential,
-    Membership,
-    OAuthAuthorization,
-    User,
-)
+from app.models import Account, AccountUsage, Credential, Membership, OAuthAuthorization, User
 from app.operator.listing import (
     Listed,
     ListFilters,
@@ -36,7 +29,7 @@ from app.operator.listing import (
     read_page,
 )
 from app.policy.audit import INSTANCE
-from app.usage.service import summary
+from app.usage.counters import summary
 from app.values.ids import is_id
 
 # The orders of the list, by their names in the address.

@@ -9,16 +9,17 @@ from flask import current_app
 from redis import Redis
 from sqlalchemy import and_, case, func, select
 
-from app.audit_log.service import EntryQuery, list_latest
+from app.audit_log.filters import EntryQuery
+from app.audit_log.listing import list_latest
 from app.db.migrations import current_revision, newest_revision
 from app.db.queries import CompiledQuery, connect
-from app.deliveries.service import read_backlog
+from app.deliveries.metrics import read_backlog
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
 from app.jobs.valkey import valkey
 from app.models import AccountUsage, Mail, User
 from app.policy.audit import INSTANCE
 from app.running.worker_registry import count_workers
-from app.usage.service import summary
+from app.usage.counters import summary
 from app.values.version import VERSION
 from config import Settings
 

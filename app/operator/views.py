@@ -7,21 +7,22 @@ from typing import Any, Final
 from flask import Response, current_app, request
 from sqlalchemy.exc import NoResultFound
 
+from app.audit_log.files import FORMATS
+from app.audit_log.listing import list_latest
 from app.audit_log.responses import file_response
-from app.audit_log.service import FORMATS, LOOKED_THROUGH, list_latest, record_export
-from app.dashboard.audit_log.service import (
-    OF_INSTANCE,
-    LogFilters,
-    lines_of,
-    refuse,
-)
-from app.dashboard.audit_log.service import read_filters as read_log_filters
-from app.dashboard.usage.service import meters
+from app.audit_log.service import record_export
+from app.dashboard.audit_log.filters import LogFilters
+from app.dashboard.audit_log.filters import read_filters as read_log_filters
+from app.dashboard.audit_log.lines import lines_of
+from app.dashboard.audit_log.sentences import OF_INSTANCE
+from app.dashboard.problems import refuse
+from app.dashboard.usage.meters import meters
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, Conflict, NotFound, ServiceUnavailable
 from app.instance.state import forget_state, read_state
 from app.limits.plan_file import plans
-from app.operator import accounts, people, service
+from app.listing.latest import LOOKED_THROUGH
+from app.operator import accounts, changes, operators, people
 from app.operator.access import of_operator
 from app.operator.doctor_runs import read_progress, request_doctor_run
 from app.operator.forms import MessageForm, PlanForm
@@ -29,7 +30,7 @@ from app.operator.listing import read_filters
 from app.operator.overview import read_overview
 from app.policy.audit import INSTANCE
 from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, STATE_SECONDS
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.forms import form_page
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page, redirect_to
@@ -39,8 +40,8 @@ bp = PageBlueprint("operator", __name__, section="/operator")
 _LOG: Final = "/operator/log"
 # What each button does with sign-up, and the message after it.
 _SIGN_UP: Final = {
-    "yes": (service.close_sign_up, "Sign-up is closed."),
-    "no": (service.open_sign_up, "Sign-up is open again."),
+    "yes": (changes.close_sign_up, "Sign-up is closed."),
+    "no": (changes.open_sign_up, "Sign-up is open again."),
 }
 
 
@@ -77,7 +78,7 @@ def show_message() -> Response:
     if (question := ask_again(password=True)) is not None:
         return question
     with transaction():
-        service.show_message(form.text.data, form.kind.data, form.ends_at)
+        changes.show_message(form.text.data, form.kind.data, form.ends_at)
     forget_state()
     shown = f"The message will appear on all pages within {STATE_SECONDS:.0f} seconds."
     return redirect_to("/operator#message", shown)
@@ -90,7 +91,7 @@ def remove_message() -> Response:
     if (question := ask_again(password=True)) is not None:
         return question
     with transaction():
-        service.remove_message()
+        changes.remove_message()
     forget_state()
     return redirect_to("/operator#message", "The message has been removed.")
 
@@ -140,7 +141,7 @@ def change_plan(account_id: str) -> Response:
         return question
     try:
         with transaction():
-            service.change_plan(account_id, form.plan.data, form.was_plan.data or "")
+            accounts.change_plan(account_id, form.plan.data, form.was_plan.data or "")
     except Conflict as error:
         form.rejection = error
         return _account(account_id, form)
@@ -206,7 +207,7 @@ def _overview(form: MessageForm) -> Response:
         sign_up_setting=current_app.config["SETTINGS"].sign_up,
         state_seconds=int(STATE_SECONDS),
         progress=read_progress(),
-        operators=service.list_operators(),
+        operators=operators.list_operators(),
         **read_overview(),
     )
 

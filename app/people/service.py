@@ -20,14 +20,7 @@ from app.http.errors import Forbidden
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import links
-from app.people.auditing import record_entry as record_entry  # re-exported
-from app.people.auditing import record_refused_sign_in as record_refused_sign_in
-from app.people.passwords import check_password as check_password  # re-exported
-from app.people.passwords import count_own_attempt as count_own_attempt
-from app.people.passwords import count_sign_in_attempt as count_sign_in_attempt
-from app.people.passwords import has_password as has_password
-from app.people.sign_up import create_person as create_person
-from app.people.sign_up import is_open as is_open
+from app.people.auditing import record_entry  # re-exported
 from app.security.passwords import hash_password
 from app.values import clock
 from app.values.clock import format_time

@@ -12,19 +12,12 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.oauth.service import redirect_target
-from app.people import links, service, sign_up
+from app.people import auditing, links, service, sign_up
 from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
 from app.site.forms import count_post, form_page
-from app.site.pages import (
-    PageBlueprint,
-    allow_form_action,
-    instance,
-    local_path,
-    page,
-    redirect_to,
-)
+from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
 from app.site.passwords import with_passwords
 from app.site.second_step import begin_sign_in, has_second_step
 from app.site.signed_in import current_person, known_browser, sign_out, with_person
@@ -105,7 +98,7 @@ def login() -> Any:
                     service.record_sign_in(user_id)
                 return _sign_in(target, user_id, _initial_account(user_id))
             with transaction():
-                service.record_refused_sign_in(user_id, form.email.data)
+                auditing.record_refused_sign_in(user_id, form.email.data)
             form.password.errors = ["Wrong email address or password."]
     return form_page("people/login.html", form, target=target)
 

@@ -8,21 +8,16 @@ from flask import Response, request
 from sqlalchemy.exc import IntegrityError
 
 from app.auth.memberships import memberships_of
-from app.auth.sessions import (
-    SignedIn,
-    list_sessions,
-    principal_of,
-    switch_account,
-)
+from app.auth.sessions import SignedIn, list_sessions, principal_of, switch_account
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, RateLimited
 from app.members.service import remove_member
-from app.people import service
+from app.people import passwords, service
 from app.policy.people import TRIES
 from app.profile.forms import AccountForm, NameForm, PasswordForm, TimesForm
-from app.second_factor.service import ask_again, asks_for_factor
+from app.second_factor.step_up import ask_again, asks_for_factor
 from app.security.passwords import hash_password
-from app.single_sign_on.service import list_identities
+from app.single_sign_on.identities import list_identities
 from app.site.browsers import browser_name
 from app.site.forms import PageForm, count_post, form_page
 from app.site.pages import PageBlueprint, instance, redirect_to
@@ -82,12 +77,12 @@ def change_password(person: SignedIn) -> Response:
     if form.validate_on_submit():
         try:
             with transaction():
-                attempt = service.count_own_attempt(person.user_id)
+                attempt = passwords.count_own_attempt(person.user_id)
         except RateLimited as error:
             form.rejection = error
         else:
             hashed = hash_password(form.new_password.data)
-            if service.check_password(attempt, form.password.data):
+            if passwords.check_password(attempt, form.password.data):
                 return _set_password(person, hashed)
             form.password.errors = ["That is not your current password."]
     return _profile(person, form)

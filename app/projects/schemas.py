@@ -11,7 +11,7 @@ from marshmallow import fields, validate
 
 from app.api.fields import FieldNames, ListQuerySchema, SearchText
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.api.schemas import OutputSchema
+from app.openapi.schemas import OutputSchema
 from app.policy import bounds
 from app.policy.fields import PROJECT
 from app.projects import examples

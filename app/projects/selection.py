@@ -14,7 +14,7 @@ from app.formats.writers.features import PROJECTS
 from app.listing.intersecting import Source
 from app.models import Project
 from app.projects.listing import TABLE
-from app.usage.service import counters, project_total
+from app.usage.counters import counters, project_total
 from app.values.records import columns
 
 _COLUMNS = Project.__table__.c

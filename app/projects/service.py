@@ -10,38 +10,26 @@ from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.transactions import insert_row
 from app.geometry import Boundary
-from app.history.service import (
-    Comparison,
-    Source,
-    author_of,
-    bytes_kept,
-    kept,
-    record_change,
-    record_first,
-)
+from app.history.author import Source, author_of
+from app.history.comparing import Comparison
+from app.history.entries import bytes_kept
+from app.history.service import kept, record_change, record_first
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.projects.conflicts import naming_conflicts
-from app.projects.derived import changes_of, first_values, geometry_columns, search_columns
-from app.projects.derived import stored_bytes as stored_bytes
-from app.projects.listing import list_projects as list_projects
-from app.projects.listing import project_query as project_query
-from app.projects.listing import projects_with_ids as projects_with_ids  # these for other packages
+from app.projects.derived import (
+    changes_of,
+    first_values,
+    geometry_columns,
+    search_columns,
+    stored_bytes,
+)
 from app.projects.publishing import publish, publish_update
-from app.projects.reading import bytes_of_assets
-from app.projects.reading import check_project as check_project
-from app.projects.reading import lock_project as lock_project
-from app.projects.reading import read_project as read_project
-from app.projects.reading import version_of_projects as version_of_projects
-from app.projects.record import project_data, row_record
-from app.projects.record import project_record as project_record
-from app.projects.scanning import scan_projects as scan_projects
-from app.projects.selection import SOURCE as SOURCE
-from app.projects.summaries import summarize_project as summarize_project
-from app.projects.summaries import summarize_projects as summarize_projects
-from app.usage.service import ProjectContribution, count_project
+from app.projects.reading import bytes_of_assets, lock_project
+from app.projects.record import project_data, project_record, row_record
+from app.usage.counters import ProjectContribution, count_project
 from app.values import clock
 from app.values.ids import new_id
 from app.values.records import mapped_row, set_columns

@@ -35,7 +35,7 @@ from app.row_changes.leaving import (
 from app.row_changes.projects import ProjectAdapter
 from app.row_changes.reported import reported_fields
 from app.row_changes.table_adapter import TableAdapter
-from app.usage.service import lock_counters, recount
+from app.usage.counters import lock_counters, recount
 from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import dumps, loads_own

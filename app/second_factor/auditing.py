@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from app.audit.entries import Changes, Target, record
 from app.auth.principal import Principal
 from app.models import Account, User
-from app.people.service import record_entry
+from app.people.auditing import record_entry
 
 # The action for each change that is mailed (app.second_factor.mails).
 _ACTIONS: Final = {

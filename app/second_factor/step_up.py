@@ -19,7 +19,7 @@ from flask import Response, current_app, g, request
 from app.auth.sessions import SignedIn, confirm_session
 from app.db.transactions import transaction
 from app.http.errors import Forbidden, RateLimited
-from app.people.service import check_password, count_own_attempt, has_password
+from app.people.passwords import check_password, count_own_attempt, has_password
 from app.policy.second_factor import CONFIRMED_FOR
 from app.second_factor.challenges import Purpose
 from app.second_factor.checking import check, count_own_check, refuse

@@ -20,14 +20,7 @@ from app.shapes.overlay import (
     stored_shape,
 )
 from app.shapes.query_shapes import QueryShape, ShapeInvalid, read_box, read_shape
-from app.shapes.simplify import (
-    is_shown_whole,
-    level_of,
-    map_shape,
-    map_shapes,
-    pixels,
-    point_shape,
-)
+from app.shapes.simplify import is_shown_whole, level_of, map_shape, map_shapes, pixels, point_shape
 
 __all__ = [
     "CRS84",

@@ -9,9 +9,9 @@ from sqlalchemy import bindparam, select
 from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.queries import CompiledQuery
-from app.members.service import list_own_invitations
+from app.members.own_invitations import list_own_invitations
 from app.models import User
-from app.people.service import is_open
+from app.people.sign_up import is_open
 from app.policy.bounds import NAME_LENGTH
 from app.single_sign_on.interface import ProviderIdentity, SignInRefused
 from app.site.signed_in import current_person
@@ -73,6 +73,6 @@ def name_of(identity: ProviderIdentity, email: str) -> str:
 
 def invitations_of(email: str) -> list[Any]:
     """The accounts to which somebody with this address is invited, as
-    ``app.members.service.list_own_invitations`` has them."""
+    ``app.members.own_invitations.list_own_invitations`` has them."""
     row = _BY_EMAIL.first(email_key=fold(email))
     return [] if row is None else list_own_invitations(row.id)

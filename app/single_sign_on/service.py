@@ -17,11 +17,11 @@ from app.auth.sessions import SignedIn, end_sessions
 from app.db.extensions import db
 from app.http.errors import NotFound
 from app.models import User
-from app.people.service import create_person, find_contact, record_entry, verify_address
+from app.people.auditing import record_entry
+from app.people.service import find_contact, verify_address
+from app.people.sign_up import create_person
 from app.single_sign_on import attempts, identities, mails
 from app.single_sign_on.admission import admitted_address, name_of, registered_person
-from app.single_sign_on.admission import invitations_of as invitations_of
-from app.single_sign_on.identities import list_identities as list_identities
 from app.single_sign_on.interface import EXTENSION, Provider, ProviderIdentity, SignInRefused
 from app.values.email import same_address
 from config import Settings

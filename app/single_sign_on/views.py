@@ -15,19 +15,15 @@ from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.limits.counting import count_single_sign_on
 from app.oauth.service import redirect_target
-from app.people.service import (
-    check_password,
-    count_sign_in_attempt,
-    find_contact,
-    is_open,
-    record_refused_sign_in,
-    record_sign_in,
-)
+from app.people.auditing import record_refused_sign_in
+from app.people.passwords import check_password, count_sign_in_attempt
+from app.people.service import find_contact, record_sign_in
+from app.people.sign_up import is_open
 from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.security import tokens
-from app.single_sign_on import attempts, service
+from app.single_sign_on import admission, attempts, service
 from app.single_sign_on.admission import lacks_second_factor
 from app.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
 from app.single_sign_on.interface import ProviderFailed, SignInRefused
@@ -92,7 +88,7 @@ def new() -> Response:
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is not None:
         return _refused("stale")
-    invitations = service.invitations_of(attempt.email)
+    invitations = admission.invitations_of(attempt.email)
     if not invitations and not is_open():
         return _refused("no_sign_up", attempt.email)
     form = InvitedForm() if invitations else NewPersonForm()

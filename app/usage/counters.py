@@ -15,11 +15,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden
 from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
-from app.usage.thresholds import (
-    SQUARE_METRES,
-    update_counter_levels,
-    update_requests_level,
-)
+from app.usage.thresholds import SQUARE_METRES, update_counter_levels, update_requests_level
 from app.values import clock
 
 _COUNTERS = CompiledQuery(

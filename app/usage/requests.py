@@ -12,13 +12,7 @@ from app.credentials.service import has_ended
 from app.db.queries import CompiledQuery
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
-from app.models import (
-    Credential,
-    CredentialRequest,
-    OAuthApplication,
-    OAuthConsent,
-    RequestCount,
-)
+from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent, RequestCount
 from app.values import clock
 
 _APPLICATION: Final = "oauth_application"

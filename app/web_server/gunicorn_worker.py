@@ -45,11 +45,7 @@ from app.web_server.arriving import ArrivingRequests
 from app.web_server.connection_counts import ConnectionCount, connections_within_open_files
 from app.web_server.lingering_close import MAX_CLOSING, LingeringClose
 from app.web_server.refusals import MAX_HEAD, Refusal
-from app.web_server.request_buffer import (
-    Progress,
-    RequestBuffer,
-    RequestLimits,
-)
+from app.web_server.request_buffer import Progress, RequestBuffer, RequestLimits
 from app.web_server.response_buffer import BufferedResponse, ResponseBuffer, SlowReaders
 from app.web_server.storage import ByteBudget, Storage
 

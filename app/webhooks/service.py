@@ -13,7 +13,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.deliveries.service import cancel_pending
+from app.deliveries.cancellation import cancel_pending
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
 from app.outbox import NEW_DELIVERIES, Actor, emit_test

@@ -7,13 +7,8 @@ from datetime import timedelta
 import pytest
 from werkzeug.test import TestResponse
 
-from app.applications.service import (
-    Rotated,
-    end_former_secret,
-    find_application,
-    list_applications,
-    rotate_secret,
-)
+from app.applications.client_secrets import Rotated, end_former_secret, rotate_secret
+from app.applications.service import find_application, list_applications
 from app.db.extensions import db
 from app.http.errors import Conflict
 from app.values import clock

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.applications.service import Granted, people_of_account, use_of_applications
+from app.applications.people import Granted, people_of_account, use_of_applications
 from tests.make import Client, bearer, grant_tokens, make_application, make_member
 from tests.make.oauth import Application, grant_code
 

@@ -9,12 +9,8 @@ from typing import Any
 import pytest
 
 from app.applications import service
-from app.applications.service import (
-    create_application,
-    delete_application,
-    list_applications,
-    rotate_secret,
-)
+from app.applications.client_secrets import rotate_secret
+from app.applications.service import create_application, delete_application, list_applications
 from app.db.extensions import db
 from app.http.errors import Conflict, Forbidden, ValidationFailed
 from app.values import clock

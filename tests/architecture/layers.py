@@ -57,32 +57,6 @@ MODULES = (("routes", "views", "jobs", "blueprints"), ("schemas", "forms"), ())
 # Pages validate with the schemas of the API, so that both take the same.
 PAGES = "app.dashboard"
 
-# (importer, imported): why the service of the package is not the way.
-EXCEPTIONS = {
-    ("app.doctor.checks.mail", "app.mail.transport"): "tries the mail server",
-    ("app.boundaries.routes", "app.projects.schemas"): "who restores a boundary gets the project",
-    ("app.row_changes.projects", "app.projects.derived"): "computes again what that computes",
-    ("app.row_changes.projects", "app.projects.record"): "likewise",
-    ("app.row_changes.assets", "app.assets.derived"): "likewise",
-    ("app.row_changes.assets", "app.assets.record"): "likewise",
-    ("app.dashboard.projects.views", "app.exports.responses"): "sends the same files",
-    ("app.dashboard.assets.views", "app.exports.responses"): "likewise",
-    ("app.dashboard.projects.views", "app.exports.auditing"): "likewise, and enters it",
-    ("app.dashboard.assets.views", "app.exports.auditing"): "likewise",
-    ("app.audit_log.responses", "app.exports.responses"): "sends its file in the same way",
-    ("app.dashboard.audit_log.views", "app.audit_log.responses"): "sends the same files",
-    ("app.operator.views", "app.audit_log.responses"): "likewise",
-    ("app.account_export.contents", "app.second_factor.requirement"): "its service has forms, and "
-    "commands load none",
-    ("app.account_export.responses", "app.exports.responses"): "sends its file in the same way",
-    ("app.dashboard.settings.views", "app.account_export.responses"): "sends the same file",
-    ("app.people.mail_resolvers", "app.mail.resolvers"): "resolvers have the types of that",
-    ("app.members.mail_resolvers", "app.mail.resolvers"): "likewise",
-    ("app.single_sign_on.mail_resolvers", "app.mail.resolvers"): "likewise",
-    ("app.doctor.checks.single_sign_on", "app.single_sign_on.interface"): "tries the provider",
-    ("app.doctor.checks.single_sign_on", "app.single_sign_on.provider"): "likewise",
-}
-
 # Functions that import, and why that is not at the top of the file.
 LATE_IMPORTS = {
     ("app.factory", "create_app"): "openai and httpx2 take long, and few instances need them",
@@ -135,20 +109,6 @@ def upward_imports(known: Sources) -> Iterator[str]:
             else:
                 continue
             yield f"{module}:{node.lineno} imports {target}: {reason}"
-
-
-def around_the_service(known: Sources) -> Iterator[str]:
-    """Imports of another package of pages and operations that do not go through its service."""
-    for module, source in known.items():
-        if NAMES[layer(module)] == "entry points":
-            continue
-        for node, target in imports(source, known):
-            own = not is_resource(target) or package(target) == package(module)
-            through_service = target.endswith(".service") or (
-                package(module) == PAGES and target.endswith(".schemas")
-            )
-            if not (own or through_service or (module, target) in EXCEPTIONS):
-                yield f"{module}:{node.lineno} imports {target}, which is no service"
 
 
 def higher_names(known: Sources) -> Iterator[str]:

@@ -1,46 +1,19 @@
-"""Commits stand at the edge, files stay short, tables need nothing."""
+"""Commits stand at the edge, tables need nothing."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.architecture.code_rules import (
-    LARGE_PACKAGES,
-    LONGEST_PACKAGE,
     commits,
-    large_packages,
     not_standard,
     relative_imports,
-    too_long,
 )
-from tests.architecture.sources import ROOT, sources
-
-
-def _files() -> dict[str, str]:
-    patterns = ("app/**/*.py", "tests/**/*.py", "*.py")
-    return {
-        str(path.relative_to(ROOT)): path.read_text()
-        for pattern in patterns
-        for path in ROOT.glob(pattern)
-    }
+from tests.architecture.sources import sources
 
 
 def test_commits_stand_at_the_edge() -> None:
     assert list(commits(sources())) == []
-
-
-def test_files_are_short() -> None:
-    assert list(too_long(_files())) == []
-
-
-def test_packages_are_small() -> None:
-    assert list(large_packages(_files())) == []
-
-
-def test_each_large_package_needs_its_exception() -> None:
-    for package in LARGE_PACKAGES:
-        files = {path: text for path, text in _files().items() if path.startswith(f"{package}/")}
-        assert sum(text.count("\n") for text in files.values()) > LONGEST_PACKAGE
 
 
 def test_policy_tables_import_the_standard_library_only() -> None:
@@ -64,32 +37,6 @@ def test_a_transaction_elsewhere_is_seen() -> None:
 @pytest.mark.parametrize("module", ["app.bees.routes", "app.bees.jobs", "app.cli.bees"])
 def test_a_commit_at_the_edge_passes(module: str) -> None:
     assert list(commits({module: "db.session.commit()"})) == []
-
-
-@pytest.mark.parametrize(
-    ("path", "lines"),
-    [
-        ("app/bees/routes.py", 151),
-        ("app/bees/service.py", 201),
-        ("app/models/bee.py", 101),
-        ("app/bees/flight.py", 301),
-        ("tests/bees/test_flight.py", 301),
-    ],
-)
-def test_a_long_file_is_seen(path: str, lines: int) -> None:
-    assert len(list(too_long({path: "\n" * lines}))) == 1
-    assert list(too_long({path: "\n" * (lines - 1)})) == []
-
-
-def test_a_large_package_is_seen() -> None:
-    files = {f"app/bees/{name}.py": "\n" * 400 for name in "abcd"}
-    files |= {"app/bees/hive/a.py": "\n" * 400, "app/bee.py": "\n", "tests/bees/a.py": "\n"}
-    assert list(large_packages(files)) == []
-    assert len(list(large_packages(files | {"app/bees/hive/b.py": "\n"}))) == 1
-
-
-def test_a_package_with_a_reason_may_be_large() -> None:
-    assert not list(large_packages({f"app/cli/{name}.py": "\n" * 300 for name in "abcdefgh"}))
 
 
 @pytest.mark.parametrize("line", ["import marshmallow", "from app.core import clock"])

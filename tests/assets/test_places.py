@@ -8,7 +8,9 @@ import pytest
 from flask import Flask
 
 from app.assets import places, words
-from app.assets.service import asset_query, find_places, known_words, list_assets
+from app.assets.listing import asset_query, list_assets
+from app.assets.places import find_places
+from app.assets.words import known_words
 from app.geometry import Bounds
 from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES
 from app.values import clock

@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.audit_log import jobs
 from app.db.transactions import transaction
-from app.deletion.service import delete_account
+from app.deletion.contents import delete_account
 from app.policy.audit import INSTANCE
 from tests.audit_log.logs import checkpoints, seal, write
 from tests.make import Client, make_project

@@ -11,7 +11,8 @@ from flask import Flask
 
 from app.audit.origin import Actor
 from app.audit_log import filters
-from app.audit_log.service import EntryQuery, list_entries, list_latest
+from app.audit_log.filters import EntryQuery
+from app.audit_log.listing import list_entries, list_latest
 from app.db.queries import engine
 from app.listing import log_counts
 from app.values import clock

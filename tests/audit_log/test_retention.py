@@ -9,7 +9,8 @@ import pytest
 from flask import Flask
 
 from app.audit_log import jobs, retention
-from app.audit_log.service import EntryQuery, list_entries
+from app.audit_log.filters import EntryQuery
+from app.audit_log.listing import list_entries
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.values import clock

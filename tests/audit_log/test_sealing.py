@@ -10,21 +10,12 @@ import pytest
 from flask import Flask
 
 from app.audit_log import jobs, sealing
-from app.audit_log.service import list_keys
+from app.audit_log.keys import list_keys
 from app.db.extensions import db
 from app.models import SigningKey
 from app.policy.audit import SEALED_ENTRIES
 from app.policy.bounds import BODY_STRINGS, METADATA_LEVELS
-from tests.audit_log.logs import (
-    PATH,
-    checkpoints,
-    exported,
-    kinds,
-    seal,
-    sealed_log,
-    sql,
-    write,
-)
+from tests.audit_log.logs import PATH, checkpoints, exported, kinds, seal, sealed_log, sql, write
 from tests.dashboard.support import browser_of
 from tests.make import Client, make_account, make_asset, make_project
 from tests.make.webhooks import make_webhook

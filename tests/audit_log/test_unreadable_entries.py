@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.audit_log.actors import list_actors
 from app.audit_log.bodies import CHANGED, looks_whole, read_body
-from app.audit_log.service import list_actors
 from app.db.extensions import db
 from app.models import AuditEntry
 from tests.audit_log.logs import ANN, PATH, exported, findings, sealed_log, sql, write

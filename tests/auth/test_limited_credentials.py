@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pytest
 
-from app.api.blueprint import ANY_CREDENTIAL
 from app.auth.credentials import authenticate
+from app.auth.guard import ANY_CREDENTIAL
 from app.chat.tools import TOOLS, call
 from app.policy.permissions import OF_PROJECTS
-from app.projects.service import SOURCE
+from app.projects.selection import SOURCE
 from tests.api.operations import Operation, absent_ids, addressed, bare_app, body, operations
 from tests.cells import every_cell
 from tests.make import Client, make_key, make_service_token, square

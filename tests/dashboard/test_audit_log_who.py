@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.audit.origin import Actor
-from app.audit_log.service import list_actors
+from app.audit_log.actors import list_actors
 from tests.make import Browser, Client, make_entry, make_key, make_project
 from tests.make.audit import ANA
 from tests.make.browser import Page

@@ -7,7 +7,7 @@ import pytest
 from app.auth.sessions import start_session
 from app.credentials.service import create_credential
 from app.db.extensions import db
-from app.members.service import accept_invitation
+from app.members.invitations import accept_invitation
 from app.oauth.consents import record_consent
 from tests.dashboard.support import HOSTILE, browser_of, post, signed_in_browser
 from tests.make import (

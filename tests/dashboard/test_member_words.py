@@ -12,7 +12,8 @@ from app.dashboard.members.words import (
     ending_words,
     mail_words,
 )
-from app.members.service import Ending, Invited
+from app.members.effects import Ending
+from app.members.invited import Invited
 from app.policy.permissions import ROLES
 from tests.architecture.documents import documents
 

@@ -8,7 +8,7 @@ from flask import Flask
 from app.account.service import set_plan
 from app.db.extensions import db
 from app.models import Credential
-from app.usage.service import check_thresholds
+from app.usage.counters import check_thresholds
 from app.values import clock
 from tests.dashboard.support import HOSTILE, browser_of
 from tests.make import Browser, Client, make_account, make_key, make_project, second_app, square

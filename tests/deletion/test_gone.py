@@ -12,13 +12,14 @@ import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app.account_export.service import ExportedAccount, write_archive
+from app.account_export.reading import ExportedAccount
+from app.account_export.service import write_archive
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.db.transactions import transaction
 from app.deletion import jobs
-from app.deletion.service import delete_person
+from app.deletion.people import delete_person
 from app.factory import create_app
 from app.http.errors import Conflict
 from app.jobs import shutdown

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.deletion.service import delete_account
+from app.deletion.contents import delete_account
 from app.models import User
 from tests.deletion.traces import tables_naming
 from tests.make import Client, make_account, make_invited, make_member

@@ -15,7 +15,8 @@ from app.cli import account_deletion
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.deletion import jobs, views
-from app.deletion.service import delete_account, delete_person
+from app.deletion.contents import delete_account
+from app.deletion.people import delete_person
 from app.imports import steps
 from app.members import ending
 from app.operator import accounts

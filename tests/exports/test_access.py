@@ -9,10 +9,10 @@ import pytest
 from app.auth.sessions import list_sessions, switch_account
 from app.credentials.service import revoke_credential
 from app.db.extensions import db
-from app.deletion.service import delete_account
+from app.deletion.contents import delete_account
 from app.exports import access, service
 from app.formats.writers import source
-from app.operator.service import remove_operator
+from app.operator.operators import remove_operator
 from tests.account_export.archives import PATH, Archive
 from tests.dashboard.support import signed_in_browser
 from tests.make import (

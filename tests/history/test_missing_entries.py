@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from app.db.extensions import db
 from app.geometry import read_boundary
-from app.usage.service import counters, recount
+from app.usage.counters import counters, recount
 from tests.boundaries.history import Record, boundaries, geometry_of, put
 from tests.make import Client, make_project, square
 

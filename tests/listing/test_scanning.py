@@ -10,13 +10,15 @@ from flask import Flask
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from app.assets.service import asset_query, scan_assets
+from app.assets.listing import asset_query
+from app.assets.scanning import scan_assets
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.listing import scanning
 from app.listing.scanning import Scan
+from app.projects.listing import project_query
+from app.projects.scanning import scan_projects
 from app.projects.schemas import ProjectQuerySchema
-from app.projects.service import project_query, scan_projects
 from bench.instance import polygon
 from tests.make import Client, make_asset, make_project, point, square
 

@@ -12,9 +12,10 @@ from app.auth.principal import Principal
 from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.mail.leases import unseal_contents
-from app.members.service import accept_invitation, change_role, invite_member
+from app.members.invitations import accept_invitation, invite_member
+from app.members.service import change_role
 from app.models import Mail
-from app.operator.service import add_operator
+from app.operator.operators import add_operator
 from app.people.service import verify_address
 from app.policy.permissions import role_permissions
 from tests.make.accounts import Client

@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.applications.service import create_application
 from app.db.extensions import db
-from app.oauth import service
+from app.oauth import requests, service
 from app.policy.permissions import SCOPES
 from tests.contract import check_contract
 from tests.make.accounts import Client
@@ -83,7 +83,7 @@ def grant_code(
 ) -> str:
     """A code that a person's consent gave; ``fields`` as in ``request_of``."""
     with app.app_context():
-        asked = service.read_request(urlencode(request_of(application, **fields)).encode())
+        asked = requests.read_request(urlencode(request_of(application, **fields)).encode())
         url = service.grant(asked, user_id, account_id, asked=True)
         db.session.commit()
     return parse_qs(urlsplit(url).query)["code"][0]

@@ -14,7 +14,7 @@ from app.listing.query import ListQuery
 from app.maps import largest
 from app.maps.largest import Wanted, find_largest
 from app.policy.bounds import PROJECT_STATUSES
-from app.projects.service import list_projects
+from app.projects.listing import list_projects
 from bench import query_plans
 from bench.filling import fill
 from tests.conftest import DATABASES

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.members.service import accept_invitation, find_invitation
+from app.members.invitations import accept_invitation, find_invitation
 from app.models import Membership, User
 from app.security import tokens
 from app.values import clock

@@ -15,7 +15,8 @@ from app.auth.sessions import find_session, principal_of, start_session
 from app.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.http.errors import Unauthorized
-from app.members.service import accept_invitation, change_role, invite_member, remove_member
+from app.members.invitations import accept_invitation, invite_member
+from app.members.service import change_role, remove_member
 from app.oauth.consents import revoke_consent
 from app.policy.permissions import PERMISSIONS, ROLES, SCOPES, expand
 from tests.make import make_account

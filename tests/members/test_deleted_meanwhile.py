@@ -12,7 +12,7 @@ from flask import Flask
 from app.account.service import create_account
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.deletion.service import delete_person
+from app.deletion.people import delete_person
 from tests.make import Client, make_member
 from tests.make.together import until_it_waits
 from tests.members.support import count_members, invite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.db.extensions import db
-from app.members.service import find_invitation
+from app.members.invitations import find_invitation
 from app.models import Mail, Membership
 from tests.make import (
     Client,

@@ -9,7 +9,7 @@ import pytest
 
 from app.db.extensions import db
 from app.http.errors import Forbidden, ValidationFailed
-from app.members.service import find_invitation, invite_member
+from app.members.invitations import find_invitation, invite_member
 from tests.make import (
     Client,
     event_types,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.members.service import accept_own_invitation, decline_own_invitation
+from app.members.own_invitations import accept_own_invitation, decline_own_invitation
 from app.values import clock
 from tests.dashboard.support import browser_of, post, signed_in_browser
 from tests.make import (

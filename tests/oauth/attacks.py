@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 from werkzeug.test import TestResponse
 
-from app.applications.service import delete_application, end_former_secret, rotate_secret
+from app.applications.client_secrets import end_former_secret, rotate_secret
+from app.applications.service import delete_application
 from app.db.extensions import db
 from app.members.service import remove_member
 from app.policy.oauth import CODE_LIFE

@@ -8,15 +8,9 @@ from sqlalchemy import text
 from app.applications.service import delete_application, update_application
 from app.db.extensions import db
 from app.members.service import remove_member
-from app.oauth.service import CannotRedirect, grant, read_request, redirect_target
-from tests.make import (
-    Application,
-    Client,
-    bearer,
-    make_invited,
-    make_member,
-    operator_of,
-)
+from app.oauth.requests import CannotRedirect, read_request
+from app.oauth.service import grant, redirect_target
+from tests.make import Application, Client, bearer, make_invited, make_member, operator_of
 from tests.make.oauth import exchange
 from tests.oauth.support import authorize_url, browser_of, redirect_query, rows
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.db.extensions import db
-from app.operator.service import remove_operator
+from app.operator.operators import remove_operator
 from tests.dashboard.support import browser_of, post, signed_in_browser
 from tests.make import Browser, Client, make_member, make_operator
 from tests.operator.support import change_person, operator_browser

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.audit.entries import Target, record
-from app.audit_log.service import LatestEntries
+from app.audit_log.listing import LatestEntries
 from app.db.extensions import db
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS, job_queue

@@ -6,7 +6,7 @@ import pytest
 
 from app.db.extensions import db
 from app.instance.state import OPEN, shown_sign_up, sign_up
-from app.operator.service import close_sign_up
+from app.operator.changes import close_sign_up
 from app.policy.audit import INSTANCE
 from tests.dashboard.support import post
 from tests.make import Browser, Client, link_in, mails_to, make_invited, new_email, second_app

@@ -22,7 +22,7 @@ from app.listing import scanning
 from app.models import Asset
 from app.projects import listing
 from app.projects.listing import list_projects, project_query
-from app.projects.service import scan_projects
+from app.projects.scanning import scan_projects
 from app.values import clock
 from app.values.ids import new_id
 from bench import query_plans

@@ -43,7 +43,7 @@ STOOD_IN = {
     "extensions.py": "app/db/extensions.py",
     "connections.py": "app/db/connections.py",
     "migrations.py": "app/db/migrations.py",
-    "maintenance.py": "app/maintenance/service.py",
+    "maintenance.py": "app/maintenance/sealed.py",
     "first_start.py": "app/cli/first_start.py",
     "jobs.py": "app/stand_in/jobs.py",
     "deliver.py": "app/stand_in/deliver.py",

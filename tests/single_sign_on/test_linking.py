@@ -9,18 +9,11 @@ from flask import Flask
 
 from app.policy.people import MAILS_AN_HOUR, WRONG_PASSWORDS
 from app.policy.tiers import FORM_POSTS
-from app.single_sign_on.service import list_identities
+from app.single_sign_on.identities import list_identities
 from tests.make import Browser, link_in, mails_to, second_app, sign_in, sign_up, text_of
 from tests.make.browser import PASSWORD
 from tests.single_sign_on.real_provider import RealProvider, claims
-from tests.single_sign_on.support import (
-    arrive,
-    begin,
-    identities,
-    leave,
-    person_of,
-    signed_in_as,
-)
+from tests.single_sign_on.support import arrive, begin, identities, leave, person_of, signed_in_as
 
 LINK = "/login/single-sign-on/link"
 

@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from sqlalchemy import func, select
 
 from app.db.extensions import db
-from app.doctor.service import run_checks
+from app.doctor.doctor import run_checks
 from app.models import Delivery, Webhook
 from app.values import clock
 from tests.cli.conftest import runner

@@ -16,7 +16,7 @@ from app.limits import request_counts
 from app.maintenance.jobs import prune
 from app.models import CredentialRequest
 from app.usage.jobs import write_counts
-from app.usage.service import Requests, last_days, read_requests
+from app.usage.requests import Requests, last_days, read_requests
 from app.values import clock
 from tests.dashboard.support import browser_of
 from tests.make import (

@@ -8,7 +8,7 @@ from flask import Flask
 from app.db.extensions import db
 from app.limits.plan_file import plans
 from app.policy.plans import Plan
-from app.usage import service
+from app.usage import counters
 from tests.make import Client, events, make_account
 from tests.usage.helpers import ALL, in_transaction, usage_events
 
@@ -23,13 +23,13 @@ def free(app: Flask) -> Client:
 
 def test_members_are_counted_towards_their_limit(free: Client) -> None:
     for _ in range(3):
-        in_transaction(free, lambda: service.count_member(free.account_id, 1))
+        in_transaction(free, lambda: counters.count_member(free.account_id, 1))
     assert usage_events(free) == ALL  # 2 of 3 are 67 %, 3 are all, 4 too many
     assert [each["data"]["current"] for each in events(free)] == [3, 3, 3, 4]
     assert {each["data"]["metric"] for each in events(free)} == {"members"}
     assert [each["data"]["percentage"] for each in events(free)] == [100.0, 100.0, 100.0, 133.33]
-    in_transaction(free, lambda: service.count_member(free.account_id, -1))
-    in_transaction(free, lambda: service.count_member(free.account_id, 1))
+    in_transaction(free, lambda: counters.count_member(free.account_id, -1))
+    in_transaction(free, lambda: counters.count_member(free.account_id, 1))
     assert usage_events(free) == [*ALL, "over"]
 
 
@@ -48,4 +48,4 @@ def _put_on(client: Client, plan: str) -> None:
     """Like ``set_plan``, for a plan that only the operator's plan file has."""
     own = {"account": client.account_id, "plan": plan}
     db.session.execute(db.text("UPDATE accounts SET plan = :plan WHERE id = :account"), own)
-    service.check_thresholds(client.account_id)
+    counters.check_thresholds(client.account_id)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app.account.service import set_plan
 from app.db.extensions import db
-from app.usage import service
+from app.usage import counters
 from app.usage.thresholds import crossed
 from tests.make import Client, make_account, make_project, square, together
 from tests.make.properties import examples
@@ -32,7 +32,7 @@ def free(app: Flask) -> Client:
 
 def test_a_smaller_plan_is_checked_against_current_usage(client: Client) -> None:
     make_project(client, geometry=square(size=0.028))  # some 620 ha
-    in_transaction(client, lambda: service.count_member(client.account_id, 2))
+    in_transaction(client, lambda: counters.count_member(client.account_id, 2))
     in_transaction(client, lambda: set_plan(client.account_id, "free"))
     assert usage_events(client) == [75, 90, 100]
     assert levels(client) == (0, 3, 0)

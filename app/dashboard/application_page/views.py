@@ -6,25 +6,17 @@ from typing import Any, Final
 
 from flask import Response
 
-from app.applications.service import (
-    Granted,
-    Use,
-    check_application,
-    delete_application,
-    end_former_secret,
-    find_application,
-    people_of_account,
-    rotate_secret,
-    update_application,
-    use_of_applications,
-)
+from app.applications.client_secrets import end_former_secret, rotate_secret
+from app.applications.people import Granted, Use, people_of_account, use_of_applications
+from app.applications.service import delete_application, find_application, update_application
+from app.applications.validation import check_application
 from app.auth.principal import Principal
 from app.dashboard.applications.first_steps import first_steps
 from app.dashboard.applications.forms import ChangeForm, RotateForm
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, ValidationFailed
 from app.policy.permissions import SCOPES
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.forms import PageForm, form_page
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import of_account

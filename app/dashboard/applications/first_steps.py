@@ -7,7 +7,8 @@ from shlex import quote
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from app.oauth.service import issuer, server_metadata
+from app.oauth.metadata import server_metadata
+from app.oauth.requests import issuer
 
 
 class FirstSteps(NamedTuple):

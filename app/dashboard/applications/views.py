@@ -6,22 +6,18 @@ from typing import Any, Final
 
 from flask import Response, request
 
-from app.applications.service import (
-    application_record,
-    create_application,
-    list_applications,
-    use_of_applications,
-)
+from app.applications.people import use_of_applications
+from app.applications.service import application_record, create_application, list_applications
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, principal_of
 from app.dashboard.applications.first_steps import first_steps
 from app.dashboard.applications.forms import NewForm
 from app.db.transactions import transaction
 from app.http.errors import Forbidden, ValidationFailed
-from app.oauth.service import list_consents, revoke_consent
+from app.oauth.consents import list_consents, revoke_consent
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once

@@ -13,13 +13,7 @@ from werkzeug.datastructures import MultiDict
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
 from app.dashboard.asset_page.coordinates import read_degrees, split_both
 from app.dashboard.drafts import version_of
-from app.dashboard.metadata import (
-    Row,
-    listed_metadata,
-    metadata_rows,
-    read_metadata,
-    sent_metadata,
-)
+from app.dashboard.metadata import Row, listed_metadata, metadata_rows, read_metadata, sent_metadata
 from app.dashboard.problems import errors_by_field
 from app.dashboard.project_choice import Choice
 from app.dashboard.project_page.details import asset_place

@@ -7,14 +7,8 @@ from urllib.parse import urlencode
 
 from flask import Response, current_app, request
 
-from app.assets.service import (
-    check_asset,
-    create_asset,
-    delete_asset,
-    known_words,
-    read_asset,
-    update_asset,
-)
+from app.assets.service import check_asset, create_asset, delete_asset, read_asset, update_asset
+from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.dashboard.asset_page.draft import Draft, compared, draft_of, read_draft, sent_draft
 from app.dashboard.asset_page.surroundings import is_outside
@@ -28,11 +22,11 @@ from app.http.errors import BadRequest, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
 from app.policy.bounds import ASSET_STATUSES
 from app.policy.people import RECORD_FORM_BYTES
-from app.projects.service import check_project, read_project
+from app.projects.reading import check_project, read_project
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import LargeForm, takes
 from app.site.signed_in import of_account
-from app.usage.service import counters, project_total
+from app.usage.counters import counters, project_total
 
 bp = PageBlueprint("asset_page", __name__, section="/assets")
 

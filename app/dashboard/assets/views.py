@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from flask import Response, current_app, request
 
-from app.assets.service import asset_query, find_places, known_words, list_assets
+from app.assets.listing import asset_query, list_assets
+from app.assets.places import find_places
+from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.dashboard.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.dashboard.formats import format_names

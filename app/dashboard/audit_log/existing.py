@@ -13,15 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids
-from app.models import (
-    Asset,
-    Credential,
-    Import,
-    Membership,
-    OAuthApplication,
-    Project,
-    Webhook,
-)
+from app.models import Asset, Credential, Import, Membership, OAuthApplication, Project, Webhook
 
 
 class _Kind(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from app.audit_log.service import EntryQuery
+from app.audit_log.filters import EntryQuery
 from app.dashboard.addresses import filtered
 from app.dashboard.audit_log.sentences import OF_ACCOUNT, Group, action_groups, is_action
 from app.dashboard.audit_log.who import ActorGroup, actors_called, grouped, offered_actors

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam
 
-from app.audit_log.service import list_checkpoints
+from app.audit_log.checkpoints import list_checkpoints
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import AuditEntry

@@ -6,15 +6,11 @@ from typing import Final
 
 from flask import Response, request
 
+from app.audit_log.checkpoints import list_checkpoints
+from app.audit_log.files import FORMATS
+from app.audit_log.listing import list_latest
 from app.audit_log.responses import file_response
-from app.audit_log.service import (
-    FORMATS,
-    LOOKED_THROUGH,
-    list_checkpoints,
-    list_latest,
-    read_entry,
-    record_export,
-)
+from app.audit_log.service import read_entry, record_export
 from app.auth.principal import Principal
 from app.dashboard.audit_log.existing import pages_of
 from app.dashboard.audit_log.filters import read_filters
@@ -23,9 +19,10 @@ from app.dashboard.audit_log.picture import picture
 from app.dashboard.audit_log.proof import MOST_COUNTED, proof_of
 from app.dashboard.problems import refuse
 from app.db.transactions import transaction
-from app.history.service import read_former, still_kept
+from app.history.reading import read_former, still_kept
 from app.http.errors import BadRequest, NotFound
 from app.http.etags import entity_tag
+from app.listing.latest import LOOKED_THROUGH
 from app.site.pages import PageBlueprint, page
 from app.site.signed_in import of_account
 from app.values.strict_json import dumps, loads_own

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from app.audit_log.service import LoggedActor, find_actors, list_actors
+from app.audit_log.actors import LoggedActor, find_actors, list_actors
 
 MOST_OFFERED: Final = 200
 _MOST_COMPARED: Final = 20_000  # with a name that was typed

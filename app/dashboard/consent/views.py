@@ -11,10 +11,10 @@ from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, record_session_use
 from app.db.transactions import transaction
 from app.limits.counting import count_authorization_request
-from app.oauth import service
-from app.oauth.service import AuthorizationRequest, CannotRedirect, RedirectWithError
+from app.oauth import redirect_uris, requests, service
+from app.oauth.requests import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.policy.permissions import SCOPES
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
 from app.site.signed_in import current_person, with_person
 from app.values import clock
@@ -29,7 +29,7 @@ def authorize() -> Response:
     person = current_person()
     count_authorization_request("" if person is None else person.user_id)
     try:
-        auth_request = service.read_request(request.query_string)
+        auth_request = requests.read_request(request.query_string)
     except CannotRedirect as error:
         return page("consent/error.html", error.status, message=error.message)
     except RedirectWithError as error:
@@ -83,7 +83,7 @@ def _account_with_consent(
     None for a public client on the person's device: another program could impersonate it, so the
     person is asked each time (RFC 8252, section 8.6).
     """
-    if auth_request.client.is_public and service.is_on_this_device(auth_request.redirect_uri):
+    if auth_request.client.is_public and redirect_uris.is_on_this_device(auth_request.redirect_uri):
         return None
     allowed = [
         row.id for row in accounts if service.has_consented(auth_request, person.user_id, row.id)
@@ -116,8 +116,8 @@ def _consent_page(
         accounts=accounts,
         chosen=chosen.pop(),
         scopes={name: SCOPES[name] for name in auth_request.scopes},
-        host=service.display_host(auth_request.redirect_uri),
-        on_this_device=service.is_on_this_device(auth_request.redirect_uri),
+        host=redirect_uris.display_host(auth_request.redirect_uri),
+        on_this_device=redirect_uris.is_on_this_device(auth_request.redirect_uri),
         ends_at=clock.now() + auth_request.life,
         action=_own_url(),
     )

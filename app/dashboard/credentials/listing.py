@@ -9,7 +9,7 @@ from app.dashboard.credentials.kinds import Kind
 from app.dashboard.project_choice import projects_by_id
 from app.members.service import list_members
 from app.policy.bounds import ENDED_KEYS_SHOWN, PAGE_KEYS, PROJECTS_OF_CREDENTIAL
-from app.usage.service import last_days, read_requests
+from app.usage.requests import last_days, read_requests
 
 Record = dict[str, Any]
 

@@ -21,7 +21,7 @@ from app.http.errors import Conflict, NotFound, ValidationFailed
 from app.http.urls import absolute_url
 from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from werkzeug.datastructures import MultiDict
 
-from app.features.service import mapped_fields
+from app.features.mapping import mapped_fields
 from app.http.errors import Conflict, Detail, ValidationFailed
 
 AUTOMATIC: Final = "auto"

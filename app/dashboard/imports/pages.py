@@ -14,7 +14,7 @@ from app.auth.principal import Principal
 from app.dashboard.imports import choices, words
 from app.dashboard.imports.targets import CHOICES, project_choices, project_names
 from app.http.errors import ApiError, Detail, ValidationFailed
-from app.imports import service
+from app.imports import listing, possible
 from app.imports.schemas import ImportCreateSchema
 from app.policy.files import FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
@@ -81,7 +81,7 @@ def uploaded() -> dict[str, Any]:
 def list_page(principal: Principal) -> Response:
     """The list of imports."""
     number = _page_number()
-    records, total = service.list_imports(principal, page=number, per_page=_PER_PAGE)
+    records, total = listing.list_imports(principal, page=number, per_page=_PER_PAGE)
     projects = project_names(principal.account_id, (each["project_id"] for each in records))
     return page(
         "imports/imports.html",
@@ -138,14 +138,14 @@ def import_page(
     Args:
         typed: the form that says how the file is read, if it was sent.
     """
-    found = service.read_import(principal, import_id)
+    found = listing.read_import(principal, import_id)
     shown = shown_features()
-    features, total = service.list_features(principal, import_id, **shown.wanted)
+    features, total = listing.list_features(principal, import_id, **shown.wanted)
     projects = project_names(principal.account_id, [found["project_id"]])
     values = {
         "found": found,
         "error": error,
-        "can": service.possible(principal, import_id),
+        "can": possible.possible(principal, import_id),
         "is_working": found["status"] in WORKING,
         "percent": words.percent(found),
         "why_not": words.why_not(found),

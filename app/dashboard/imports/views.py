@@ -11,7 +11,8 @@ from app.auth.principal import Principal
 from app.dashboard.imports import choices, pages, words
 from app.db.transactions import transaction
 from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
-from app.imports import service
+from app.imports import checks, listing, service, uploads
+from app.imports import shapes as imports_shapes
 from app.imports.schemas import ImportUpdateSchema
 from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
@@ -49,8 +50,8 @@ def upload(principal: Principal) -> Response:
     try:
         values = pages.uploaded()
         file = values.pop("file")
-        service.check_new_import(principal, **values)
-        upload_id = service.store_file(principal.account_id, file.stream, transaction)
+        checks.check_new_import(principal, **values)
+        upload_id = uploads.store_file(principal.account_id, file.stream, transaction)
         with transaction():
             made = service.create_import(
                 principal, **values, filename=file.filename, upload_id=upload_id
@@ -89,7 +90,7 @@ def one_import(principal: Principal, import_id: str) -> Response:
 @of_account(_NEEDS)
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
-    drawn = service.draw_features(principal, import_id, **pages.shown_features().wanted)
+    drawn = imports_shapes.draw_features(principal, import_id, **pages.shown_features().wanted)
     return Response(drawn, content_type=_GEOJSON, headers={"Cache-Control": "no-store"})
 
 
@@ -97,7 +98,7 @@ def shapes(principal: Principal, import_id: str) -> Response:
 @of_account(_NEEDS)
 def change(principal: Principal, import_id: str) -> Response:
     """Read the file again, with other choices."""
-    found = service.read_import(principal, import_id)
+    found = listing.read_import(principal, import_id)
     try:
         values = pages.checked(ImportUpdateSchema, choices.read_choices(request.form, found))
         with transaction():

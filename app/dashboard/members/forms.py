@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wtforms import RadioField
 
-from app.members.service import INVITED_ROLES
+from app.members.rules import INVITED_ROLES
 from app.site.fields import email_field
 from app.site.forms import PageForm
 

@@ -27,23 +27,15 @@ from app.http.errors import (
     ValidationFailed,
 )
 from app.limits.plan_file import plan_of
-from app.members.service import (
-    access_of,
-    change_role,
-    choices_of,
-    invite_member,
-    list_invited,
-    list_members,
-    read_member,
-    remove_member,
-)
+from app.members.choices import choices_of
+from app.members.effects import access_of
+from app.members.invitations import invite_member
+from app.members.invited import list_invited
+from app.members.service import change_role, list_members, read_member, remove_member
 from app.policy.permissions import ROLES
-from app.second_factor.service import (
-    ask_again,
-    members_with_second_factor,
-    reset_member,
-    reset_problem,
-)
+from app.second_factor.requirement import members_with_second_factor
+from app.second_factor.reset import reset_member, reset_problem
+from app.second_factor.step_up import ask_again
 from app.site.forms import Unchanged, count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account

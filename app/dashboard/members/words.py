@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from app.members.service import Ending, Invited
+from app.members.effects import Ending
+from app.members.invited import Invited
 from app.policy.permissions import ROLES
 
 ROLE_WORDS: Final = {

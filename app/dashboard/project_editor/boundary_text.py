@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from app.boundaries.service import geometry_report
+from app.boundaries.validation import geometry_report
 from app.formats.positions import unreadable
 from app.formats.readers.geometry_text import read_geometry_text
 from app.geometry import Boundary, GeometryInvalid

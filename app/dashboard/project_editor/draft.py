@@ -10,13 +10,7 @@ import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
 from app.dashboard.drafts import version_of
-from app.dashboard.metadata import (
-    Row,
-    listed_metadata,
-    metadata_rows,
-    read_metadata,
-    sent_metadata,
-)
+from app.dashboard.metadata import Row, listed_metadata, metadata_rows, read_metadata, sent_metadata
 from app.dashboard.problems import errors_by_field
 from app.dashboard.project_editor.boundary_text import check_boundary
 from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema

@@ -8,24 +8,19 @@ from flask import Response, current_app, request
 
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
-from app.boundaries.service import find_overlaps
+from app.boundaries.overlaps import find_overlaps
 from app.dashboard.changes import last_change
 from app.dashboard.drafts import differences, version_of
 from app.dashboard.project_editor.boundary_text import check_boundary
-from app.dashboard.project_editor.draft import (
-    Draft,
-    compared,
-    draft_of,
-    read_draft,
-    sent_draft,
-)
+from app.dashboard.project_editor.draft import Draft, compared, draft_of, read_draft, sent_draft
 from app.dashboard.project_editor.example import EXAMPLE
 from app.db.transactions import transaction
-from app.history.service import compare_ahead
+from app.history.comparing import compare_ahead
 from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
 from app.policy.people import RECORD_FORM_BYTES
-from app.projects.service import create_project, read_project, update_project
+from app.projects.reading import read_project
+from app.projects.service import create_project, update_project
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import LargeForm, takes
 from app.site.signed_in import is_from_script, of_account

@@ -7,32 +7,19 @@ from typing import Any, Final
 
 from flask import Response, current_app, request
 
-from app.assets.service import asset_query, list_assets
+from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
-from app.boundaries.service import (
-    overlaps_of_project,
-    read_boundary_to_restore,
-    restore_boundary,
-)
+from app.boundaries.overlaps import overlaps_of_project
+from app.boundaries.restoring import read_boundary_to_restore, restore_boundary
 from app.dashboard.changes import latest_changes
 from app.dashboard.formats import format_names
 from app.dashboard.metadata import metadata_texts
-from app.dashboard.project_page.details import (
-    SOURCES,
-    asset_place,
-    perimeter_km,
-    text_of,
-)
+from app.dashboard.project_page.details import SOURCES, asset_place, perimeter_km, text_of
 from app.db.transactions import transaction
-from app.history.service import list_entries, read_entry
+from app.history.reading import list_entries, read_entry
 from app.http.etags import entity_tag
-from app.projects.service import (
-    archive_project,
-    check_project,
-    delete_project,
-    read_project,
-    restore_project,
-)
+from app.projects.reading import check_project, read_project
+from app.projects.service import archive_project, delete_project, restore_project
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
 

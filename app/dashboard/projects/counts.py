@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.policy.bounds import PROJECT_STATUSES
-from app.usage.service import counters
+from app.usage.counters import counters
 
 
 def count_by_status(account_id: str) -> dict[str, int]:

@@ -20,14 +20,11 @@ from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of
 from app.http.errors import Conflict, NotFound
 from app.http.kept_responses import kept_response
-from app.maps.service import Wanted, draw_map, map_tag
+from app.maps.largest import Wanted
+from app.maps.service import draw_map, map_tag
 from app.policy.bounds import MAP_ZOOM
-from app.projects.service import (
-    archive_project,
-    list_projects,
-    project_query,
-    restore_project,
-)
+from app.projects.listing import list_projects, project_query
+from app.projects.service import archive_project, restore_project
 from app.site.pages import PageBlueprint, local_path, page, redirect_to
 from app.site.signed_in import is_from_script, of_account
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from flask import Response, request
 
-from app.account.service import read_account, rename_account
+from app.account.record import read_account
+from app.account.service import rename_account
 from app.account_export.responses import file_response
 from app.account_export.service import record_export
 from app.auth.principal import Principal
@@ -19,12 +20,12 @@ from app.limits.plan_file import plan_of
 from app.members.service import list_members
 from app.policy.deletion import DELETED_AFTER
 from app.policy.second_factor import DEFAULT_GRACE_DAYS
-from app.second_factor.service import (
-    ask_again,
+from app.second_factor.requirement import (
     members_with_second_factor,
     require_second_factor,
     requirement_of,
 )
+from app.second_factor.step_up import ask_again
 from app.site.forms import PageForm, Unchanged, form_page
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import current_person, of_account

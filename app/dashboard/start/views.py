@@ -15,7 +15,7 @@ from app.db.transactions import transaction
 from app.http.urls import absolute_url
 from app.policy.bounds import PAGE_KEYS
 from app.policy.permissions import expand, role_permissions
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once

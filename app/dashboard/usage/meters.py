@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from app.events.service import latest_events
 from app.limits.plan_file import plan_of
 from app.policy.plans import USAGE_THRESHOLDS
-from app.usage.service import requests_today, statistics
+from app.usage.statistics import requests_today, statistics
 
 _MOST_EVENTS: Final = 200  # thresholds are reached seldom
 _UNITS: Final = (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))

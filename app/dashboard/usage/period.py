@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from flask import request
 
 from app.site.charts import Chart, Series, stacked_bars
-from app.usage.service import CallerRequests, Requests
+from app.usage.requests import CallerRequests, Requests
 
 PERIODS: Final = (7, 30, 90)
 _DEFAULT: Final = 30

@@ -14,14 +14,8 @@ from app.policy.deprecations import USED_DAYS
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page
 from app.site.signed_in import is_from_script, of_account
-from app.usage.service import (
-    CSV,
-    csv_name,
-    last_days,
-    read_deprecations,
-    read_requests,
-    requests_csv,
-)
+from app.usage.deprecations import read_deprecations
+from app.usage.requests import CSV, csv_name, last_days, read_requests, requests_csv
 
 bp = PageBlueprint("usage_page", __name__, section="/usage")
 

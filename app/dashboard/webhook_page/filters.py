@@ -11,8 +11,8 @@ from app.dashboard.addresses import filtered
 from app.dashboard.problems import errors_by_field
 from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
+from app.webhooks.logs.listing import LogQuery
 from app.webhooks.logs.schemas import LogQuerySchema
-from app.webhooks.logs.service import LogQuery
 
 PER_PAGE: Final = 25
 PERIODS: Final = {1: "24 hours", 7: "7 days", 30: "30 days"}  # of the charts

@@ -16,6 +16,7 @@ from app.dashboard.webhooks.event_groups import event_groups, in_words
 from app.dashboard.webhooks.explanations import explain, failure_of, status_words
 from app.dashboard.webhooks.forms import OVERLAPS
 from app.db.transactions import transaction
+from app.listing.latest import LOOKED_THROUGH
 from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LAST
 from app.policy.events import TEST_EVENT
 from app.site.live import live_part
@@ -25,6 +26,7 @@ from app.values import clock
 from app.values.clock import parse_time
 from app.webhooks.activity.service import count_waiting, read_overview
 from app.webhooks.logs import service as logs
+from app.webhooks.logs.latest import list_latest
 from app.webhooks.replays.service import last_replay
 from app.webhooks.service import TRIED_AT_ONCE, retry_now, send_test
 
@@ -176,12 +178,12 @@ def _charts(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[
 
 def _log(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
     """What the part with the log shows."""
-    found = logs.list_latest(principal.account_id, webhook_id, filters.query)
+    found = list_latest(principal.account_id, webhook_id, filters.query)
     return {
         "filters": filters,
         "found": found,
         "entries": found.records,
-        "looked_through": logs.LOOKED_THROUGH,
+        "looked_through": LOOKED_THROUGH,
         "explain": explain,
         "most": ATTEMPTS,
         "days": LOG_DAYS,

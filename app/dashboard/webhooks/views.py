@@ -20,7 +20,7 @@ from app.dashboard.webhooks.forms import (
 from app.db.transactions import transaction
 from app.http.errors import ApiError, Forbidden, RateLimited
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
-from app.second_factor.service import ask_again
+from app.second_factor.step_up import ask_again
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Table, func, select
 from app.doctor.counters import Difference, differences
 from app.doctor.results import Result, ok, problem, warning
 from app.geometry import GeometryInvalid, read_boundary
-from app.maintenance.service import sealed_values
+from app.maintenance.sealed import sealed_values
 from app.models import Project
-from app.projects.service import stored_bytes
+from app.projects.derived import stored_bytes
 from app.security.sealing import is_sealed_by, sealer_of
 from app.values.text import fold, searchable
 from config import Settings

@@ -11,7 +11,8 @@ from sqlalchemy import Connection
 from app.db.migrations import advice, is_supported_by, newest_revision
 from app.db.snapshots import shown_url
 from app.doctor.results import Result, ok, problem, warning
-from app.maintenance.service import count_faults, is_half_copied, revision_of
+from app.maintenance.indexes import count_faults
+from app.maintenance.schema import is_half_copied, revision_of
 
 MAX_CLOCK_DIFFERENCE: Final = 1.0  # seconds
 _OLDEST_POSTGRESQL: Final = 13

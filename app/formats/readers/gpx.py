@@ -10,12 +10,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 
 from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
 from app.formats.readers.bounds import Columns, PositionCount
-from app.formats.readers.ordinates import (
-    Position,
-    read_number,
-    read_position,
-    too_many_positions,
-)
+from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.geometry.problems import GeometryInvalid, Place
 from app.policy.bounds import GEOMETRY_POSITIONS

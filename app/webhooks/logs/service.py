@@ -11,18 +11,13 @@ from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, NotFound
-from app.listing.latest import LOOKED_THROUGH as LOOKED_THROUGH
 from app.models import Delivery, DeliveryLog, Event
 from app.outbox import queue_deliveries
 from app.values.ids import is_id
 from app.webhooks.auditing import record_entry
 from app.webhooks.locking import check_enabled, share_lock_webhook
 from app.webhooks.logs.filters import LogStatementFilters, filtered
-from app.webhooks.logs.latest import list_latest as list_latest
-from app.webhooks.logs.listing import LogQuery as LogQuery
-from app.webhooks.logs.listing import list_logs as list_logs
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
-from app.webhooks.logs.scanning import scan_logs as scan_logs
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.service import read_webhook
 

@@ -17,7 +17,7 @@ from app.auth.tenant import columns_of, rows_of
 from app.db import queries
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.deliveries.service import end_replays
+from app.deliveries.cancellation import end_replays
 from app.http.errors import Conflict, NotFound
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import GENERAL

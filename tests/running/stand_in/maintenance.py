@@ -1,4 +1,4 @@
-"""Stands in for ``app/maintenance/service.py``."""
+"""Stands in for ``app/maintenance/sealed.py``."""
 
 from __future__ import annotations
 
