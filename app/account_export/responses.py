@@ -10,8 +10,8 @@ from app.account.record import read_account
 from app.account_export.reading import ExportedAccount
 from app.account_export.service import filename, write_archive
 from app.api.expensive import client_check
-from app.exports.responses import stream_file
-from app.exports.service import ExportedFile
+from app.downloads.files import ExportedFile
+from app.downloads.responses import stream_file
 from app.http.urls import absolute_url
 
 # A zip. Programs that generate clients from the description do not know application/zip.

@@ -14,7 +14,7 @@ from app.account_export.reading import AccountReader, ExportedAccount
 from app.account_export.readme import readme
 from app.account_export.zip_stream import WrittenFile, ZipStream
 from app.audit.entries import Target, record_read
-from app.exports.service import ExportedFile, whole_file
+from app.downloads.files import ExportedFile, whole_file
 from app.formats.writers.source import blocks
 from app.http.errors import Conflict
 from app.members.service import list_members

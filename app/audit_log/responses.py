@@ -9,8 +9,8 @@ from flask import Response, current_app
 from app.audit_log.files import FORMATS
 from app.audit_log.filters import EntryQuery
 from app.audit_log.service import export
-from app.exports.responses import stream_file
-from app.exports.service import ExportedFile, whole_file
+from app.downloads.files import ExportedFile, whole_file
+from app.downloads.responses import stream_file
 from app.values import clock
 
 

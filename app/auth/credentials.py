@@ -7,9 +7,10 @@ revoked key is refused at the next one, whichever process answers.
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import cast
+from typing import Any, cast
 
 import orjson
 from sqlalchemy import Table, Text, bindparam, select
@@ -146,3 +147,10 @@ def _is_allowed(address: str, allowlist: str | None) -> bool:
     if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped:
         client = client.ipv4_mapped
     return any(client in network for network in networks)
+
+
+def has_ended(record: Mapping[str, Any]) -> bool:
+    """Whether the key or token of a record was revoked, or has expired."""
+    expires_at: str | None = record["expires_at"]
+    is_past = expires_at is not None and expires_at <= clock.format_time(clock.now())
+    return is_past or record["revoked_at"] is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, func, or_, select
@@ -113,13 +113,6 @@ def read_caller(principal: Principal) -> dict[str, Any]:
 def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
     """The records of the account's keys or tokens, including revoked ones, newest first."""
     return [credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
-
-
-def has_ended(record: Mapping[str, Any]) -> bool:
-    """Whether the key or token of a record was revoked, or has expired."""
-    expires_at: str | None = record["expires_at"]
-    is_past = expires_at is not None and expires_at <= clock.format_time(clock.now())
-    return is_past or record["revoked_at"] is not None
 
 
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
@@ -12,12 +12,13 @@ from flask import Flask
 from app.assets.listing import asset_query
 from app.assets.scanning import scan_assets
 from app.db.replica import read_from_replica
+from app.downloads.files import ExportedFile, no_room, sized
 from app.formats.writers.eudr import NO_OPTIONS, EudrOptions, write_eudr
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.formats.writers.formats import STREAMED, WHOLE
-from app.formats.writers.source import BLOCK, CannotWrite, Source, blocks
+from app.formats.writers.source import CannotWrite, Source, blocks
 from app.formats.writers.temporary import new_file
-from app.http.errors import BadRequest, Detail, ServiceUnavailable
+from app.http.errors import BadRequest, Detail
 from app.listing.batches import Readable
 from app.listing.scanning import Scan
 from app.policy.files import FORMATS_OUT
@@ -50,13 +51,6 @@ class Export(NamedTuple):
     account_id: str
     filters: Mapping[str, Any] = {}
     eudr: EudrOptions = NO_OPTIONS
-
-
-class ExportedFile(NamedTuple):
-    """The pieces of a file, to be closed in the end, and its size where it is known already."""
-
-    pieces: Generator[bytes]
-    size: int | None
 
 
 def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
@@ -93,18 +87,7 @@ def write_export(
     source = _source(export, app, on_batch)
     if export.format in STREAMED and not at_once:
         return ExportedFile(blocks(STREAMED[export.format](source)), None)
-    return _sized(_whole_file(export, source, Path(app.instance_path)))
-
-
-def whole_file(pieces: Iterable[bytes], app: Flask) -> ExportedFile:
-    """A file that is written before this returns. Raises ServiceUnavailable as
-    ``write_export``."""
-    try:
-        with new_file(Path(app.instance_path)) as file:
-            file.writelines(pieces)
-    except OSError:
-        raise _no_room() from None
-    return _sized(file)
+    return sized(_whole_file(export, source, Path(app.instance_path)))
 
 
 def filename(slug: str, kind: str, format_name: str) -> str:
@@ -121,18 +104,7 @@ def _whole_file(export: Export, source: Source, folder: Path) -> IO[bytes]:
         details = details or [Detail("format", str(error))]
         raise BadRequest(str(error), details=details) from None
     except OSError:
-        raise _no_room() from None
-
-
-def _no_room() -> ServiceUnavailable:
-    message = "The server has no room for this file. Ask whoever runs it to free some disk."
-    return ServiceUnavailable(message)
-
-
-def _sized(file: IO[bytes]) -> ExportedFile:
-    size = file.seek(0, 2)
-    file.seek(0)
-    return ExportedFile(_pieces(file), size)
+        raise no_room() from None
 
 
 def _writer(export: Export) -> Callable[[Source, Path], IO[bytes]]:
@@ -147,12 +119,6 @@ def _write_pieces(
     with new_file(folder) as file:
         file.writelines(write(source))
     return file
-
-
-def _pieces(file: IO[bytes]) -> Generator[bytes]:
-    with file:
-        while piece := file.read(BLOCK):
-            yield piece
 
 
 def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Source:

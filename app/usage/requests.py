@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
+from app.auth.credentials import has_ended
 from app.auth.principal import SESSIONS
 from app.auth.tenant import columns_of
-from app.credentials.service import has_ended
 from app.db.queries import CompiledQuery
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.account_export import contents
-from app.exports import slots
+from app.downloads import slots
 from tests.account_export.archives import PATH, archive_of
 from tests.make import Client, make_key, make_member, make_project, make_service_token
 from tests.make.audit import new_entries

@@ -10,7 +10,7 @@ from app.auth.sessions import list_sessions, switch_account
 from app.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.deletion.contents import delete_account
-from app.exports import access, service
+from app.downloads import access, files
 from app.formats.writers import source
 from app.operator.operators import remove_operator
 from tests.account_export.archives import PATH, Archive
@@ -35,7 +35,7 @@ MEMBERS = "/v1/account/members"
 def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pieces, with a check before each of them."""
     monkeypatch.setattr(source, "BLOCK", 1)
-    monkeypatch.setattr(service, "BLOCK", 1024)
+    monkeypatch.setattr(files, "BLOCK", 1024)
     monkeypatch.setattr(access, "EXPORT_CHECK_SECONDS", 0)
 
 
@@ -49,9 +49,9 @@ def begun(client: Client, path: str = PATH, **headers: str) -> Any:
 
 def _ends_early(response: Any, caplog: pytest.LogCaptureFixture) -> None:
     """As if the client had gone, which the web server does not log; one line says why."""
-    with caplog.at_level("INFO", "app.exports.responses"), pytest.raises(BrokenPipeError):
+    with caplog.at_level("INFO", "app.downloads.responses"), pytest.raises(BrokenPipeError):
         response.get_data()
-    (line,) = [each for each in caplog.records if each.name == "app.exports.responses"]
+    (line,) = [each for each in caplog.records if each.name == "app.downloads.responses"]
     assert line.getMessage().startswith("an export ended early: ")
     assert (line.levelname, line.exc_info) == ("INFO", None)
     assert vars(line)["fields"] == {"request_id": response.headers["X-Request-Id"]}

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.exports import service, slots
-from app.exports.slots import export_slot
+from app.downloads import slots
+from app.downloads.slots import export_slot
+from app.exports import service
 from app.http import compression
 from app.http.errors import ServiceUnavailable
 from tests.make import Client, make_account, make_project, square

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from app.credentials.service import has_ended, list_credentials
+from app.auth.credentials import has_ended
+from app.credentials.service import list_credentials
 from app.dashboard.credentials.kinds import Kind
 from app.dashboard.project_choice import projects_by_id
 from app.members.service import list_members

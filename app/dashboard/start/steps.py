@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from app.auth.credentials import has_ended
 from app.auth.principal import Principal
-from app.credentials.service import has_ended, list_credentials
+from app.credentials.service import list_credentials
 from app.dashboard.projects.counts import count_by_status
 from app.members.service import list_members
 
