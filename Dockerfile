@@ -18,7 +18,7 @@ COPY requirements.txt ./
 RUN python -m venv --without-pip /opt/venv \
     && pip --python /opt/venv/bin/python install --no-cache-dir --disable-pip-version-check \
        --only-binary :all: --require-hashes -r requirements.txt
-COPY config.py config_mail.py config_sso.py config_valkey.py config_values.py gunicorn.conf.py worker.py wsgi.py ./
+COPY config.py gunicorn.conf.py worker.py wsgi.py ./
 COPY migrations migrations
 COPY deploy/healthcheck.py deploy/healthcheck.py
 COPY app app

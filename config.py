@@ -13,10 +13,10 @@ from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from config_mail import MailServer, Sender, email, mail_server, sender
-from config_sso import SingleSignOnSettings, check_single_sign_on
-from config_valkey import valkey_address
-from config_values import (
+from app.settings.mail import MailServer, Sender, email, mail_server, sender
+from app.settings.single_sign_on import SingleSignOnSettings, check_single_sign_on
+from app.settings.valkey import valkey_address
+from app.settings.values import (
     Network,
     boolean,
     database_address,
@@ -38,7 +38,7 @@ from config_values import (
     url,
     whole,
 )
-from config_values import setting as _setting
+from app.settings.values import setting as _setting
 
 ROOT = Path(__file__).resolve().parent
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from app.running.metrics_folder import make_metrics_folder
+from app.processes.metrics_folder import make_metrics_folder
 from config import SettingsError, load_settings
 
 try:
@@ -29,16 +29,18 @@ from prometheus_client import multiprocess  # not before: it reads the variable 
 from app.db import connections
 from app.jobs.valkey import connect
 from app.policy.files import FORM_BYTES
-from app.running.embedded import redis_url
-from app.running.parent_pipe import exit_with_supervisor
-from app.running.part_registry import Announcer
+from app.processes.embedded import redis_url
+from app.processes.parent_pipe import exit_with_supervisor
+from app.processes.part_registry import Announcer
 from app.security.sealing import key_check
 
 _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
 backlog = 2048
 
-worker_class = "app.web_server.gunicorn_worker.EnvelopeWorker"  # gthread, with our error responses
+worker_class = (
+    "app.processes.web_server.gunicorn_worker.EnvelopeWorker"  # gthread, with our error responses
+)
 workers = settings.web_workers
 threads = settings.web_threads
 preload_app = True  # an error in the application stops the start, and the processes share memory

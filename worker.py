@@ -14,17 +14,17 @@ from typing import Final, NoReturn
 from flask import Flask
 
 from app.db.migrations import make_first_tables
+from app.db.postgresql.pool_mode import require_pool_mode
 from app.factory import create_app
 from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import connect
 from app.maintenance.sealed import require_usable_key
-from app.postgresql.pool_mode import require_pool_mode
-from app.running.embedded import EmbeddedError, redis_url
-from app.running.job_worker import work_until_stopped
-from app.running.part_registry import Announcer
-from app.running.prefork import Parent
+from app.processes.embedded import EmbeddedError, redis_url
+from app.processes.job_worker import work_until_stopped
+from app.processes.part_registry import Announcer
+from app.processes.prefork import Parent
 from app.security.sealing import key_check
 from app.values.files import make_files_private
 from config import Settings, SettingsError, load_settings

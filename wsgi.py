@@ -10,7 +10,7 @@ from app.db.migrations import make_first_tables
 from app.factory import create_app
 from app.http import logging
 from app.jobs.valkey import valkey
-from app.running.embedded import EmbeddedError
+from app.processes.embedded import EmbeddedError
 from app.values.files import make_files_private
 from config import SettingsError, load_settings
 

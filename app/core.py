@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from flask import Flask
 
+from app.account.credentials.jobs import JOBS as CREDENTIAL_JOBS
+from app.account.deletion.jobs import JOBS as DELETION_JOBS
+from app.account.members.mail_resolvers import RESOLVERS as INVITATION_MAILS
 from app.audit import authenticity, guard
-from app.audit_log.jobs import JOBS as AUDIT_JOBS
-from app.credentials.jobs import JOBS as CREDENTIAL_JOBS
+from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations, replica
-from app.deletion.jobs import JOBS as DELETION_JOBS
-from app.deliveries.jobs import JOBS as DELIVERY_JOBS
-from app.history.jobs import JOBS as HISTORY_JOBS
+from app.doctor.jobs import JOBS as OPERATOR_JOBS
 from app.http.application import SynchronousFlask
 from app.imports.jobs import JOBS as IMPORT_JOBS
-from app.instance import state
 from app.jobs import registry, valkey
 from app.limits import plan_file
 from app.mail import resolvers
 from app.mail.jobs import JOBS as MAIL_JOBS
 from app.maintenance.jobs import JOBS as MAINTENANCE_JOBS
-from app.members.mail_resolvers import RESOLVERS as INVITATION_MAILS
 from app.oauth.jobs import JOBS as OAUTH_JOBS
-from app.operator.jobs import JOBS as OPERATOR_JOBS
 from app.people.mail_resolvers import RESOLVERS as MAILS_TO_PEOPLE
-from app.running import embedded
+from app.people.single_sign_on.mail_resolvers import RESOLVERS as SIGN_IN_MAILS
+from app.processes import embedded
+from app.projects.boundary_history.jobs import JOBS as HISTORY_JOBS
 from app.security import passwords, sealing
-from app.single_sign_on.mail_resolvers import RESOLVERS as SIGN_IN_MAILS
+from app.site import instance_state
 from app.usage.jobs import JOBS as USAGE_JOBS
+from app.webhooks.deliveries.jobs import JOBS as DELIVERY_JOBS
 from app.webhooks.jobs import JOBS as WEBHOOK_JOBS
 from config import Settings, load_settings
 
@@ -62,7 +62,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     engines.init_app(app)
     guard.init_app(app)
     replica.init_app(app, settings)
-    state.init_app(app)
+    instance_state.init_app(app)
     migrations.init_app(app)
     registry.register(JOBS)
     valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))

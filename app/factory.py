@@ -7,39 +7,31 @@ from typing import NamedTuple
 
 from flask import Flask
 
+from app.account.billing.routes import bp as billing_bp
+from app.account.credentials.routes import bp as credentials_bp
+from app.account.credentials.routes import me_bp
+from app.account.members.routes import bp as members_bp
 from app.account.routes import bp as account_bp
-from app.account_export.routes import bp as account_export_bp
 from app.api import error_handlers, expensive, requests
+from app.api.openapi import document
 from app.assets.routes import bp as assets_bp
-from app.audit_log.routes import bp as audit_log_bp
-from app.billing.routes import bp as billing_bp
-from app.boundaries.routes import bp as boundaries_bp
+from app.audit.log.routes import bp as audit_log_bp
 from app.chat.routes import bp as chat_bp
 from app.core import create_core
-from app.credentials.routes import bp as credentials_bp
-from app.credentials.routes import me_bp
-from app.dashboard.blueprints import DASHBOARD
-from app.deletion.views import bp as deletion_bp
-from app.deletion.views import person_bp as deletion_of_person_bp
+from app.database_webhook.routes import bp as database_webhook_bp
 from app.events.routes import bp as events_bp
+from app.exports.account_export.routes import bp as account_export_bp
 from app.exports.routes import bp as exports_bp
 from app.http import compression, cors, logging, middleware, proxies, query_key
 from app.imports.routes import bp as imports_bp
-from app.maps.routes import bp as maps_bp
-from app.members.routes import bp as members_bp
-from app.members.views import bp as invitations_bp
 from app.monitoring import health, metrics
 from app.oauth.routes import bp as oauth_bp
 from app.ogc.routes import bp as ogc_bp
-from app.openapi import document
-from app.operator.views import bp as operator_bp
-from app.people.views import bp as people_bp
-from app.profile.views import bp as profile_bp
+from app.pages.blueprints import PAGES
+from app.projects.boundaries.routes import bp as boundaries_bp
+from app.projects.map.routes import bp as maps_bp
 from app.projects.routes import bp as projects_bp
 from app.reference.routes import bp as reference_bp
-from app.row_changes.routes import bp as row_changes_bp
-from app.second_factor.views import bp as second_factor_bp
-from app.single_sign_on.views import bp as single_sign_on_bp
 from app.site import form_validation, pages, root_files, sent_forms
 from app.site.errors import error_page
 from app.usage.routes import bp as usage_bp
@@ -131,7 +123,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
         model.init_app(app)
     if settings.oidc_issuer:
-        from app.single_sign_on import provider  # noqa: PLC0415 - likewise: a quarter of a second
+        from app.people.single_sign_on import provider  # noqa: PLC0415 - likewise: a quarter of a second
 
         provider.init_app(app)
 
@@ -143,10 +135,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (
-        billing_bp, chat_bp, deletion_bp, deletion_of_person_bp, form_validation.bp, health.bp,
-        invitations_bp, metrics.bp, oauth_bp, ogc_bp, operator_bp, people_bp,
-        profile_bp, reference_bp, root_files.bp, row_changes_bp, second_factor_bp,
-        single_sign_on_bp, *DASHBOARD,
+        billing_bp, chat_bp, form_validation.bp, health.bp, metrics.bp, oauth_bp, ogc_bp,
+        reference_bp, root_files.bp, database_webhook_bp, *PAGES,
     ):  # fmt: skip
         app.register_blueprint(other)
     return app

@@ -18,15 +18,15 @@ from typing import Any
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.cli.first_start import welcome
 from app.db import connections, migrations
 from app.db.extensions import db
 from app.db.snapshots import reason
+from app.demo.first_start import welcome
 from app.factory import create_app
 from app.http import logging
-from app.running.embedded import EmbeddedError
-from app.running.instance_lock import CannotStart, listen, lock_instance
-from app.running.supervisor import Supervisor
+from app.processes.embedded import EmbeddedError
+from app.processes.instance_lock import CannotStart, listen, lock_instance
+from app.processes.supervisor import Supervisor
 from app.values.files import make_files_private
 from config import ROOT, Settings, SettingsError, load_settings
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
-from app.features.candidates import Candidate, Choices, Rejected, prepare
-from app.features.mapping import ColumnMapping
 from app.formats.readers.opening import open_file
+from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
+from app.imports.features.mapping import ColumnMapping
 from config import ROOT
 
 HECTARES_PER_ACRE = 0.40468564224  # the international acre

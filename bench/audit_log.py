@@ -34,9 +34,9 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app.audit.authenticity import code_of
-from app.audit_log import jobs
-from app.audit_log.files import proof_lines, write_file
-from app.audit_proof.verification import Verifier
+from app.audit.log import jobs
+from app.audit.log.files import proof_lines, write_file
+from app.audit.proof.verification import Verifier
 from app.factory import create_app
 from app.models import AuditEntry
 from app.policy.audit import ACTIONS

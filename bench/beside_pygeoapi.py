@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from app.running import embedded
+from app.processes import embedded
 from bench import compare, load, report
 from bench.compare import ITEM, PAGE, PROCESSES, Measured, Subject
 from bench.effort import QUICK, Effort

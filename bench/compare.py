@@ -25,7 +25,7 @@ from itertools import count, cycle
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from app.running import embedded
+from app.processes import embedded
 from bench import load, report
 from bench.conventional import app as conventional
 from bench.delivering import percentile

@@ -20,7 +20,7 @@ from sqlalchemy import Engine, event
 from app.db.connections import close_all
 from app.factory import create_app
 from app.jobs.valkey_client import make_client
-from app.running.embedded import redis_url
+from app.processes.embedded import redis_url
 from bench.instance import Instance
 from config import load_settings
 

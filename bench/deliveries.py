@@ -29,11 +29,11 @@ from sqlalchemy import Engine, event
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.deliveries.dispatcher import Dispatcher
-from app.deliveries.jobs import open_egress
+from app.events.outbox import Actor, emit
 from app.jobs.valkey import valkey
-from app.outbox import Actor, emit
 from app.values import clock
+from app.webhooks.deliveries.dispatcher import Dispatcher
+from app.webhooks.deliveries.jobs import open_egress
 from bench import report
 from bench.delivering import (
     EVENT,
@@ -49,7 +49,7 @@ from bench.delivering import (
 )
 from bench.effort import QUICK, Effort
 from bench.http import Row
-from tests.egress.authority import Authority, make_authority
+from tests.outbound.authority import Authority, make_authority
 from tests.postgres import PostgresServer
 
 FULL: Final = Effort(rounds=5, seconds=20.0)

@@ -26,8 +26,8 @@ from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import new_id
 from config import ROOT, load_settings
-from tests.egress.authority import Authority
 from tests.node import NODE
+from tests.outbound.authority import Authority
 
 # An event of a project, as long as most are.
 EVENT = {

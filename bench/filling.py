@@ -22,9 +22,9 @@ import psycopg
 from flask import Flask
 from sqlalchemy import update
 
+from app.account.credentials.service import create_credential
 from app.account.service import create_account
 from app.auth.principal import Principal
-from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.factory import create_app

@@ -27,12 +27,12 @@ from sqlalchemy import delete, insert, select, text, update
 from app.db.snapshots import connect, database_url
 from app.db.transactions import transaction
 from app.geometry import read_boundary
-from app.history import service as history
-from app.history.waiting import Waiting
+from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, BoundaryShape, Project
 from app.policy.bounds import GEOMETRY_POSITIONS
+from app.projects.boundary_history import recording
+from app.projects.boundary_history.waiting import Waiting
 from app.projects.service import create_project
-from app.shapes import map_shapes
 from app.values import clock
 from bench.databases import measure_on_chosen
 from bench.effort import Effort
@@ -201,16 +201,16 @@ def create_times(filled: Filled, effort: Effort) -> tuple[float, float]:
     """Milliseconds of processor time for a new project in its transaction: as it is, and without
     shapes. In turn, as the machine is not always as fast."""
     found: dict[bool, list[float]] = {True: [], False: []}
-    insert_now = history.shapes.insert_now
+    insert_now = recording.shapes.insert_now
     rng = random.Random(1)
     try:
         with filled.app.app_context():
             for number in range(2 * effort.number(_CREATES)):
                 with_shapes = number % 2 == 0
-                history.shapes.insert_now = insert_now if with_shapes else lambda *_: False  # type: ignore[assignment]
+                recording.shapes.insert_now = insert_now if with_shapes else lambda *_: False  # type: ignore[assignment]
                 found[with_shapes].append(_create(filled, rng, number))
     finally:
-        history.shapes.insert_now = insert_now  # type: ignore[assignment]
+        recording.shapes.insert_now = insert_now  # type: ignore[assignment]
     return statistics.median(found[True]), statistics.median(found[False])
 
 

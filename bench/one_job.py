@@ -7,15 +7,15 @@ from typing import Final
 from flask import current_app
 
 from app.db.extensions import db
-from app.deliveries import leases
-from app.deliveries.jobs import open_egress
-from app.deliveries.outcomes import record_outcomes
-from app.deliveries.sender_pool import attempt
-from app.deliveries.types import Destination
-from app.egress import Egress
 from app.models import Webhook
+from app.outbound import Egress
 from app.security.sealing import unseal
 from app.values import clock
+from app.webhooks.deliveries import leases
+from app.webhooks.deliveries.jobs import open_egress
+from app.webhooks.deliveries.outcomes import record_outcomes
+from app.webhooks.deliveries.sender_pool import attempt
+from app.webhooks.deliveries.types import Destination
 
 _EGRESS: Final = "bench_egress"
 

@@ -28,7 +28,7 @@ _GUNICORN = (
 )  # fmt: skip
 
 
-# What app/running/supervisor.py sets for the web server.
+# What app/processes/supervisor.py sets for the web server.
 _AS_SUPERVISED = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "1048576"}
 
 

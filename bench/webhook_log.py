@@ -32,12 +32,12 @@ from ulid import ULID
 from app.auth.principal import Principal
 from app.auth.sessions import start_session
 from app.db.extensions import db
-from app.deliveries.attempt_counts import round_up
 from app.models import AttemptCount, DeliveryLog
 from app.policy.deliveries import LOG_DAYS
 from app.policy.events import EVENTS, TEST_EVENT
 from app.values import clock
 from app.values.ids import PREFIXES, new_id
+from app.webhooks.deliveries.attempt_counts import round_up
 from app.webhooks.service import create_webhook
 from bench.databases import measure_on_chosen
 from bench.effort import Effort

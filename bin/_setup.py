@@ -106,8 +106,8 @@ npm's registry cannot be reached. The arguments of pytest: .venv/bin/python -m p
     "check": """\
 usage: bin/check
 
-Checks format and lint (ruff), types (mypy) and that each package that is imported is declared
-(deptry).
+Checks format and lint (ruff), types (mypy), that each package that is imported is declared
+(deptry), and that imports go down and in no circle (import-linter).
 """,
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
@@ -222,8 +222,9 @@ def check(_: list[str]) -> int:
         ["mypy"],
         ["deptry", "."],
         ["deptry", *SERVICE_ALONE, "."],
+        ["lint-imports", "--no-cache", "--no-logo"],
     )
-    failed = [" ".join(step) for step in steps if run(PYTHON, "-m", *step, cwd=ROOT)]
+    failed = [" ".join(step) for step in steps if run(VENV / "bin" / step[0], *step[1:], cwd=ROOT)]
     if failed:
         say(f"Failed: {', '.join(failed)}.")
     return 1 if failed else 0

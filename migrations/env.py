@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.migrations import note_oldest_code
-from app.postgresql.connection import reply_limit
+from app.db.postgresql.connection import reply_limit
 
 _TIME = 'sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")'
 

@@ -20,15 +20,15 @@ from werkzeug.test import TestResponse
 from app.api import expensive
 from app.db.connections import close_all
 from app.factory import create_app
-from app.running import embedded
+from app.processes import embedded
 from app.security import passwords
 from config import load_settings
 from tests import contract, entry_checks, statement_checks, templates
+from tests.db.postgresql.standby import Standby, standby_of
 from tests.make import Client, make_account
 from tests.make.apps import CHEAP_PASSWORDS, app_without_tables
 from tests.make.browser import PASSWORD
 from tests.postgres import PostgresServer
-from tests.postgresql.standby import Standby, standby_of
 from tests.templates import DATABASES
 
 GOOD_PASSWORDS = (PASSWORD, "correct horse battery")

@@ -18,8 +18,8 @@ from flask_smorest.spec.plugins import FlaskPlugin
 from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 from werkzeug.test import TestResponse
 
+from app.api.openapi.document import description
 from app.http.compression import zstd
-from app.openapi.document import description
 from app.policy import deprecations
 
 # The 5xx that the running test says it provokes: ``@pytest.mark.provokes(503)``.

@@ -15,7 +15,7 @@ from typing import Any, Final
 from flask import Flask, g, has_request_context, request, request_finished
 from sqlalchemy import Connection, Engine, event
 
-from app.audit_log.bodies import looks_whole, read_body
+from app.audit.log.bodies import looks_whole, read_body
 from app.models import AuditEntry
 from app.security import tokens
 from app.security.passwords import Passwords

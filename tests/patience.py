@@ -13,25 +13,25 @@ from typing import Any, Final
 
 import pytest
 
+from app.account.deletion import jobs as deletion
 from app.api import expensive
-from app.audit_log import jobs as audit_log
-from app.boundaries import overlaps
-from app.deletion import jobs as deletion
-from app.deliveries import dispatcher, webhook_queue
+from app.audit.log import jobs as audit_log
 from app.doctor.checks import valkey as doctor
-from app.egress import exchange, resolving
-from app.egress.client import Egress
 from app.geometry import boundary
-from app.history import jobs as history
+from app.geometry.shapes import overlay
 from app.imports import leases
 from app.jobs import valkey, valkey_client, wake_signals
 from app.mail import jobs as mail
 from app.mail import smtp
 from app.maintenance import pruning
+from app.outbound import exchange, resolving
+from app.outbound.client import Egress
+from app.people.single_sign_on import provider, transport
 from app.policy import chat
-from app.shapes import overlay
-from app.single_sign_on import provider, transport
+from app.projects.boundaries import overlaps
+from app.projects.boundary_history import jobs as history
 from app.values import clock
+from app.webhooks.deliveries import dispatcher, webhook_queue
 
 _LONG: Final = 30.0  # seconds
 _ENDLESS: Final = 600.0

@@ -36,7 +36,7 @@ _OF_THE_OPERATOR: Final = re.compile(
     r"SELECT (credentials|oauth_applications|webhooks)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
 )
 # So does the operator's database, which tells of a row that was changed in it
-# (``app.row_changes``).
+# (``app.database_webhook``).
 _OF_THE_DATABASE: Final = re.compile(
     r"SELECT (projects|assets)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
     r"|SELECT events\.account_id\s+FROM events\s+WHERE events\.subject_id = \S+"

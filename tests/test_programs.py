@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from config import ROOT
-from tests.dashboard.test_webhook_snippets import BUILDS, PROGRAMS
+from tests.pages.test_webhook_snippets import BUILDS, PROGRAMS
 from tests.programs import NAMES, describe_programs, find_programs
 from trials.machines.programs import PACKAGES
 

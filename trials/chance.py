@@ -24,40 +24,40 @@ ONCE_FAILED: Final = (
     # The time until a server that hangs is given up was limited to seconds.
     "tests/mail/test_smtp.py::TestUnavailableServer",
     # So was the time of an answer beside half-sent requests.
-    "tests/web_server/test_half_sent_requests.py::test_half_sent_requests_delay_nobody",
+    "tests/processes/web_server/test_half_sent_requests.py::test_half_sent_requests_delay_nobody",
     # Seconds of processor time: who else uses it takes some of its caches and speed.
-    "tests/shapes/test_overlay.py::test_what_would_take_too_long_is_unknown",
-    "tests/shapes/test_simplify.py::test_a_comb_takes_no_longer_than_the_largest_may",
-    "tests/boundaries/test_overlaps.py::test_the_largest_boundaries_on_one_another_end_in_time",
+    "tests/geometry/shapes/test_overlay.py::test_what_would_take_too_long_is_unknown",
+    "tests/geometry/shapes/test_simplify.py::test_a_comb_takes_no_longer_than_the_largest_may",
+    "tests/projects/boundaries/test_overlaps.py::test_the_largest_boundaries_on_one_another_end_in_time",
     # It had a second of processor time for all overlaps, and told of fewer when that was over.
-    "tests/boundaries/test_overlaps.py::test_what_could_not_be_compared_is_told",
+    "tests/projects/boundaries/test_overlaps.py::test_what_could_not_be_compared_is_told",
     # Processor time again: collecting the garbage of a whole run fell into that of some.
     "tests/geometry/test_complexity.py::test_what_would_take_long_is_refused_at_once",
     "tests/geometry/test_complexity.py::test_the_search_for_faults_ends_in_time",
     # A second may pass between two changes, and then one of them waits for the commit.
-    "tests/postgresql/test_connection.py::test_further_changes_fail_at_once_and_reads_go_on",
+    "tests/db/postgresql/test_connection.py::test_further_changes_fail_at_once_and_reads_go_on",
     # The doctor left its settings on connections, and pgbouncer gave away ones that had ended.
-    "tests/postgresql/test_commands_behind_pgbouncer.py",
+    "tests/db/postgresql/test_commands_behind_pgbouncer.py",
     # Who waited for a connection did so for 2 seconds; a list lost a row that was added meanwhile.
-    "tests/postgresql/test_pgbouncer.py",
+    "tests/db/postgresql/test_pgbouncer.py",
     # The last entry of the instance's log was one of a test that had moved its clock on.
-    "tests/audit_log/test_deleted_accounts.py::test_the_log_of_the_instance_stays",
+    "tests/audit/log/test_deleted_accounts.py::test_the_log_of_the_instance_stays",
     # A signal of a test before had started a job already; counts of one before were not sent yet.
-    "tests/deliveries/test_many_webhooks.py::test_two_workers_send_each_delivery_once",
+    "tests/webhooks/deliveries/test_many_webhooks.py::test_two_workers_send_each_delivery_once",
     "tests/usage/test_local_counts.py",
     # A connection was ended by the server while TLS ended it.
     "tests/mail/test_encryption.py",
     # The map takes no keys while it moves, and the page that still loads it is not typed into.
     "tests/browser/test_forest_keyboard.py::test_the_map_is_moved_and_the_list_filtered",
     # An install was not begun, or over already, when the next command came.
-    "tests/running/test_setup.py::test_a_half_made_one_is_made_anew",
-    "tests/running/test_setup.py::test_an_install_whose_command_was_killed_is_waited_for",
-    "tests/running/test_setup.py::test_two_at_once_install_once",
+    "tests/processes/test_setup.py::test_a_half_made_one_is_made_anew",
+    "tests/processes/test_setup.py::test_an_install_whose_command_was_killed_is_waited_for",
+    "tests/processes/test_setup.py::test_two_at_once_install_once",
     # The service took longer to start than was waited for.
-    "tests/running/test_real.py",
+    "tests/processes/test_real.py",
     # Sentinels took a server for dead that got no turn for 0.7 seconds.
     "tests/jobs/test_sentinel.py",
-    "tests/running/test_sentinel.py",
+    "tests/processes/test_sentinel.py",
     # An id has the time of its machine, from which PostgreSQL's differed by some milliseconds.
     "tests/maintenance/test_pruning_webhooks.py",
     # A free port was given to somebody else before gunicorn listened, or connected to itself.
@@ -67,13 +67,13 @@ ONCE_FAILED: Final = (
     # A thread changed the minute of a client while that was already waiting for its end.
     "tests/docs/test_limits.py",
     # A job of a test before took the signal that this one's waited for.
-    "tests/deliveries/test_dispatcher.py::test_a_signal_is_noticed_while_it_lingers",
+    "tests/webhooks/deliveries/test_dispatcher.py::test_a_signal_is_noticed_while_it_lingers",
     # A child slept once for long, and does not wake for a signal that comes as its sleep begins.
-    "tests/running/test_prefork.py::test_it_ends_with_its_children",
+    "tests/processes/test_prefork.py::test_it_ends_with_its_children",
     # With the rows of other tests and their statistics, PostgreSQL preferred to sort.
-    "tests/credentials/test_expiry.py::test_keys_that_expire_soon_are_found_on_their_index",
+    "tests/account/credentials/test_expiry.py::test_keys_that_expire_soon_are_found_on_their_index",
     # It counted on how much the sockets take, and on 0.05 seconds being enough for an answer.
-    "tests/web_server/test_slow_clients.py::test_the_oldest_goes_when_too_much_is_not_read",
+    "tests/processes/web_server/test_slow_clients.py::test_the_oldest_goes_when_too_much_is_not_read",
 )
 # What failed by chance and runs in other trials since, as it is of figures, is not repeated here:
 # tests/trials/test_faults.py (Valkey fails under load, which a busy machine is not measured in),

@@ -24,7 +24,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
-from app.running import embedded
+from app.processes import embedded
 from config import load_settings
 from tests.api.operations import operations
 from tests.fuzz.machine import Changes

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from marshmallow import fields
 
-from app.openapi.schemas import OutputSchema
+from app.api.openapi.schemas import OutputSchema
 from app.policy import bounds
 from app.values.fields import Choice, FixedText, InputSchema, Text
 

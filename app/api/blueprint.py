@@ -22,6 +22,9 @@ from app.api.error_handlers import as_api_error, render
 from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.media_types import PARAMETER
+from app.api.openapi.components import CanopyApi
+from app.api.openapi.operations import Contract, describe, finish, is_form, path_parameters
+from app.api.openapi.schemas import example_of
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import require, require_project
 from app.auth.principal import Principal
@@ -31,9 +34,6 @@ from app.formats.writers.features import FeatureType
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
 from app.limits.deprecated import noting
-from app.openapi.components import CanopyApi
-from app.openapi.operations import Contract, describe, finish, is_form, path_parameters
-from app.openapi.schemas import example_of
 
 View = Callable[..., Response]
 Admit = Callable[[Mapping[str, str]], Principal]

@@ -14,13 +14,13 @@ from urllib.parse import urlencode
 from flask import Response, g, request
 
 from app.api.media_types import JSON, wanted_features
+from app.api.openapi.geojson import GEOJSON
 from app.api.requests import request_id
 from app.formats.writers.features import Feature
 from app.http import etags
 from app.http.body_files import blocks_of, body_file
 from app.http.etags import entity_tag, is_known, with_coding
 from app.http.urls import absolute_url
-from app.openapi.geojson import GEOJSON
 from app.values import clock
 from app.values.strict_json import dumps
 

@@ -15,10 +15,10 @@ from werkzeug.exceptions import HTTPException
 from app.api.requests import early_error, request_id
 from app.auth.guard import is_caller_deleted
 from app.db.engines import is_outage
+from app.db.postgresql.connection import CommitOutcomeUnknown
 from app.http import errors
 from app.http.errors import ApiError
 from app.limits import limiter
-from app.postgresql.connection import CommitOutcomeUnknown
 from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from typing import Any, Final
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.api.openapi.geojson import GEOJSON
+from app.api.openapi.schemas import OutputSchema, example_of
 from app.formats.writers.features import FeatureType
-from app.openapi.geojson import GEOJSON
-from app.openapi.schemas import OutputSchema, example_of
 
 _TIME: Final = "2026-01-02T03:04:05.690Z"
 _NEXT: Final = {

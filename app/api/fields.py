@@ -9,8 +9,8 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.api.expensive import expensive_work
+from app.api.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
-from app.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
 from app.policy import bounds
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp

@@ -20,6 +20,7 @@ from typing import Final
 from flask import Response, request
 from sqlalchemy import bindparam, delete, text
 
+from app.api.openapi.operations import REPEATABLE
 from app.api.parsing import whole_body
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -28,7 +29,6 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
 from app.models import IdempotentResponse
-from app.openapi.operations import REPEATABLE
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.security.sealing import seal, unseal
 from app.values import clock

@@ -6,9 +6,9 @@ from typing import Final
 
 from flask import g, request
 
+from app.api.openapi.geojson import FORMATS, GEOJSON
 from app.formats.writers.features import FeatureType
 from app.http.errors import BadRequest, Detail
-from app.openapi.geojson import FORMATS, GEOJSON
 
 JSON: Final = "application/json"
 PARAMETER: Final = "format"

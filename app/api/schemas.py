@@ -8,7 +8,7 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
-from app.openapi.schemas import OutputSchema, SomeFields, example_of
+from app.api.openapi.schemas import OutputSchema, SomeFields, example_of
 from app.policy import bounds
 
 _META = {"request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn", "timestamp": "2026-01-02T03:04:05.690Z"}

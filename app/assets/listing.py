@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from app.assets.record import COLUMNS, row_record
 from app.db.queries import CompiledQuery
-from app.listing.query import (
+from app.lists.query import (
     ListQuery,
     SearchedTable,
     StatementFilters,
@@ -18,7 +18,7 @@ from app.listing.query import (
     parameters,
     pick_fields,
 )
-from app.listing.statements import (
+from app.lists.statements import (
     count_statement,
     keys_found,
     keys_in_order,

@@ -15,8 +15,8 @@ from app.assets.listing import table_of
 from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, named_by_box
 from app.geometry import Bounds
-from app.listing.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
-from app.listing.statements import keys_found, keys_in_order, page_statement
+from app.lists.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
+from app.lists.statements import keys_found, keys_in_order, page_statement
 from app.models import Asset
 from app.policy.bounds import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
 

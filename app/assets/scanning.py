@@ -6,8 +6,8 @@ from typing import Any
 
 from app.assets.listing import table_of
 from app.assets.record import COLUMNS, row_record
-from app.listing.query import ListQuery
-from app.listing.scanning import Scan
+from app.lists.query import ListQuery
+from app.lists.scanning import Scan
 from app.models import Asset
 
 

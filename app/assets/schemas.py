@@ -11,9 +11,9 @@ from marshmallow import validate
 from marshmallow.fields import String
 
 from app.api.fields import FieldNames, ListQuerySchema, RecordId, SearchText
+from app.api.openapi.schemas import OutputSchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.assets import examples
-from app.openapi.schemas import OutputSchema
 from app.policy import bounds
 from app.policy.fields import ASSET
 from app.values.fields import InputSchema

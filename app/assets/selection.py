@@ -12,7 +12,7 @@ from sqlalchemy import func
 from app.assets.listing import table_of
 from app.db.column_types import byte_length
 from app.formats.writers.features import ASSETS
-from app.listing.intersecting import Source
+from app.lists.intersecting import Source
 from app.models import Asset
 from app.usage.counters import counters
 from app.values.records import columns

@@ -15,11 +15,11 @@ from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
+from app.events.outbox import Actor, emit
 from app.geometry import Point
 from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
 from app.models import Asset
-from app.outbox import Actor, emit
 from app.policy.fields import ASSET
 from app.projects.reading import lock_project
 from app.usage.counters import count_bytes

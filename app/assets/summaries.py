@@ -11,7 +11,7 @@ from app.assets.listing import table_of
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.listing.statements import limited_to_projects, project_limit
+from app.lists.statements import limited_to_projects, project_limit
 from app.models import Asset
 
 MOST_KINDS: Final = 100  # types and statuses are open vocabularies

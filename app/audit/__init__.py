@@ -1,1 +1,2 @@
-"""Entries of the audit log, written in the transaction of what they tell of."""
+"""The audit log: ``entries``, written in the transaction of what they tell of, and ``guard``, which
+refuses a change without one. ``log`` reads, exports and seals them, ``proof`` verifies them."""

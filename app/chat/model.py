@@ -4,7 +4,7 @@ Importing openai costs half a second and 44 MB: ``create_app`` imports this modu
 model is set.
 
 The server is trusted with nothing but the questions. Each exchange runs in a thread of its own. At
-the deadline it is given up, and its connection cut (``app.egress.line``).
+the deadline it is given up, and its connection cut (``app.outbound.line``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from flask import Flask
 
 from app.chat.completion import ModelFailed
 from app.chat.service import EXTENSION, Chat, Message, Slots, late
-from app.egress.line import Line
+from app.outbound.line import Line
 from app.policy import chat as policy
 from app.values.deadline import Deadline
 from app.values.version import VERSION

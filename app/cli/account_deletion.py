@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
+from app.account.deletion.contents import count_contents, delete_account
+from app.account.deletion.schedule import cancel_by_operator
+from app.account.deletion.words import counted
 from app.account.operator import find_account
 from app.cli.context import in_database
 from app.cli.output import CommandError, confirm, examples, json_option, show_record, yes_option
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.deletion.contents import count_contents, delete_account
-from app.deletion.schedule import cancel_by_operator
-from app.deletion.words import counted
 from app.http.errors import NotFound
 
 

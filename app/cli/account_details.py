@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
+from app.account.credentials.service import list_credentials
+from app.account.deletion.schedule import scheduled_deletion
+from app.account.members.service import list_members
 from app.account.operator import find_account
 from app.account.record import read_account
-from app.applications.service import list_applications
 from app.cli.context import in_database
 from app.cli.output import examples, json_option, show_json, show_record, show_section
 from app.cli.plans import describe_plan
-from app.credentials.service import list_credentials
-from app.deletion.schedule import scheduled_deletion
 from app.limits.plan_file import plan_of
-from app.members.service import list_members
+from app.oauth.applications.service import list_applications
 from app.usage.statistics import statistics
 from app.values.clock import format_optional_time
 from app.webhooks.service import list_webhooks

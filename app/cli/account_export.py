@@ -13,14 +13,14 @@ import click
 from flask import current_app
 
 from app.account.operator import find_account
-from app.account_export.contents import CONTENTS
-from app.account_export.reading import ExportedAccount
-from app.account_export.service import OnBatch, record_export, write_archive
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_record
 from app.cli.output_file import output_option
 from app.db.transactions import transaction
+from app.exports.account_export.contents import CONTENTS
+from app.exports.account_export.reading import ExportedAccount
+from app.exports.account_export.service import OnBatch, record_export, write_archive
 from app.maintenance.archive import new_file
 
 

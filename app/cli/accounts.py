@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from app.account.credentials.service import create_credential
 from app.account.operator import find_account, list_accounts, rename
 from app.account.record import read_account
 from app.account.service import create_account, set_plan
@@ -13,7 +14,6 @@ from app.cli.context import in_database
 from app.cli.group import Commands, Entry
 from app.cli.output import examples, json_option, show_json, show_record, show_records
 from app.cli.plans import describe_plan, larger_plan
-from app.credentials.service import create_credential
 from app.db.transactions import transaction
 from app.policy.bounds import ACCOUNT_TYPES, RESERVED_SLUGS
 from app.values.text import slugify

@@ -12,14 +12,14 @@ import click
 from flask import Flask, current_app
 
 from app.account.operator import find_account
-from app.audit_log.checkpoints import list_checkpoints
-from app.audit_log.filters import EntryQuery
-from app.audit_log.integrity import verify_account
-from app.audit_log.service import export as export_log
-from app.audit_log.service import record_export
-from app.audit_proof.findings import Finding
-from app.audit_proof.kept_checkpoints import read_kept
-from app.audit_proof.verification import LONGEST_LINE, Verifier, verify_lines
+from app.audit.log.checkpoints import list_checkpoints
+from app.audit.log.filters import EntryQuery
+from app.audit.log.integrity import verify_account
+from app.audit.log.service import export as export_log
+from app.audit.log.service import record_export
+from app.audit.proof.findings import Finding
+from app.audit.proof.kept_checkpoints import read_kept
+from app.audit.proof.verification import LONGEST_LINE, Verifier, verify_lines
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (

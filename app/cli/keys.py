@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from app.account.credentials.service import create_credential, list_credentials, revoke_credential
 from app.account.operator import find_account
 from app.auth.tenant import account_of
 from app.cli.context import in_database
@@ -26,7 +27,6 @@ from app.cli.output import (
     show_records,
     yes_option,
 )
-from app.credentials.service import create_credential, list_credentials, revoke_credential
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import Credential

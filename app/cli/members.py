@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from app.account.members.invitations import send_invitation
+from app.account.members.rules import INVITED_ROLES
+from app.account.members.service import change_role, list_members, remove_member
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
@@ -22,9 +25,6 @@ from app.cli.output import (
     yes_option,
 )
 from app.db.transactions import transaction
-from app.members.invitations import send_invitation
-from app.members.rules import INVITED_ROLES
-from app.members.service import change_role, list_members, remove_member
 from app.policy.permissions import ROLES
 from app.values.text import fold
 

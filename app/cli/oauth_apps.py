@@ -8,13 +8,6 @@ from typing import Any
 import click
 
 from app.account.operator import find_account
-from app.applications.client_secrets import rotate_secret
-from app.applications.service import (
-    create_application,
-    delete_application,
-    list_applications,
-    update_application,
-)
 from app.auth.tenant import account_of
 from app.cli.context import in_database
 from app.cli.group import Commands
@@ -30,6 +23,13 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.models import OAuthApplication
+from app.oauth.applications.client_secrets import rotate_secret
+from app.oauth.applications.service import (
+    create_application,
+    delete_application,
+    list_applications,
+    update_application,
+)
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX
 from app.policy.permissions import SCOPES
 from app.values.ids import is_id

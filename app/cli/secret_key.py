@@ -13,7 +13,7 @@ from flask import current_app
 from redis.exceptions import RedisError
 
 from app.audit.guard import part_of_entry
-from app.audit_log.jobs import seal_all
+from app.audit.log.jobs import seal_all
 from app.cli.auditing import record_of_instance
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
@@ -22,7 +22,7 @@ from app.db.extensions import db
 from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
 from app.jobs.valkey import connect
 from app.maintenance.sealed import SEALED, batches_of
-from app.running.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
+from app.processes.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
 from app.values.files import write_private_file
 from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
 

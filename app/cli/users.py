@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from app.account.members.ending import solely_owned_accounts
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (
@@ -20,8 +21,7 @@ from app.cli.output import (
     yes_option,
 )
 from app.db.transactions import transaction
-from app.deletion.people import delete_person
-from app.members.ending import solely_owned_accounts
+from app.people.deletion import delete_person
 from app.people.operator import (
     check_new_password,
     find_user,
@@ -30,9 +30,9 @@ from app.people.operator import (
     replace_password,
     sign_out_everywhere,
 )
-from app.second_factor.reset import reset_by_operator
+from app.people.second_factor.reset import reset_by_operator
+from app.people.single_sign_on.operator import linked_sign_ins
 from app.security.passwords import make_password
-from app.single_sign_on.operator import linked_sign_ins
 
 _COLUMNS = (
     "id", "email", "name", "accounts", "has_password", "has_second_factor", "email_verified",

@@ -23,10 +23,10 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from app.db import queries
 from app.db.column_types import Base
 from app.db.extensions import db
+from app.db.postgresql import connection as postgresql
+from app.db.postgresql.failover import KnownServer
+from app.db.postgresql.unconfirmed import refuse_unconfirmed
 from app.db.write_queue import QueuedConnection, join_queue
-from app.postgresql import connection as postgresql
-from app.postgresql.failover import KnownServer
-from app.postgresql.unconfirmed import refuse_unconfirmed
 from config import Settings
 
 # SQLAlchemy's InvalidRequestError, when two connections in a row were refused at their checkout.

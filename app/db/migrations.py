@@ -15,8 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import connections
 from app.db.extensions import db
+from app.db.postgresql.pool_mode import require_pool_mode
 from app.db.queries import connect
-from app.postgresql.pool_mode import require_pool_mode
 from config import ROOT
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from app.postgresql.connection import NoReply
+from app.db.postgresql.connection import NoReply
 
 _ENGINE: Final = "canopy_reading_engine"
 _SOURCE: Final = "canopy_reading_source"  # another engine, for a while

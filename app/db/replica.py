@@ -19,9 +19,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import queries
 from app.db.engines import is_outage
+from app.db.postgresql import connection as postgresql
+from app.db.postgresql.failover import KnownServer
 from app.db.queries import CompiledQuery
-from app.postgresql import connection as postgresql
-from app.postgresql.failover import KnownServer
 from app.values.circuit_breaker import CircuitBreaker
 from config import Settings
 

@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from app.postgresql.connection import NETWORK_LIMITS, set_statement
+from app.db.postgresql.connection import NETWORK_LIMITS, set_statement
 from config import Settings
 
 WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails

@@ -8,15 +8,15 @@ from typing import Any, Final, NamedTuple
 from flask import current_app
 from sqlalchemy import bindparam, select
 
+from app.account.credentials.service import create_credential
 from app.account.service import NewAccount, create_account
 from app.assets.service import create_asset
 from app.auth.operator import acting_for
 from app.auth.principal import Principal
-from app.credentials.service import create_credential
 from app.db.queries import CompiledQuery
 from app.geometry import read_boundary, read_point
 from app.models import Account
-from app.operator.operators import add_operator
+from app.people.operators import add_operator
 from app.people.service import verify_address
 from app.projects.service import create_project
 from app.values.strict_json import dumps, loads

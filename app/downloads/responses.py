@@ -24,7 +24,7 @@ from app.http.errors import ApiError
 from app.models import Account
 from app.policy.audit import INSTANCE
 from app.policy.files import EXPORT_HELD_BYTES, EXPORT_SECONDS
-from app.web_server.response_buffer import pace_response
+from app.processes.web_server.response_buffer import pace_response
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from sqlalchemy import Select, bindparam, func
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
-from app.listing.statements import newest_first, page_rows
+from app.lists.statements import newest_first, page_rows
 from app.models import Event
 from app.values import clock
 from app.values.strict_json import Fragment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from app.auth.tenant import columns_of
-from app.listing.batches import Batches, KeyedRows, Readable
+from app.lists.batches import Batches, KeyedRows, Readable
 from app.models import Event
 from app.values.strict_json import Fragment
 

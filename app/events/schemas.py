@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final
 from marshmallow import fields
 
 from app.api.fields import PageQuerySchema
+from app.api.openapi.schemas import OutputSchema
 from app.events.catalogue import TYPES, example_of, schema_of
-from app.openapi.schemas import OutputSchema
 from app.policy.events import EVENTS, TEST_EVENT
 from app.values.fields import Choice, Timestamp
 

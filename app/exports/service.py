@@ -19,8 +19,8 @@ from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import CannotWrite, Source, blocks
 from app.formats.writers.temporary import new_file
 from app.http.errors import BadRequest, Detail
-from app.listing.batches import Readable
-from app.listing.scanning import Scan
+from app.lists.batches import Readable
+from app.lists.scanning import Scan
 from app.policy.files import FORMATS_OUT
 from app.projects.listing import project_query
 from app.projects.scanning import scan_projects

@@ -3,7 +3,7 @@
 One job of the worker (``jobs``) runs the step that an import waits for (``steps``), and goes on
 with it after a crash (``leases``). Each step is a status of the import:
 
-* ``reading``: the file is read, and ``app.features`` decides what becomes of each feature. That is
+* ``reading``: the file is read, and ``features`` decides what becomes of each feature. That is
   stored (``feature_rows``) and shown; nothing else is written yet. Module ``reading``.
 * ``applying``: the stored features are written, some in each transaction. Module ``applying``.
 * ``undoing``: what was written is taken back, except what somebody changed since. Module

@@ -7,9 +7,9 @@ from typing import Any
 
 from app.auth.guard import require_permission, require_project
 from app.auth.principal import Principal
-from app.features.mapping import mapped_fields
 from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
 from app.imports.feature_rows import count_states
+from app.imports.features.mapping import mapped_fields
 from app.imports.listing import check_unfinished
 from app.models import Import
 from app.projects.reading import check_project

@@ -11,10 +11,10 @@ from sqlalchemy import Table, bindparam, delete, func, update
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.features.candidates import Candidate, Rejected
-from app.features.decisions import Decision
 from app.geometry import Boundary, Bounds, Point
 from app.geometry.rings import stored_rings
+from app.imports.features.candidates import Candidate, Rejected
+from app.imports.features.decisions import Decision
 from app.models import ImportFeature
 from app.policy.imports import PROBLEMS, VERDICTS
 

@@ -22,7 +22,7 @@ from app.imports.record import (
     import_summary,
     not_found,
 )
-from app.listing.statements import project_limit
+from app.lists.statements import project_limit
 from app.models import Import, ImportFeature
 from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id

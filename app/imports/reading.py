@@ -10,15 +10,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
-from app.features.candidates import Candidate, Choices, Rejected, problem_of
-from app.features.decisions import Decision, Match, Unusable
-from app.features.mapping import ColumnMapping, LayerScan, guess_mapping, ignored_columns, is_export
-from app.features.reader_process import Batch, Opened, ReaderProcess
-from app.features.targets import Matcher, Targets
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry import Bounds, around, wrapped
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
+from app.imports.features.candidates import Candidate, Choices, Rejected, problem_of
+from app.imports.features.decisions import Decision, Match, Unusable
+from app.imports.features.mapping import (
+    ColumnMapping,
+    LayerScan,
+    guess_mapping,
+    ignored_columns,
+    is_export,
+)
+from app.imports.features.reader_process import Batch, Opened, ReaderProcess
+from app.imports.features.targets import Matcher, Targets
 from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, Progress, Transaction
 from app.imports.remembered import remembered_mapping

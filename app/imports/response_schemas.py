@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from marshmallow import fields
 
+from app.api.openapi.schemas import OutputSchema
 from app.imports import examples
-from app.openapi.schemas import OutputSchema
 from app.policy.files import FORMATS_IN
 from app.policy.imports import KINDS, STATES, STATUSES, VERDICTS
 from app.values.fields import Choice

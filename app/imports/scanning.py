@@ -8,7 +8,7 @@ from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
 from app.imports.record import COLUMNS, FEATURE_COLUMNS, feature_record, import_record
-from app.listing.batches import Batches, KeyedRows, NestedBatches, Readable
+from app.lists.batches import Batches, KeyedRows, NestedBatches, Readable
 from app.models import Import, ImportFeature
 
 _KEY: Final = (Import.created_at, Import.id)

@@ -9,8 +9,8 @@ from marshmallow import fields
 from werkzeug.datastructures import FileStorage
 
 from app.api.fields import PageQuerySchema, RecordId
-from app.features.mapping import mapped_fields
 from app.imports import examples
+from app.imports.features.mapping import mapped_fields
 from app.policy.files import COLUMNS, FORMATS_IN, NAMES_LENGTH
 from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATES, STATUSES, VERDICTS
 from app.values.fields import Choice, InputSchema, StrictBoolean, Text

@@ -11,11 +11,11 @@ from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
+from app.geometry.shapes import is_shown_whole, map_shapes
 from app.imports.listing import list_features, read_import
 from app.models import Asset, ImportFeature, Project
 from app.policy.bounds import MAP_LEVELS
 from app.policy.imports import FEATURES_MAP_BYTES, FEATURES_MAP_READ_BYTES
-from app.shapes import is_shown_whole, map_shapes
 from app.values.strict_json import Fragment, dumps
 
 _OWN: Final = CompiledQuery(

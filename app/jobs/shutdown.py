@@ -1,7 +1,7 @@
 """Whether the running job was asked to stop, as the worker is when it ends.
 
 A job that takes long looks here, finishes or gives back what it holds, and returns. One that does
-not look has ``app.running.rq_worker.FINISH_WITHIN`` seconds, and is ended then.
+not look has ``app.processes.rq_worker.FINISH_WITHIN`` seconds, and is ended then.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from redis.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 
-from config_valkey import SentinelAddress, sentinel_address
+from app.settings.valkey import SentinelAddress, sentinel_address
 
 SENTINEL_TIMEOUT: Final = 0.25  # seconds for each Sentinel that is asked
 ASK_EVERY: Final = 1.0  # seconds between two questions where the primary is

@@ -15,8 +15,8 @@ from typing import Any, Final
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import LeasedMail
 from app.policy.mails import ACCEPT_TIMEOUT, MAILS_A_CONNECTION, REPLY_TIMEOUT, SEND_TIMEOUT
+from app.settings.mail import MailServer
 from app.values.deadline import Deadline
-from config_mail import MailServer
 
 _SEVEN_BIT: Final = policy.SMTP.clone(cte_type="7bit")
 

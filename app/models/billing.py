@@ -34,8 +34,8 @@ class BillingEvent(Base):
 class BillingSubscription(Base):
     """The last applied events of an account's subscription.
 
-    Both columns hold a ``position`` (``app.billing.message``) or are empty: of the newest event and
-    of the newest one that names a plan.
+    Both columns hold a ``position`` (``app.account.billing.message``) or are empty: of the newest
+    event and of the newest one that names a plan.
     """
 
     __tablename__ = "billing_subscriptions"

@@ -11,7 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.deliveries.metrics import read_attempts, read_backlog, read_latency
+from app.webhooks.deliveries.metrics import read_attempts, read_backlog, read_latency
 
 
 class DeliveryCollector(Collector):

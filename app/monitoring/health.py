@@ -8,10 +8,10 @@ from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db.migrations import is_supported_by
+from app.db.postgresql.connection import accepts_changes, reply_limit
 from app.db.queries import connect
 from app.jobs.valkey import valkey
-from app.postgresql.connection import accepts_changes, reply_limit
-from app.running.worker_registry import count_workers
+from app.processes.worker_registry import count_workers
 from app.values.strict_json import dumps
 
 bp = Blueprint("health", __name__)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from app.geometry.shapes import SYSTEMS
 from app.ogc.parameters import FORMATS, LANGUAGES
 from app.policy.ogc import LIMIT_DEFAULT, LIMIT_MAX
-from app.shapes import SYSTEMS
 
 STRING: Final = {"type": "string"}
 _SYSTEM: Final = {"type": "string", "format": "uri", "enum": [crs.uri for crs in SYSTEMS]}

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
 from app.ogc.api_components import SECURITY, STRING, components
 from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.properties import SCHEMA, parameter_schema
-from app.openapi.geojson import GEOJSON
 from app.values.version import VERSION
 
 _JSON: Final = "application/json"

@@ -17,12 +17,12 @@ from flask import request
 from app.api.parsing import PARSER
 from app.api.resource_fields import create_fields, input_field, update_fields
 from app.formats.writers.features import METADATA
+from app.geometry.shapes import CRS84, Crs, to_degrees
 from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.ogc.collections import Collection
 from app.ogc.features import as_stored
 from app.ogc.parameters import system
 from app.policy.fields import Field
-from app.shapes import CRS84, Crs, to_degrees
 from app.values.fields import InputSchema, ReadOnlyHere
 from app.values.strict_json import loads
 

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, Final
 
 from app.assets.selection import SOURCE as ASSET_SOURCE
-from app.cql.nodes import Kind
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.http.urls import OGC
-from app.listing.conditions import filterable
-from app.listing.intersecting import Source
+from app.lists.conditions import filterable
+from app.lists.cql.nodes import Kind
+from app.lists.intersecting import Source
 from app.projects.reading import version_of_projects
 from app.projects.selection import SOURCE as PROJECT_SOURCE
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
+from app.geometry.shapes import CRS84, SYSTEMS
 from app.http.urls import OGC, absolute_url
-from app.listing.extent import read_extent
+from app.lists.extent import read_extent
 from app.ogc.collections import COLLECTIONS, Collection, links
 from app.ogc.properties import SCHEMA
 from app.ogc.responses import HTML, JSON
-from app.openapi.geojson import GEOJSON
-from app.shapes import CRS84, SYSTEMS
 
 OPENAPI: Final = "application/vnd.oai.openapi+json;version=3.0"
 _REL: Final = "http://www.opengis.net/def/rel/ogc/1.0"

@@ -9,6 +9,7 @@ from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.geometry import Boundary, is_same_boundary
+from app.geometry.shapes import CRS84
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.http.etags import IfMatch
 from app.models import Asset
@@ -18,7 +19,6 @@ from app.ogc.features import shown_geometry
 from app.ogc.items import project_of, read_record
 from app.projects import reading
 from app.projects import service as projects
-from app.shapes import CRS84
 from app.values.strict_json import dumps
 
 Values = dict[str, Any]

@@ -9,21 +9,21 @@ from typing import Any, Final
 from flask import Response, request
 
 from app.api.expensive import answer_in_turn
+from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.replica import read_from_replica
+from app.geometry.shapes import CRS84, Crs
 from app.http.etags import entity_tag
 from app.http.kept_responses import kept_response
 from app.http.urls import absolute_url
-from app.listing.selecting import SelectedPage
+from app.lists.selecting import SelectedPage
 from app.ogc.collections import Collection, links
 from app.ogc.features import features
 from app.ogc.items import selected
 from app.ogc.parameters import Query
 from app.ogc.responses import HTML, features_response, next_url, other_format
-from app.openapi.geojson import GEOJSON
 from app.policy.bounds import LIST_BYTES
 from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
-from app.shapes import CRS84, Crs
 from app.values import clock
 from app.values.strict_json import dumps
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import orjson
 
+from app.geometry.shapes import CRS84, Crs, from_degrees
 from app.ogc.collections import Collection
-from app.shapes import CRS84, Crs, from_degrees
 from app.values.records import RowReader, row_reader
 from app.values.strict_json import Fragment, dumps
 

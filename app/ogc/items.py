@@ -6,23 +6,23 @@ from typing import Any
 
 from flask import Response
 
+from app.api.openapi.geojson import GEOJSON
 from app.assets.service import read_asset
 from app.auth.guard import require_project
 from app.auth.principal import Principal
-from app.cql.nodes import Comparison
+from app.geometry.shapes import Crs
 from app.http.errors import NotFound
 from app.http.etags import GEOJSON as TAG_ENDING
 from app.http.etags import entity_tag, with_coding
 from app.http.urls import absolute_url
-from app.listing.intersecting import TooMuchToCompare
-from app.listing.selecting import CursorInvalid, SelectedPage, Selection, select_page
+from app.lists.cql.nodes import Comparison
+from app.lists.intersecting import TooMuchToCompare
+from app.lists.selecting import CursorInvalid, SelectedPage, Selection, select_page
 from app.ogc.collections import Collection, links
 from app.ogc.features import feature
 from app.ogc.parameters import Query, refused
 from app.ogc.responses import HTML, feature_response
-from app.openapi.geojson import GEOJSON
 from app.projects.reading import read_project
-from app.shapes import Crs
 from app.values.ids import is_id
 from app.values.strict_json import dumps
 

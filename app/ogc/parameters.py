@@ -12,14 +12,14 @@ from flask import request
 from marshmallow import fields, validate
 
 from app.api.parsing import PARSER
-from app.cql.json import parse_json
-from app.cql.nodes import Comparison, FilterInvalid, Kind, Node, Operator, both
-from app.cql.text import parse_text
+from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.http.errors import BadRequest, Detail
+from app.lists.cql.json import parse_json
+from app.lists.cql.nodes import Comparison, FilterInvalid, Kind, Node, Operator, both
+from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
 from app.policy.bounds import DESCRIPTION_LENGTH
 from app.policy.ogc import FILTER_LENGTH, LIMIT_MAX
-from app.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.values.fields import QuerySchema, Text
 from app.values.timestamps import TimestampInvalid, read_timestamp
 

@@ -12,7 +12,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.http.urls import absolute_url
-from app.listing.statements import limited_to_projects, project_limit
+from app.lists.statements import limited_to_projects, project_limit
 from app.ogc.collections import Collection
 from app.policy.fields import Field
 from app.policy.ogc import SCHEMA_KEYS, SCHEMA_RECORDS

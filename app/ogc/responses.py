@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 
+from app.api.openapi.geojson import GEOJSON
+from app.geometry.shapes import Crs
 from app.http.body_files import blocks_of, body_file
 from app.http.urls import absolute_url
-from app.openapi.geojson import GEOJSON
-from app.shapes import Crs
 from app.values.strict_json import dumps
 
 JSON: Final = "application/json"

@@ -14,6 +14,7 @@ from app.api.parsing import refuse_body, refuse_parameters
 from app.auth.principal import Principal
 from app.db.engines import is_outage
 from app.db.transactions import transaction
+from app.geometry.shapes import CRS84, Crs
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
@@ -22,7 +23,6 @@ from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, Query, read_items_query, read_query
 from app.ogc.responses import wants_html
-from app.shapes import CRS84, Crs
 from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)

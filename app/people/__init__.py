@@ -1,1 +1,1 @@
-"""People: signing up, signing in, passwords and mailed links."""
+"""People: signing up, passwords, mailed links, the second factor and single sign-on."""

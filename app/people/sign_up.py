@@ -18,12 +18,12 @@ from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.instance import state
 from app.mail.service import queue_mail
 from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE
 from app.security import tokens
 from app.security.passwords import hash_password
+from app.site import instance_state
 from app.values import clock
 from app.values.ids import new_id
 from app.values.text import fold
@@ -39,7 +39,7 @@ _BY_HASH = CompiledQuery(
 
 def is_open() -> bool:
     """Whether anybody may sign up here."""
-    return state.sign_up() == state.OPEN
+    return instance_state.sign_up() == instance_state.OPEN
 
 
 def request_sign_up(

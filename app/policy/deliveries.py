@@ -20,8 +20,8 @@ WARNED_AFTER: Final = timedelta(days=4)
 DISABLED_AFTER: Final = timedelta(days=5)
 
 # Of one worker: requests in flight at once, in all, for one account and one webhook, and for all
-# receivers of one health (app/deliveries/webhook_queue.py), so that slow, new and failing receivers
-# do not delay the others.
+# receivers of one health (app/webhooks/deliveries/webhook_queue.py), so that slow, new and failing
+# receivers do not delay the others.
 SENDERS: Final = 64
 PER_ACCOUNT: Final = 32
 PER_WEBHOOK: Final = 16

@@ -4,10 +4,10 @@ Everything else that the service knows of a field follows from its entry:
 
 - the columns that are read, the record, and what ``changes`` lists: ``app.values.records``
 - the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_fields``
-- the filters of a list: ``app.listing``
+- the filters of a list: ``app.lists``
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
-- what an import reads from the properties of a feature: ``app.projects.feature_text``
-- which rows written with SQL are valid: ``app.row_changes``
+- what an import reads from the properties of a feature: ``app.imports.features.mapping``
+- which rows written with SQL are valid: ``app.database_webhook``
 - the rows that the benchmarks write: ``bench.filling``
 
 A new field is an entry here, a column in ``app.models`` and a migration.

@@ -1,4 +1,4 @@
-"""What operators set and see of the whole instance (``app.operator``)."""
+"""What operators set and see of the whole instance (``app.pages.operator``)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from app.db.paging import Span, is_among_the_first, is_near
 from app.db.queries import CompiledQuery
 from app.db.search_index import named_by_text, page_of
 from app.http.errors import BadRequest, Detail
-from app.listing.query import (
+from app.lists.query import (
     ListQuery,
     SearchedTable,
     StatementFilters,
@@ -24,7 +24,7 @@ from app.listing.query import (
     parameters,
     pick_fields,
 )
-from app.listing.statements import (
+from app.lists.statements import (
     Row,
     count_statement,
     keys_found,

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.audit.entries import Changes, Target, record
 from app.auth.principal import Principal
-from app.outbox import Actor, emit
+from app.events.outbox import Actor, emit
 
 
 def publish(
@@ -36,7 +36,8 @@ def publish_update(
 
     Args:
         changes: as the event has them.
-        boundary: how the entry describes the changed boundary (``app.history.description``).
+        boundary: how the entry describes the changed boundary
+            (``app.projects.boundary_history.description``).
     """
     emit("project.updated", project, Actor.of(principal), changes=changes)
     if boundary is None:

@@ -12,8 +12,8 @@ from app.auth.tenant import columns_of, find_locked
 from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.history.comparing import Comparison, compare_ahead
 from app.models import Asset, Project
+from app.projects.boundary_history.comparing import Comparison, compare_ahead
 from app.projects.record import COLUMNS, not_found, row_record
 from app.usage.counters import counters
 from app.values.ids import is_id

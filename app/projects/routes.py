@@ -11,9 +11,9 @@ from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
 from app.formats.writers.features import PROJECTS
-from app.history.comparing import Comparison
 from app.http.etags import IfMatch
 from app.projects import listing, reading, service
+from app.projects.boundary_history.comparing import Comparison
 from app.projects.reading import compare_boundaries
 from app.projects.record import project_record
 from app.projects.schemas import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.listing.query import ListQuery
-from app.listing.scanning import Scan
+from app.lists.query import ListQuery
+from app.lists.scanning import Scan
 from app.models import Project
 from app.projects.listing import TABLE
 from app.projects.record import COLUMNS, row_record

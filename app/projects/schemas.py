@@ -10,8 +10,8 @@ from typing import ClassVar
 from marshmallow import fields, validate
 
 from app.api.fields import FieldNames, ListQuerySchema, SearchText
+from app.api.openapi.schemas import OutputSchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.openapi.schemas import OutputSchema
 from app.policy import bounds
 from app.policy.fields import PROJECT
 from app.projects import examples

@@ -11,7 +11,7 @@ from sqlalchemy import func
 
 from app.db.column_types import byte_length
 from app.formats.writers.features import PROJECTS
-from app.listing.intersecting import Source
+from app.lists.intersecting import Source
 from app.models import Project
 from app.projects.listing import TABLE
 from app.usage.counters import counters, project_total

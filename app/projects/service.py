@@ -10,14 +10,14 @@ from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.transactions import insert_row
 from app.geometry import Boundary
-from app.history.author import Source, author_of
-from app.history.comparing import Comparison
-from app.history.entries import bytes_kept
-from app.history.service import kept, record_change, record_first
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
+from app.projects.boundary_history.author import Source, author_of
+from app.projects.boundary_history.comparing import Comparison
+from app.projects.boundary_history.entries import bytes_kept
+from app.projects.boundary_history.recording import kept, record_change, record_first
 from app.projects.conflicts import naming_conflicts
 from app.projects.derived import (
     changes_of,

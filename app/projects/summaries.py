@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.listing.statements import limited_to_projects, project_limit
+from app.lists.statements import limited_to_projects, project_limit
 from app.models import Project
 from app.policy.bounds import PROJECT_STATUSES
 from app.projects.listing import TABLE

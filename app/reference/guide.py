@@ -7,8 +7,8 @@ from typing import Any
 
 from flask import current_app
 
+from app.api.openapi.components import REFUSALS
 from app.limits.plan_file import plans
-from app.openapi.components import REFUSALS
 from app.policy import bounds, deliveries, oauth, tiers
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES

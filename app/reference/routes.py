@@ -8,14 +8,14 @@ from typing import Any, Final
 from flask import Blueprint, Response, current_app, redirect, render_template, request
 from markupsafe import Markup, escape
 
+from app.api.openapi.document import description
 from app.http.etags import entity_tag
 from app.http.urls import absolute_url
-from app.instance.state import shown_message, shown_sign_up
-from app.openapi.document import description
 from app.policy.deprecations import DEPRECATIONS
 from app.reference.curl import ADDRESS
 from app.reference.document import Group, groups
 from app.reference.guide import guide
+from app.site.instance_state import shown_message, shown_sign_up
 from app.site.pages import theme
 from app.site.signed_in import may_be_signed_in
 from app.values.strict_json import dumps

@@ -10,10 +10,10 @@ from flask import render_template as render
 
 from app.auth.memberships import Accounts, accounts_of
 from app.http.middleware import FORM_ACTION
-from app.instance.state import shown_message, shown_sign_up
 from app.policy.permissions import expand, role_permissions
 from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
+from app.site.instance_state import shown_message, shown_sign_up
 from app.values.clock import describe_duration
 from config import Settings
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.openapi.schemas import OutputSchema
+from app.api.openapi.schemas import OutputSchema
 from app.policy.bounds import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
 from app.policy.deprecations import USED_DAYS
 from app.values import clock

@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple, cast
 from sqlalchemy import Table, bindparam, func, select, update
 
 from app.db.extensions import db
+from app.events.outbox import Actor, emit
 from app.limits.plan_file import plan_of
 from app.models import Account, AccountUsage, RequestCount
-from app.outbox import Actor, emit
 from app.policy.plans import USAGE_THRESHOLDS, Plan
 
 SQUARE_METRES: Final = 10_000  # of a hectare

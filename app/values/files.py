@@ -1,7 +1,7 @@
 """Files that only their owner can read, written whole or not at all; and locks between processes.
 
-``config`` and ``app.running.valkey_watchdog`` cannot import this package: the first writes its key
-and the second takes its lock by themselves.
+``config`` and ``app.processes.valkey_watchdog`` cannot import this package: the first writes its
+key and the second takes its lock by themselves.
 """
 
 from __future__ import annotations

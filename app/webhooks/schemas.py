@@ -9,8 +9,8 @@ import marshmallow as ma
 from flask import current_app
 from marshmallow import fields, validate
 
-from app.egress import may_be_called, parse_target
-from app.openapi.schemas import OutputSchema
+from app.api.openapi.schemas import OutputSchema
+from app.outbound import may_be_called, parse_target
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
     OVERLAP_HOURS_DEFAULT,

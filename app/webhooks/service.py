@@ -13,16 +13,16 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.deliveries.cancellation import cancel_pending
+from app.events.outbox import NEW_DELIVERIES, Actor, emit_test
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
-from app.outbox import NEW_DELIVERIES, Actor, emit_test
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
 from app.security.sealing import seal
 from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
 from app.webhooks.auditing import record_created, record_entry, record_update
+from app.webhooks.deliveries.cancellation import cancel_pending
 from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.quota import check_quota

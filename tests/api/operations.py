@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from flask import Flask
 
+from app.api.openapi.document import description
 from app.auth.guard import OR
 from app.factory import create_app
-from app.openapi.document import description
 from app.policy.permissions import PERMISSIONS, expand
 from app.values.ids import PREFIXES
 from config import load_settings

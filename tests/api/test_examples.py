@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.account.credentials.schemas import VerificationSchema
 from app.account.schemas import AccountSchema, UsageSchema
 from app.account.service import create_account
 from app.assets.examples import ASSET, ASSET_BODY, ASSET_CHANGE
-from app.boundaries.examples import OPEN_RING, REPORT
-from app.credentials.schemas import VerificationSchema
 from app.db.extensions import db
+from app.projects.boundaries.examples import OPEN_RING, REPORT
 from app.projects.examples import PROJECT, PROJECT_BODY, PROJECT_CHANGE
 from app.values import clock
 from tests.make import Client, make_asset, make_key, make_project

@@ -18,7 +18,6 @@ from flask import Flask
 
 from app.api import envelope, expensive
 from app.api.expensive import expensive_work
-from app.boundaries import validation
 from app.geometry import read_boundary
 from app.http import compression
 from app.http.errors import ServiceUnavailable
@@ -28,9 +27,10 @@ from app.policy.bounds import (
     EXPENSIVE_WAITING,
 )
 from app.projects import listing
+from app.projects.boundaries import validation
 from tests.api.server import gunicorn
+from tests.geometry.drawing import UNIT, polygon
 from tests.geometry.expensive_shapes import comb, zigzag
-from tests.geometry.shapes import UNIT, polygon
 from tests.make import Client, make_project
 from tests.waiting import PATIENCE, wait_for
 

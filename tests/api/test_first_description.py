@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.openapi.document import description
+from app.api.openapi.document import description
 from tests.make import second_app
 
 

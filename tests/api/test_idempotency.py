@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from app.credentials.service import revoke_credential
+from app.account.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.models import IdempotentResponse
 from app.values import clock

@@ -11,8 +11,8 @@ from flask import Flask
 from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from app.api.openapi.document import description
 from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
-from app.openapi.document import description
 from app.policy.permissions import PERMISSIONS, SCOPES
 from tests.api.operations import operations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.openapi.document import description
+from app.api.openapi.document import description
 from tests.api.operations import bare_app, operations
 from tests.make import Client, event_types, make_asset, make_project
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.credentials.service import revoke_credential
+from app.account.credentials.service import revoke_credential
 from app.db.extensions import db
 from tests.api.server import Server, gunicorn
 from tests.make import make_key

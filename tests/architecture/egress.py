@@ -1,6 +1,6 @@
 """Who may import a library that opens connections, and why that leads to no customer's address.
 
-What calls an address that a customer gave goes through ``app.egress``. So nothing else of the
+What calls an address that a customer gave goes through ``app.outbound``. So nothing else of the
 service touches the network, but for these modules, each with the libraries that it may import.
 """
 
@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from tests.architecture.sources import Sources, dotted, imported, parse
 
-EGRESS = ("app.egress", "app.egress.*")
+EGRESS = ("app.outbound", "app.outbound.*")
 
 # Libraries that connect, or that others connect with.
 _LIBRARIES = """
@@ -37,9 +37,9 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
     "app.jobs.wake_signals": ("redis", _VALKEY),
     "app.jobs.queue": ("redis rq", _VALKEY),
-    "app.postgresql.connection": ("psycopg", "the database at DATABASE_URL"),
+    "app.db.postgresql.connection": ("psycopg", "the database at DATABASE_URL"),
     "app.db.snapshots": ("psycopg", "likewise"),
-    "app.postgresql.unconfirmed": ("psycopg", "the driver's own exception"),
+    "app.db.postgresql.unconfirmed": ("psycopg", "the driver's own exception"),
     "app.jobs.valkey": ("redis", _VALKEY),
     "app.jobs.valkey_client": ("redis", f"{_VALKEY}; with Sentinels, the server that they name"),
     "app.jobs.after_commit": ("redis", _VALKEY),
@@ -49,27 +49,33 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),
     "app.doctor.checks.valkey": ("redis", _VALKEY),
     "app.doctor.doctor": ("redis", "Valkey's own exception"),
-    "app.single_sign_on.provider": ("httpx2", "the provider at OIDC_ISSUER, which names the rest"),
-    "app.single_sign_on.transport": ("httpx2 ssl", "likewise"),
-    "app.running.instance_lock": ("socket", _OWN),
-    "app.running.embedded": ("socket", _OWN),
-    "app.running.job_worker": ("redis", _VALKEY),
-    "app.running.rq_worker": ("redis rq", _VALKEY),
-    "app.running.part_registry": ("redis socket", f"{_VALKEY}; this machine's own name"),
-    "app.running.worker_registry": ("redis", _VALKEY),
-    "app.web_server.gunicorn_worker": ("socket", "connections that clients opened"),
-    "app.web_server.lingering_close": ("socket", "likewise"),
-    "app.web_server.refusals": ("socket", "likewise"),
-    "app.web_server.response_buffer": ("socket", "likewise"),
-    "app.running.supervisor": ("http.client socket", _OWN),
+    "app.people.single_sign_on.provider": (
+        "httpx2",
+        "the provider at OIDC_ISSUER, which names the rest",
+    ),
+    "app.people.single_sign_on.transport": ("httpx2 ssl", "likewise"),
+    "app.processes.instance_lock": ("socket", _OWN),
+    "app.processes.embedded": ("socket", _OWN),
+    "app.processes.job_worker": ("redis", _VALKEY),
+    "app.processes.rq_worker": ("redis rq", _VALKEY),
+    "app.processes.part_registry": ("redis socket", f"{_VALKEY}; this machine's own name"),
+    "app.processes.worker_registry": ("redis", _VALKEY),
+    "app.processes.web_server.gunicorn_worker": ("socket", "connections that clients opened"),
+    "app.processes.web_server.lingering_close": ("socket", "likewise"),
+    "app.processes.web_server.refusals": ("socket", "likewise"),
+    "app.processes.web_server.response_buffer": ("socket", "likewise"),
+    "app.processes.supervisor": ("http.client socket", _OWN),
     "app.jobs.scheduler": ("redis", _VALKEY),
     "app.usage.jobs": ("redis", _VALKEY),
     "app.limits.request_counts": ("redis", _VALKEY),
-    "app.deliveries.metrics": ("redis", _VALKEY),
-    "app.deliveries.jobs": ("redis", _VALKEY),
-    "app.operator.doctor_runs": ("redis", _VALKEY),
-    "app.operator.overview": ("redis", _VALKEY),
-    "app.features.reader_process": ("multiprocessing.connection", "a pipe to a process of its own"),
+    "app.webhooks.deliveries.metrics": ("redis", _VALKEY),
+    "app.webhooks.deliveries.jobs": ("redis", _VALKEY),
+    "app.doctor.doctor_runs": ("redis", _VALKEY),
+    "app.pages.operator.overview": ("redis", _VALKEY),
+    "app.imports.features.reader_process": (
+        "multiprocessing.connection",
+        "a pipe to a process of its own",
+    ),
 }
 
 

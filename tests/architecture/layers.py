@@ -1,114 +1,38 @@
-"""The layers, and which imports between packages are allowed.
+"""The layers of ``app``, and what import-linter cannot see of them.
 
-``LAYERS`` lists the packages of ``app`` from top to bottom. A module imports from its own layer and
-from those below. Packages of one layer may use each other in one direction only: a package that is
-used may not use its user, however long the way round.
+The contracts in ``pyproject.toml`` hold what modules import. Strings, names with an underscore and
+Flask's request are checked here.
 """
 
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 
-from tests.architecture.sources import Sources, functions, imported, imports, parse
+from tests.architecture.sources import ROOT, Sources, imported, imports, parse
 
-# What no line names is a package of pages and operations, on the layer RESOURCES.
-RESOURCES = "pages and operations"
-_ENTRY_POINTS = frozenset({
-    "wsgi", "worker", "gunicorn.conf", "app", "app.factory", "app.core", "app.serve", "app.cli",
-})  # fmt: skip
-LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("entry points", _ENTRY_POINTS),
-    (RESOURCES, frozenset()),
-    ("shared by pages", frozenset({"app.site"})),
-    ("shared by operations", frozenset({"app.api", "app.listing", "app.openapi"})),
-    ("instance", frozenset({"app.instance"})),
-    ("events", frozenset({"app.outbox", "app.audit", "app.audit_proof"})),
-    ("limits", frozenset({"app.limits"})),
-    ("authentication", frozenset({"app.auth"})),
-    ("tables", frozenset({"app.models"})),
-    ("processes", frozenset({"app.running", "app.web_server"})),
-    ("jobs", frozenset({"app.jobs"})),
-    ("services", frozenset({"app.http", "app.db", "app.postgresql", "app.security", "app.egress"})),
-    ("files and filters", frozenset({"app.formats", "app.cql"})),
-    ("shapes", frozenset({"app.shapes"})),
-    ("geometry", frozenset({"app.geometry"})),
-    ("values", frozenset({"app.values"})),
-    (
-        "policy",
-        frozenset(
-            {
-                "app.policy",
-                "config",
-                "config_mail",
-                "config_sso",
-                "config_valkey",
-                "config_values",
-            }
-        ),
-    ),
-)
-NAMES = tuple(name for name, _ in LAYERS)
+_CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+(_LAYERS,) = (each["layers"] for each in _CONTRACTS["contracts"] if each["type"] == "layers")
+LAYERS: tuple[tuple[str, ...], ...] = tuple(
+    tuple(re.findall(r"\w+", line)) for line in _LAYERS
+)  # from top to bottom
 
-# Inside a package of pages and operations, from top to bottom; what matches none is the last one.
-MODULES = (("routes", "views", "jobs", "blueprints"), ("schemas", "forms"), ())
-
-# Pages validate with the schemas of the API, so that both take the same.
-PAGES = "app.dashboard"
-
-# Functions that import, and why that is not at the top of the file.
-LATE_IMPORTS = {
-    ("app.factory", "create_app"): "openai and httpx2 take long, and few instances need them",
-    ("app.cli.context", "_runtime"): "help needs no application",
-    ("app.imports.jobs", "run_imports"): "most commands need no geometry",
-    ("app.history.jobs", "simplify_boundaries"): "likewise",
-    ("app.operator.jobs", "run_doctor"): "most processes need none of the checks",
-    ("app.cli.group", "invoke"): "help needs none of the libraries whose errors these are",
-}
-
-# Packages below ``app.api`` that may know Flask's request.
-KNOW_REQUESTS = ("app.http", "app.auth", "app.limits", "app.audit")
+# Below these, no package but ``http`` knows Flask's request.
+_OF_REQUESTS = next(place for place, names in enumerate(LAYERS) if "api" in names)
 REQUEST_NAMES = frozenset({"request", "session"})
 
 
 def package(module: str) -> str:
-    """``app.projects`` for ``app.projects.service``; ``app`` and the scripts are their own."""
-    return ".".join(module.split(".")[:2])
+    """``projects`` for ``app.projects.service``; empty for ``app`` and the scripts beside it."""
+    return module.split(".")[1] if module.startswith("app.") else ""
 
 
 def layer(module: str) -> int:
-    """The layer of a module, counted from the top."""
+    """The layer of a module, counted from the top. Scripts are above all of them."""
     own = package(module)
-    for number, (_, packages) in enumerate(LAYERS):
-        if own in packages:
-            return number
-    return NAMES.index(RESOURCES)
-
-
-def is_resource(module: str) -> bool:
-    return layer(module) == NAMES.index(RESOURCES)
-
-
-def height(module: str) -> int:
-    """The place of a module inside its package of pages and operations, counted from the top."""
-    last = module.rpartition(".")[2]
-    return next((place for place, names in enumerate(MODULES) if last in names), len(MODULES) - 1)
-
-
-def upward_imports(known: Sources) -> Iterator[str]:
-    """Imports of a higher layer, or, in a package, of its routes by its service."""
-    for module, source in known.items():
-        for node, target in imports(source, known):
-            if layer(target) < layer(module):
-                reason = f"{NAMES[layer(module)]} imports {NAMES[layer(target)]}"
-            elif package(module) == PAGES != package(target):
-                continue
-            elif is_resource(module) and height(target) < height(module) and is_resource(target):
-                reason = "its routes or schemas"
-            else:
-                continue
-            yield f"{module}:{node.lineno} imports {target}: {reason}"
+    return next((place for place, names in enumerate(LAYERS) if own in names), -1)
 
 
 def higher_names(known: Sources) -> Iterator[str]:
@@ -120,14 +44,14 @@ def higher_names(known: Sources) -> Iterator[str]:
             name = node.value
             if not name.startswith("app.") or " " in name or package(name) == package(module):
                 continue
-            if package(name) in map(package, known) and layer(name) <= layer(module) != 0:
+            if package(name) in map(package, known) and layer(name) <= layer(module) != -1:
                 yield f"{module}:{node.lineno} names {name}"
 
 
 def requests_below_operations(known: Sources) -> Iterator[str]:
-    """Modules below ``app.api`` that know Flask's request and may not."""
+    """Modules in the lower layers that know Flask's request."""
     for module, source in known.items():
-        if layer(module) <= NAMES.index("shared by operations") or package(module) in KNOW_REQUESTS:
+        if layer(module) <= _OF_REQUESTS or package(module) == "http":
             continue
         for node in ast.walk(parse(source)):
             for name in imported(node):
@@ -135,27 +59,10 @@ def requests_below_operations(known: Sources) -> Iterator[str]:
                     yield f"{module} imports {name}"
 
 
-def hidden_imports(known: Sources) -> Iterator[str]:
-    """Imports inside functions that are not in ``LATE_IMPORTS``."""
+def private_names(known: Sources) -> Iterator[str]:
+    """Imports of a name with a leading underscore from another module."""
     for module, source in known.items():
-        for function in functions(parse(source)):
-            if (module, function.name) in LATE_IMPORTS:
-                continue
-            for node in ast.walk(function):
-                if imported(node):
-                    yield f"{module}:{node.lineno} imports inside {function.name}"  # type: ignore[attr-defined]
-
-
-def cycle(known: Sources, *, of_packages: bool = False) -> list[str]:
-    """Modules, or packages, that import each other in a circle; empty when there is none."""
-    graph: dict[str, set[str]] = {}
-    for module, source in known.items():
-        own = package(module) if of_packages else module
-        targets = {target for _, target in imports(source, known)}
-        graph.setdefault(own, set()).update(map(package, targets) if of_packages else targets)
-        graph[own].discard(own)
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
+        for node, _ in imports(source, known):
+            for name in imported(node):
+                if name.rpartition(".")[2].startswith("_"):
+                    yield f"{module}:{node.lineno} imports {name}"

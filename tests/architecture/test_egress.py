@@ -64,7 +64,7 @@ def test_what_does_not_connect_passes(source: str) -> None:
 
 
 def test_the_egress_itself_passes() -> None:
-    assert list(other_ways({"app.egress.client": "import socket"})) == []
+    assert list(other_ways({"app.outbound.client": "import socket"})) == []
     assert list(other_ways({"app.core.egresses": "import socket"}))
 
 

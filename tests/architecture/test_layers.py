@@ -1,51 +1,94 @@
-"""Imports go downward, stand at the top of a file, and run in no circle."""
+"""The README lists the packages as they are, an address leads to the package of its name, and
+nothing goes around the contracts of import-linter."""
 
 from __future__ import annotations
 
-import ast
 import re
+from collections.abc import Iterator
+from functools import partial
+from inspect import unwrap
 
 import pytest
+from flask import Flask
 
-from config import ROOT
 from tests.architecture.layers import (
-    LATE_IMPORTS,
     LAYERS,
-    NAMES,
-    RESOURCES,
-    cycle,
-    hidden_imports,
     higher_names,
-    is_resource,
     layer,
     package,
+    private_names,
     requests_below_operations,
-    upward_imports,
 )
-from tests.architecture.sources import functions, imported, parse, sources
+from tests.architecture.sources import ROOT, sources
+
+_ROW = re.compile(r"^\| (`/.*?) \| `(app/[a-z_/]+)/` \|", re.M)
 
 
-def test_every_layer_is_in_use() -> None:
-    present = {package(module) for module in sources()}
-    assert {name for _, packages in LAYERS for name in packages} <= present
+def listed() -> list[str]:
+    """The packages in the order of README's list."""
+    _, _, section = (ROOT / "README.md").read_text().partition("## How it is built")
+    return re.findall(r"^\| `(\w+)(?:/|\.py)` \|", section, re.M)
 
 
-def test_the_readme_shows_the_layers() -> None:
-    _, _, picture = (ROOT / "README.md").read_text().partition("## How it is built")
-    rows = re.findall(r"^│ ([a-z ]{22}) (.*?) *│$", picture, re.M)
-    shown: dict[str, set[str]] = {}
-    for label, names in rows:
-        shown.setdefault(label.strip() or list(shown)[-1], set()).update(names.split())
-    assert tuple(shown) == NAMES
-    packages = {package(module) for module in sources() if is_resource(module)}
-    assert shown[RESOURCES] == {name.removeprefix("app.") for name in packages}
-    for name, known in LAYERS:
-        if name not in (RESOURCES, "entry points", "policy"):
-            assert shown[name] == {each.removeprefix("app.") for each in known}
+def exceptions() -> dict[str, str]:
+    """The addresses of the tour's table, each with the package that is behind it."""
+    rows = _ROW.findall((ROOT / "docs/tour.md").read_text())
+    return {
+        address.strip("`"): folder.replace("/", ".")
+        for addresses, folder in rows
+        for address in addresses.split(", ")
+    }
 
 
-def test_imports_go_downward() -> None:
-    assert list(upward_imports(sources())) == []
+def expected(address: str) -> str:
+    """The package of an address whose name leads to it: ``/v1/x`` is ``app.x``, and a page at
+    ``/x`` is ``app.pages.x``."""
+    first, _, rest = address.removeprefix("/").replace("-", "_").partition("/")
+    return f"app.{rest.partition('/')[0]}" if first == "v1" else f"app.pages.{first}"
+
+
+def _begins(address: str, prefix: str) -> bool:
+    return address == prefix or (address.startswith(f"{prefix.rstrip('/')}/") and prefix != "/")
+
+
+def elsewhere(app: Flask, table: dict[str, str]) -> Iterator[str]:
+    """Addresses whose view is neither where their name leads nor where the table says."""
+    for rule in app.url_map.iter_rules():
+        view = unwrap(app.view_functions[rule.endpoint])
+        module = (view.func if isinstance(view, partial) else view).__module__
+        named = max((each for each in table if _begins(rule.rule, each)), key=len, default="")
+        own = table[named] if named else expected(rule.rule)
+        if not f"{module}.".startswith(f"{own}."):
+            yield f"{rule.rule} is in {module}"
+
+
+def test_an_address_leads_to_its_package(app: Flask) -> None:
+    assert list(elsewhere(app, exceptions())) == []
+
+
+def test_the_tour_lists_no_address_that_leads_to_its_package(app: Flask) -> None:
+    table = exceptions()
+    needless = [
+        each
+        for each in table
+        if not list(elsewhere(app, {other: table[other] for other in table if other != each}))
+    ]
+    assert needless == []
+
+
+def test_an_address_elsewhere_is_seen() -> None:
+    fake = Flask("fake")
+    fake.add_url_rule("/v1/bees", "bees", listed, methods=["GET"])
+    assert f"/v1/bees is in {__name__}" in list(elsewhere(fake, {}))
+
+
+def test_the_readme_lists_every_package() -> None:
+    assert sorted(listed()) == sorted({package(module) for module in sources()} - {""})
+
+
+def test_the_readme_lists_packages_from_top_to_bottom() -> None:
+    places = [layer(f"app.{name}") for name in listed()]
+    assert places == sorted(places)
 
 
 def test_no_package_names_a_higher_one() -> None:
@@ -56,47 +99,13 @@ def test_requests_are_known_above_only() -> None:
     assert list(requests_below_operations(sources())) == []
 
 
-def test_imports_stand_at_the_top_of_a_file() -> None:
-    assert list(hidden_imports(sources())) == []
+def test_private_names_stay_in_their_module() -> None:
+    assert list(private_names(sources())) == []
 
 
-def test_modules_import_in_no_circle() -> None:
-    assert cycle(sources()) == []
-
-
-def test_packages_import_in_no_circle() -> None:
-    assert cycle(sources(), of_packages=True) == []
-
-
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [
-        ("app", "entry points"),
-        ("app.cli.bees", "entry points"),
-        ("app.bees.service", "pages and operations"),
-        ("app.auth.guard", "authentication"),
-        ("app.values.ids", "values"),
-    ],
-)
-def test_a_module_has_the_layer_of_its_package(module: str, name: str) -> None:
-    assert NAMES[layer(module)] == name
-
-
-def test_an_import_upward_is_seen() -> None:
-    fake = {"app.values.ids": "from app.models import Project", "app.models": ""}
-    assert list(upward_imports(fake)) == [
-        "app.values.ids:1 imports app.models: values imports tables"
-    ]
-
-
-def test_a_service_that_imports_its_routes_is_seen() -> None:
-    fake = {"app.bees.service": "import app.bees.routes", "app.bees.routes": ""}
-    assert len(list(upward_imports(fake))) == 1
-
-
-@pytest.mark.parametrize("name", ["app.bees.jobs.fly", "app.trees.jobs.fall"])
+@pytest.mark.parametrize("name", ["app.pages.bees.fly", "app.maintenance.jobs.prune"])
 def test_a_name_of_a_higher_package_is_seen(name: str) -> None:
-    fake = {"app.jobs.queue": f"JOB = '{name}'", "app.bees.jobs": "", "app.trees.jobs": ""}
+    fake = {"app.jobs.queue": f"JOB = '{name}'", "app.pages.bees": "", "app.maintenance.jobs": ""}
     assert list(higher_names(fake)) == [f"app.jobs.queue:1 names {name}"]
 
 
@@ -107,42 +116,17 @@ def test_a_package_may_name_itself() -> None:
 def test_a_low_module_that_knows_requests_is_seen() -> None:
     fake = {
         "app.db.bees": "from flask import Flask, request",
-        "app.http.bees": "from flask import g",
+        "app.http.bees": "from flask import request",
+        "app.site.bees": "from flask import request",
     }
     assert list(requests_below_operations(fake)) == ["app.db.bees imports flask.request"]
 
 
-def test_an_import_inside_a_function_is_seen() -> None:
-    fake = {"app.bees.service": "def fly():\n    from app.trees import service"}
-    assert list(hidden_imports(fake)) == ["app.bees.service:2 imports inside fly"]
+def test_a_private_name_elsewhere_is_seen() -> None:
+    fake = {"app.bees.service": "from app.trees.listing import _trees", "app.trees.listing": ""}
+    assert len(list(private_names(fake))) == 1
 
 
-def test_create_app_may_import() -> None:
-    assert not list(hidden_imports({"app.factory": "def create_app():\n    import app.trees"}))
-
-
-def test_functions_that_may_import_do() -> None:
-    for module, name in LATE_IMPORTS:
-        tree = parse(sources()[module])
-        bodies = [node for node in functions(tree) if node.name == name]
-        assert any(imported(node) for body in bodies for node in ast.walk(body)), (module, name)
-
-
-def test_a_circle_of_modules_is_seen() -> None:
-    fake = {
-        "app.a.service": "from app.b.service import b",
-        "app.b.service": "from app.c import service",
-        "app.c.service": "import app.a.service",
-    }
-    assert set(cycle(fake)) == set(fake)
-
-
-def test_a_circle_of_packages_is_seen() -> None:
-    fake = {
-        "app.a.one": "import app.b.one",
-        "app.a.two": "",
-        "app.b.one": "import app.c.one",
-        "app.c.one": "import app.a.two",
-    }
-    assert cycle(fake) == []
-    assert set(cycle(fake, of_packages=True)) == {"app.a", "app.b", "app.c"}
+def test_the_layers_are_read() -> None:
+    assert LAYERS[0] == ("serve",)
+    assert LAYERS[-1] == ("policy",)

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 import pytest
 
-from app.applications.service import find_application
+from app.oauth.applications.service import find_application
 from tests.auth.test_page_matrix import Route, routes, things
 from tests.cells import every_cell
-from tests.dashboard.support import MULTIPART, browser_of, post, several_parts
 from tests.make import (
     Browser,
     Client,
@@ -23,6 +22,7 @@ from tests.make.audit import new_entries
 from tests.make.browser import Page
 from tests.make.features import collection, feature
 from tests.make.imports import make_import
+from tests.pages.support import MULTIPART, browser_of, post, several_parts
 from trials.faults.heavy.form_fields import FIELDS_OF
 
 # The action that is entered; None: nothing is changed in the account.
@@ -79,7 +79,7 @@ ACTIONS: Final[dict[str, str | None]] = {
     "/webhooks/new": "webhook.created",
     "/welcome/key": "api_key.created",
 }
-# Flows of their own: tests/audit/test_people.py, tests/single_sign_on/test_audit.py,
+# Flows of their own: tests/audit/test_people.py, tests/people/single_sign_on/test_audit.py,
 # tests/deletion.
 _OF_PEOPLE: Final = (
     *("/login", "/logout", "/register", "/register/confirm/<token>", "/forgot-password"),
@@ -91,8 +91,8 @@ _OF_PEOPLE: Final = (
     *("/invitations", "/invitations/decline", "/profile/deletion"),
     *("/settings/deletion", "/settings/deletion/cancel", "/accounts/<slug>/deletion"),
 )
-_OF_OPERATORS: Final = "/operator"  # likewise, in other logs: tests/operator/test_audit.py
-_FACTOR: Final = "/second-factor"  # likewise: tests/second_factor/test_audit.py
+_OF_OPERATORS: Final = "/operator"  # likewise, in other logs: tests/pages/operator/test_audit.py
+_FACTOR: Final = "/second-factor"  # likewise: tests/people/second_factor/test_audit.py
 # What must be posted before, below the same path.
 _BEFORE: Final = {
     "/projects/<project_id>/delete": "archive",

@@ -9,7 +9,6 @@ from app.auth.memberships import memberships_of
 from app.db.extensions import db
 from app.models import User
 from app.policy.audit import INSTANCE
-from tests.dashboard.support import browser_of, post, signed_in_browser
 from tests.make import Browser, Client, make_application, make_invited, make_member
 from tests.make import invitation_token as token_of
 from tests.make.audit import audit_entries, new_entries
@@ -18,6 +17,7 @@ from tests.make.mails import link_in, mails_to
 from tests.make.members import new_email
 from tests.make.oauth import bearer, exchange, grant_tokens
 from tests.oauth.support import authorize_url, redirect_query
+from tests.pages.support import browser_of, post, signed_in_browser
 
 pytestmark = pytest.mark.both
 

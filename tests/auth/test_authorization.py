@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.account.credentials.service import revoke_credential
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
-from app.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.security import tokens
 from tests.api.operations import operations

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from app.account.credentials.service import list_credentials
 from app.auth.sessions import start_session
-from app.credentials.service import list_credentials
 from app.db.extensions import db
 from app.models import Session
 from app.values import clock

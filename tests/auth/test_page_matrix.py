@@ -8,13 +8,12 @@ from typing import Final, NamedTuple
 
 import pytest
 
+from app.account.members.service import remove_member
 from app.db.extensions import db
-from app.members.service import remove_member
 from app.site.pages import PageBlueprint
 from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
 from tests.auth.page_table import ROLES, TABLE
 from tests.cells import every_cell
-from tests.dashboard.support import post, signed_in_browser
 from tests.make import (
     Browser,
     Client,
@@ -27,6 +26,7 @@ from tests.make import (
     operator_of,
 )
 from tests.make.browser import Page
+from tests.pages.support import post, signed_in_browser
 
 # Things of an account that paths name, besides those of the API.
 MORE_FILLERS: Final = {

@@ -9,10 +9,10 @@ from sqlalchemy import delete, select
 
 from app.audit.entries import Target, record
 from app.audit.origin import Actor, Via, acting
-from app.dashboard.audit_log.sentences import action_groups
 from app.db.extensions import db
 from app.factory import create_app
 from app.models import Account, AuditEntry
+from app.pages.audit_log.sentences import action_groups
 from config import load_settings
 from tests.browser.conftest import Visitor
 from tests.browser.forest_scenes import create, settle

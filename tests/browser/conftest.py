@@ -21,12 +21,12 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from config import ROOT
 from tests.browser.chromium import NoBrowser, chromium
-from tests.egress.receivers import Authority, Receiver, make_authority
 from tests.mail.servers import Inbox, smtp_server
 from tests.make.apps import CHEAP_PASSWORDS
 from tests.make.browser import PASSWORD
 from tests.make.mails import link_in
 from tests.node import skip
+from tests.outbound.receivers import Authority, Receiver, make_authority
 from tests.ports import free_port
 from tests.waiting import PATIENCE, wait_for
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, CDPSession
 
 from tests.browser.conftest import Instance, Visitor
 from tests.make.browser import PASSWORD
-from tests.second_factor.support import Factor
+from tests.people.second_factor.support import Factor
 
 OWN = "/profile/second-factor"
 

@@ -10,10 +10,15 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from app.single_sign_on.provider import CALLBACK
+from app.people.single_sign_on.provider import CALLBACK
 from tests.browser.conftest import Instance, Visitor, new_address, running_instance, sign_up
+from tests.people.single_sign_on.real_provider import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    claims,
+    real_provider,
+)
 from tests.ports import free_port
-from tests.single_sign_on.real_provider import CLIENT_ID, CLIENT_SECRET, claims, real_provider
 
 LINK = "Sign in with Green Woods"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.account_export.archives import Archive
 from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.exports.account_export.archives import Archive
 
 pytestmark = pytest.mark.slow
 

@@ -6,13 +6,13 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import select
 
+from app.account.deletion.jobs import delete_accounts
 from app.db.extensions import db
-from app.deletion.jobs import delete_accounts
 from app.factory import create_app
 from app.models import Account
 from config import load_settings
+from tests.account.deletion.support import make_due
 from tests.browser.conftest import Instance, Visitor, new_address, sign_up
-from tests.deletion.support import make_due
 from tests.make.browser import PASSWORD
 
 

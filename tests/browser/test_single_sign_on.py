@@ -18,7 +18,7 @@ from tests.browser.single_sign_on_scenes import (
 )
 from tests.browser.test_appearance import DESKTOP, PHONE, faults_of
 from tests.make.browser import PASSWORD
-from tests.single_sign_on.real_provider import claims
+from tests.people.single_sign_on.real_provider import claims
 
 
 @pytest.fixture(scope="module")

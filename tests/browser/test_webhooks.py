@@ -11,7 +11,7 @@ from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.browser.forest_scenes import create
 from tests.browser.test_forest_keyboard import push, write
 from tests.browser.test_keyboard import press, reach
-from tests.egress.receivers import Receiver, answering
+from tests.outbound.receivers import Receiver, answering
 
 pytestmark = pytest.mark.slow
 

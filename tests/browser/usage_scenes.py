@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from sqlalchemy import select, update
 
+from app.account.credentials.service import create_credential
 from app.account.service import set_plan
-from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.factory import create_app
 from app.models import Account, AccountUsage, CredentialRequest, DeprecatedRequest, RequestCount

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor, receiver_of
 from tests.browser.forest_scenes import settle
-from tests.egress.receivers import answering
+from tests.outbound.receivers import answering
 
 Scene = tuple[str, Visitor]
 _HOSTILE = ('<b>Bold</b> & "quoted"', "مستقبل الأحداث", "Unbroken" * 25)

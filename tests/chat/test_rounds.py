@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from app.account.credentials.service import revoke_credential
 from app.chat import tools
-from app.credentials.service import revoke_credential
 from app.db.extensions import db
 from tests.chat.conftest import ask, reply
 from tests.chat.server import ModelServer, says, wants

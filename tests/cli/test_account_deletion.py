@@ -9,12 +9,12 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
+from app.account.deletion.contents import delete_account
 from app.db.extensions import db
-from app.deletion.contents import delete_account
 from app.policy.audit import INSTANCE
+from tests.account.deletion.contents import fill, index_rows, rows_of_account
+from tests.account.deletion.support import make_due, run_job, set_deletion
 from tests.cli.conftest import Run
-from tests.deletion.contents import fill, index_rows, rows_of_account
-from tests.deletion.support import make_due, run_job, set_deletion
 from tests.make import Client, make_account, make_member, make_project, sign_in, sign_up
 from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of

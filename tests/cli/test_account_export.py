@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from app.account_export import contents
-from tests.account_export.archives import Archive, archive_of
+from app.exports.account_export import contents
 from tests.cli.conftest import Run
+from tests.exports.account_export.archives import Archive, archive_of
 from tests.make import Client, make_asset, make_project, make_webhook, square
 
 

@@ -12,9 +12,9 @@ import orjson
 import pytest
 
 from app.policy.audit import INSTANCE
+from tests.account.deletion.support import set_deletion
 from tests.cells import every_cell
 from tests.cli.conftest import Run
-from tests.deletion.support import set_deletion
 from tests.make import (
     Client,
     make_account,

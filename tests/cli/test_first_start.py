@@ -13,9 +13,9 @@ from flask import Flask
 
 from app.account.operator import first_account, list_accounts
 from app.account.service import create_account
-from app.cli.first_start import welcome
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.demo.first_start import welcome
 from tests.cli.conftest import runner
 from tests.make import Client
 
@@ -123,7 +123,7 @@ def test_of_two_first_starts_one_makes_the_demo(
         looks.append(first_account() if looks else None)
         return looks[-1]
 
-    monkeypatch.setattr("app.cli.first_start.first_account", late)
+    monkeypatch.setattr("app.demo.first_start.first_account", late)
     monkeypatch.setattr("app.account.service._free_slug", lambda _: "canopy-demo")
     assert "bin/canopy key create --account canopy-demo" in said(migrated)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.features import existing, project_targets
 from app.imports import applying
+from app.imports.features import existing, project_targets
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.make import Client, make_project, square

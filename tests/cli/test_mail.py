@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from config_mail import mail_server
+from app.settings.mail import mail_server
 from tests.cli.conftest import Run, runner
 from tests.mail.servers import smtp_server
 from tests.make import second_app

@@ -20,7 +20,7 @@ from app.factory import create_app
 from app.jobs.valkey import connect
 from app.mail.leases import Contents
 from app.models import Mail, Webhook
-from app.running.part_registry import Announcer, running_parts
+from app.processes.part_registry import Announcer, running_parts
 from app.security.sealing import key_check, reseal, seal, unseal
 from app.values import clock
 from config import load_settings

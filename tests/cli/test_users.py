@@ -8,7 +8,7 @@ import secrets
 from flask import Flask
 
 from app.db.extensions import db
-from app.single_sign_on.identities import add_identity
+from app.people.single_sign_on.identities import add_identity
 from tests.cli.conftest import Run
 from tests.make import Client, mails_to, make_invited, make_member, sign_in, sign_up, text_of
 from tests.make.browser import Browser

@@ -20,9 +20,9 @@ from app.cli import webhooks
 from app.cli.certificates import ensure_certificates
 from config import ROOT, Settings
 from tests.cli.conftest import Run
-from tests.egress.conftest import LOOPBACK
 from tests.make import Client, events, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
+from tests.outbound.conftest import LOOPBACK
 from tests.ports import free_port
 from tests.waiting import PATIENCE, wait_for
 from tests.webhooks.job import deliver_due, forget_deliveries

@@ -14,9 +14,9 @@ from prometheus_client import REGISTRY
 from app.db import replica
 from app.factory import create_app
 from config import SettingsError, load_settings
+from tests.db.postgresql.standby import Standby, standby_of
 from tests.make import Client, make_account, make_project, second_app
 from tests.postgres import PostgresServer
-from tests.postgresql.standby import Standby, standby_of
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.both

@@ -9,7 +9,6 @@ from flask import Flask
 from sqlalchemy import update
 
 from app.db.extensions import db
-from app.deliveries.jobs import shorten_delivery_waits
 from app.mail.jobs import shorten_mail_waits
 from app.mail.service import queue_mail
 from app.models import Delivery, Mail
@@ -17,9 +16,10 @@ from app.policy.deliveries import RETRY_AFTER
 from app.policy.mails import LEASE
 from app.policy.mails import RETRY_AFTER as MAIL_RETRY_AFTER
 from app.values import clock
-from tests.deliveries.makers import queue
+from app.webhooks.deliveries.jobs import shorten_delivery_waits
 from tests.make import Client, make_account
 from tests.make.webhooks import make_webhook
+from tests.webhooks.deliveries.makers import queue
 
 pytestmark = pytest.mark.both
 

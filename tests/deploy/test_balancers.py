@@ -12,7 +12,7 @@ import pytest
 from app.http.errors import BadRequest, ServiceUnavailable
 from tests.deploy.files import text
 from tests.deploy.test_proxies import NGINX, refusals
-from tests.egress.authority import make_authority
+from tests.outbound.authority import make_authority
 from trials.machines.programs import find_installed
 from trials.machines.servers import without_user
 

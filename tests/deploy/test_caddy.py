@@ -19,7 +19,7 @@ from tests.architecture.sources import ROOT
 from tests.deploy.files import text, tool
 from tests.deploy.test_proxies import LIMIT
 from tests.ports import free_port
-from tests.running.instances import wait_for
+from tests.processes.instances import wait_for
 
 Response = tuple[int, dict[str, str], dict[str, Any]]
 

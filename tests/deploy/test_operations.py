@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 
 from app.http.logging import JsonFormatter
 from app.monitoring.delivery_metrics import delivery_registry
-from app.web_server import refusals
+from app.processes.web_server import refusals
 from tests.deploy.files import text
 from tests.make import Client
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import worker
-from app.running.rq_worker import GIVE_UP_WITHIN
+from app.processes.rq_worker import GIVE_UP_WITHIN
 from config import load_settings
 from tests.deploy.files import (
     DEFAULTS,

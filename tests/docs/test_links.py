@@ -77,8 +77,8 @@ def test_a_link_to_a_heading_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_path_is_seen_in_a_drawing_and_in_no_address() -> None:
-    page = "```\n3  app/bees/service.py …  app/outbox.py\n```\n.venv/bin/x http://a/docs/b $X/app/c"
-    assert paths(page) == {"app/bees/service.py", "app/outbox.py"}
+    page = "```\n3  app/bees/service.py …  app/hive.py\n```\n.venv/bin/x http://a/docs/b $X/app/c"
+    assert paths(page) == {"app/bees/service.py", "app/hive.py"}
 
 
 def test_a_quotation_that_went_stale_is_seen(tmp_path: Path) -> None:

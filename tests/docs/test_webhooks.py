@@ -15,22 +15,22 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 from werkzeug.test import TestResponse
 
-from app.deliveries.sender_pool import status_error
 from app.events.catalogue import schema_of
 from app.policy import deliveries as policy
 from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import FailureReason
 from app.security.webhook_signing import request_headers, signatures
 from app.values.strict_json import loads
+from app.webhooks.deliveries.sender_pool import status_error
 from app.webhooks.record import STATUSES
 from app.webhooks.schemas import REASONS
 from tests.architecture.documents import documents
-from tests.deliveries.makers import MOMENT
 from tests.docs.pages import blocks, commands
 from tests.docs.test_oauth import fits, in_words, tables
-from tests.egress.conftest import LOOPBACK
 from tests.make import Client, second_app
 from tests.make.webhooks import make_log
+from tests.outbound.conftest import LOOPBACK
+from tests.webhooks.deliveries.makers import MOMENT
 
 PAGE = documents()["docs/webhooks.md"]
 ADDRESS = "http://127.0.0.1:8000"

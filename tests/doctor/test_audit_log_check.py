@@ -8,7 +8,7 @@ import pytest
 
 from app.doctor.checks import audit_log
 from app.doctor.results import Status
-from tests.audit_log.logs import sql, write
+from tests.audit.log.logs import sql, write
 from tests.conftest import DATABASES
 from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance

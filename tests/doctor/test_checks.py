@@ -18,7 +18,7 @@ from app.doctor.results import Status
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import connect
 from app.limits.request_counts import CHANGED
-from app.running.part_registry import Part, _announce
+from app.processes.part_registry import Part, _announce
 from app.security.sealing import key_check
 from app.values import clock
 from config import load_settings

@@ -10,10 +10,10 @@ from flask import Flask
 
 from app.doctor.doctor import run_checks
 from app.doctor.results import Result, Status
+from tests.db.postgresql.standby import Standby, standby_of
 from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.postgres import PostgresServer
-from tests.postgresql.standby import Standby, standby_of
 
 
 def results(instance: Flask, *standbys: str) -> list[Result]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.doctor.results import Status
+from tests.db.postgresql.standby import Standby
 from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
-from tests.postgresql.standby import Standby
 
 
 def check(make_instance: MakeInstance, url: str) -> tuple[Status, str]:

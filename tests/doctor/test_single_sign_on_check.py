@@ -10,7 +10,7 @@ from app.doctor.results import Result, Status
 from config import load_settings
 from tests.doctor.test_doctor import environ_of
 from tests.maintenance.conftest import MakeInstance
-from tests.single_sign_on.fake_provider import fake_provider
+from tests.people.single_sign_on.fake_provider import fake_provider
 
 SETTINGS = {"OIDC_CLIENT_ID": "canopy", "OIDC_CLIENT_SECRET": "a secret of the tests"}
 

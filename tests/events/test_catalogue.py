@@ -9,11 +9,11 @@ import pytest
 from flask import Flask
 from jsonschema_rs import Draft202012Validator, meta
 
-from app.audit_log.schemas import AuditCheckpointSchema, AuditEntrySchema
+from app.audit.log.schemas import AuditCheckpointSchema, AuditEntrySchema
 from app.db.extensions import db
 from app.events import catalogue
 from app.events.catalogue import DIALECT, TYPES, example_of, schema_of
-from app.outbox import Actor, emit
+from app.events.outbox import Actor, emit
 from app.policy.events import EVENTS, PROJECT_FIELDS, EventKind
 from app.values.strict_json import dumps
 from tests import statement_checks

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.db.extensions import db
-from app.outbox import Actor, emit
+from app.events.outbox import Actor, emit
 from app.policy.events import EVENTS, PROJECT_FIELDS, includes
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
+from app.account.credentials.service import revoke_credential
+from app.account.deletion.contents import delete_account
 from app.auth.sessions import list_sessions, switch_account
-from app.credentials.service import revoke_credential
 from app.db.extensions import db
-from app.deletion.contents import delete_account
 from app.downloads import access, files
 from app.formats.writers import source
-from app.operator.operators import remove_operator
-from tests.account_export.archives import PATH, Archive
-from tests.dashboard.support import signed_in_browser
+from app.people.operators import remove_operator
+from tests.exports.account_export.archives import PATH, Archive
 from tests.make import (
     Browser,
     Client,
@@ -27,6 +26,7 @@ from tests.make import (
     make_project,
 )
 from tests.make.oauth import ask_token
+from tests.pages.support import signed_in_browser
 
 MEMBERS = "/v1/account/members"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.account_export.archives import PATH
-from tests.dashboard.support import signed_in_browser
+from tests.exports.account_export.archives import PATH
 from tests.make import Client, make_project
 from tests.make.audit import new_entries
+from tests.pages.support import signed_in_browser
 
 FILES = (
     "/v1/exports/projects",

@@ -16,7 +16,7 @@ from app.policy.files import EXPORT_RETRY_SECONDS, EXPORTS_AT_ONCE
 from tests.api.server import Server, gunicorn
 from tests.exports.streams import fill, request, rest
 from tests.make import Client, make_account
-from tests.running.instances import wait_for
+from tests.processes.instances import wait_for
 
 pytestmark = pytest.mark.slow
 

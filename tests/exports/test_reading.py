@@ -10,7 +10,7 @@ from prometheus_client import REGISTRY
 
 from app.db import queries, replica
 from app.exports.service import Export, write_export
-from app.listing import scanning
+from app.lists import scanning
 from tests.make import Client, make_account, make_project, second_app, square
 
 pytestmark = pytest.mark.both

@@ -25,8 +25,8 @@ from tests.exports.streams import (
     without_table,
 )
 from tests.make import make_account, make_key
+from tests.processes.web_server.servers import PATIENT
 from tests.waiting import wait_for
-from tests.web_server.servers import PATIENT
 
 PROJECTS = 350  # of 40 KB each: more than the buffers of a connection hold
 FORMATS = pytest.mark.parametrize("format_name", ["geojson", "gpkg"])

@@ -19,7 +19,7 @@ from schemathesis.core import NotSet
 from schemathesis.generation import GenerationMode
 from werkzeug.test import TestResponse
 
-from app.openapi.document import description
+from app.api.openapi.document import description
 from tests.api.operations import BEFORE, Operation, fill, prepare
 from tests.make import Client, make_account
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tests.geometry.shapes import Ring, box, multipolygon, polygon
+from tests.geometry.drawing import Ring, box, multipolygon, polygon
 
 Geometry = dict[str, Any]
 

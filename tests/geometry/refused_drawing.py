@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.geometry.shapes import BOWTIE, TEN, UNIT, Told, box, multipolygon, polygon
+from tests.geometry.drawing import BOWTIE, TEN, UNIT, Told, box, multipolygon, polygon
 
 EDGES: dict[str, tuple[Any, list[Told]]] = {
     "across the antimeridian, out and back": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.geometry.shapes import BOWTIE, INFINITE, NAN, TEN, UNIT, Told, multipolygon, polygon
+from tests.geometry.drawing import BOWTIE, INFINITE, NAN, TEN, UNIT, Told, multipolygon, polygon
 
 MEMBERS: dict[str, tuple[Any, list[Told]]] = {
     "null": (None, [Told("not_an_object", field="geometry")]),

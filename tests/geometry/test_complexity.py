@@ -15,6 +15,7 @@ from app.geometry import GeometryInvalid, Problem, boundary, faults, read_bounda
 from app.geometry.complexity import is_too_complex, validation_seconds
 from app.geometry.polygons import build_polygons
 from tests.cells import every_cell
+from tests.geometry.drawing import box, multipolygon, polygon
 from tests.geometry.expensive_shapes import (
     SHAPES,
     Geometry,
@@ -27,7 +28,6 @@ from tests.geometry.expensive_shapes import (
     zigzag,
     zigzag_and_squares,
 )
-from tests.geometry.shapes import box, multipolygon, polygon
 from tests.geometry.sizes import largest, rings_of
 from tests.processor_time import is_within
 

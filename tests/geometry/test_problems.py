@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from app.geometry import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem, read_boundary
-from tests.geometry.refused_drawing import EDGES, SEVERAL, VALIDITY
-from tests.geometry.refused_structure import MEMBERS, STRUCTURE
-from tests.geometry.shapes import (
+from tests.geometry.drawing import (
     BOWTIE,
     NO_NUMBERS,
     TEN,
@@ -20,6 +18,8 @@ from tests.geometry.shapes import (
     multipolygon,
     polygon,
 )
+from tests.geometry.refused_drawing import EDGES, SEVERAL, VALIDITY
+from tests.geometry.refused_structure import MEMBERS, STRUCTURE
 
 
 def problems_of(value: object) -> list[Problem]:

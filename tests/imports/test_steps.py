@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from app.events.outbox import NEW_DELIVERIES
 from app.imports import leases, reading
 from app.imports import steps as jobs_steps
 from app.jobs.wake_signals import WakeSignal
-from app.outbox import NEW_DELIVERIES
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
 from tests.make import Client, event_types, make_asset, make_project, make_webhook, square

@@ -1,4 +1,4 @@
-// Coordinates as people write them. The server reads the same cases: tests/dashboard/test_coordinates.py.
+// Coordinates as people write them. The server reads the same cases: tests/pages/test_coordinates.py.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import test from "node:test";
 
 import { readDegrees, splitBoth } from "../../app/site/static/js/coordinates.js";
 
-const CASES = JSON.parse(readFileSync(new URL("../dashboard/coordinates.json", import.meta.url), "utf8"));
+const CASES = JSON.parse(readFileSync(new URL("../pages/coordinates.json", import.meta.url), "utf8"));
 
 test("degrees are read as the server reads them", () => {
   for (const [text, axis, degrees] of CASES.degrees) {

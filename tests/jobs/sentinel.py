@@ -13,7 +13,7 @@ from urllib.parse import quote
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.running import embedded
+from app.processes import embedded
 from tests.ports import free_port
 from tests.waiting import PATIENCE, wait_for
 

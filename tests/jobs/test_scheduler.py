@@ -13,7 +13,7 @@ from app.jobs.queue import DELIVERIES, GENERAL, job_queue
 from app.jobs.registry import Job, register
 from app.jobs.scheduler import Scheduler
 from app.jobs.wake_signals import WakeSignal
-from app.running import embedded
+from app.processes import embedded
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,8 @@ from app.doctor.results import Status
 from app.jobs import valkey, valkey_client
 from app.jobs.valkey import Valkey, connect
 from app.jobs.valkey_client import ASK_AGAIN, PrimaryPool, make_client
+from app.settings.valkey import sentinel_address
 from config import SettingsError
-from config_valkey import sentinel_address
 from tests.jobs.sentinel import NAME, Group, Server, sentinel_group
 from tests.make import Client, make_account, second_app
 from tests.waiting import wait_for

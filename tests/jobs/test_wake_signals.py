@@ -15,11 +15,11 @@ from redis import Redis
 from redis.exceptions import RedisError
 from rq import Queue
 
+from app.events.outbox import NEW_DELIVERIES
 from app.jobs import wake_signals
 from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect
 from app.jobs.wake_signals import WakeSignal
-from app.outbox import NEW_DELIVERIES
 from app.policy.deliveries import ATTEMPT_SECONDS, RUN_SECONDS
 from tests.waiting import PATIENCE, wait_for
 

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from flask import Flask
 
-from app.openapi.document import description
+from app.api.openapi.document import description
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 from tests.make import Client, make_account, make_project, second_app, square

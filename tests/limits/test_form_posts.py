@@ -207,7 +207,7 @@ def test_a_button_with_a_token_is_limited_too(
     browser.get("/login")
     browser.submit(email=email, password=OWNERS_PASSWORD)
     token = browser.get(path).form().fields
-    monkeypatch.setattr("app.members.views.accept_invitation", lambda _: None)
+    monkeypatch.setattr("app.pages.invitations.views.accept_invitation", lambda _: None)
     found = [browser.send(path, **token).status for _ in range(6)]
     assert found == [404] * 5 + [429]
 

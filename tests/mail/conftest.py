@@ -18,8 +18,8 @@ from app.mail.folder import MailFolder
 from app.mail.jobs import send_mails
 from app.mail.service import queue_mail
 from app.models import Mail
+from app.settings.mail import mail_server
 from app.values import clock
-from config_mail import mail_server
 from tests.mail.servers import Authority, Inbox, smtp_server
 from tests.make import second_app
 

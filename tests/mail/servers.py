@@ -17,7 +17,7 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from tests.egress import authority
+from tests.outbound import authority
 from tests.ports import free_port
 from tests.waiting import PATIENCE
 

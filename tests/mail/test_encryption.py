@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.mail.transport import find_problem
-from config_mail import mail_server
+from app.settings.mail import mail_server
 from tests.mail.conftest import Connected, only_row, queue, send
 from tests.mail.servers import PASSWORD, QUOTED, Authority
 from tests.make import second_app

@@ -16,9 +16,9 @@ from jinja2 import UndefinedError
 from app.mail.errors import Undeliverable
 from app.mail.messages import SUBJECTS, Envelope, compose
 from app.mail.smtp import _SEVEN_BIT
-from app.second_factor.mails import TITLES
+from app.people.second_factor.mails import TITLES
+from app.settings.mail import sender
 from config import Settings, load_settings
-from config_mail import sender
 from tests.mail.message_values import LINK, VALUES, WORDS
 from tests.make import link_in, text_of
 

@@ -11,8 +11,8 @@ from flask import Flask
 
 from app.mail import smtp
 from app.policy.mails import RETRY_AFTER
+from app.settings.mail import mail_server
 from app.values import clock
-from config_mail import mail_server
 from tests.mail.conftest import LINK, RECIPIENT, Connected, only_row, queue, rows, send
 from tests.mail.servers import raw_server
 from tests.make import link_in, second_app, together

@@ -10,8 +10,8 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
+from app.account.credentials.service import create_credential
 from app.account.service import create_account
-from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.policy.permissions import PERMISSIONS

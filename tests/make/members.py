@@ -6,16 +6,16 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
+from app.account.credentials.service import create_credential
+from app.account.members.invitations import accept_invitation, invite_member
+from app.account.members.service import change_role
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
-from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.mail.leases import unseal_contents
-from app.members.invitations import accept_invitation, invite_member
-from app.members.service import change_role
 from app.models import Mail
-from app.operator.operators import add_operator
+from app.people.operators import add_operator
 from app.people.service import verify_address
 from app.policy.permissions import role_permissions
 from tests.make.accounts import Client

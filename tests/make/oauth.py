@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.applications.service import create_application
 from app.db.extensions import db
 from app.oauth import requests, service
+from app.oauth.applications.service import create_application
 from app.policy.permissions import SCOPES
 from tests.contract import check_contract
 from tests.make.accounts import Client

@@ -10,10 +10,10 @@ from sqlalchemy import delete
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
-from app.deliveries import cancellation
 from app.models import Delivery, DeliveryLog, Event, Replay, Webhook
 from app.values import clock
 from app.values.ids import new_id
+from app.webhooks.deliveries import cancellation
 from tests.make.accounts import Client
 
 _numbers = itertools.count(1)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 from werkzeug.test import TestResponse
 
-from app.applications.client_secrets import end_former_secret, rotate_secret
-from app.applications.service import delete_application
+from app.account.members.service import remove_member
 from app.db.extensions import db
-from app.members.service import remove_member
+from app.oauth.applications.client_secrets import end_former_secret, rotate_secret
+from app.oauth.applications.service import delete_application
 from app.policy.oauth import CODE_LIFE
 from app.security import tokens
 from app.values import clock

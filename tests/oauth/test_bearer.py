@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from app.applications.service import delete_application
+from app.account.members.service import change_role, remove_member
 from app.db.extensions import db
-from app.members.service import change_role, remove_member
+from app.oauth.applications.service import delete_application
 from app.oauth.consents import revoke_consent
 from app.policy.permissions import ROLES, SCOPES, expand
 from app.security import tokens

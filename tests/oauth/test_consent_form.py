@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from app.applications.service import delete_application, update_application
+from app.account.members.service import remove_member
 from app.db.extensions import db
-from app.members.service import remove_member
+from app.oauth.applications.service import delete_application, update_application
 from app.oauth.requests import CannotRedirect, read_request
 from app.oauth.service import grant, redirect_target
 from tests.make import Application, Client, bearer, make_invited, make_member, operator_of

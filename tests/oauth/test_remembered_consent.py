@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.applications.service import update_application
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.oauth import service
+from app.oauth.applications.service import update_application
 from app.policy.permissions import SCOPES
 from tests.make import (
     Application,

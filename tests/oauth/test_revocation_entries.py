@@ -9,11 +9,11 @@ import pytest
 
 from app.policy.oauth import REFRESH_GRACE
 from app.security import tokens
-from tests.dashboard.support import browser_of
 from tests.make import Application, Client, grant_tokens, make_application, make_member
 from tests.make.audit import new_entries
 from tests.make.oauth import ask_token, code_form, refresh
 from tests.oauth.support import advance_clock, code_of, tokens_of
+from tests.pages.support import browser_of
 
 
 def revoke(client: Client, application: Application, token: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.listing import intersecting
+from app.lists import intersecting
 from tests.cells import every_cell
 from tests.make import Client, make_project, multi_square, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, error, found, items, names

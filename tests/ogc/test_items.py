@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from app.auth.tenant import find_locked
 from app.db.extensions import db
-from app.listing import selecting
+from app.lists import selecting
 from app.models import Project
 from app.values import clock
 from tests.make import (

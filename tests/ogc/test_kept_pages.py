@@ -12,12 +12,12 @@ from flask import Flask
 from app.api import expensive
 from app.doctor.counters import correct
 from app.ogc import feature_collections
+from tests.database_webhook.reports import change
 from tests.imports.making import act, ready
 from tests.maintenance.contents import url_of
 from tests.make import Client, make_asset, make_project, point, square
 from tests.make.features import feature
 from tests.ogc.reading import EPSG_3857, found, items, names
-from tests.row_changes.reports import change
 
 PATH = "/ogc/collections/projects/items"
 

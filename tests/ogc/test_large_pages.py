@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.api import expensive
 from app.http import body_files
-from app.listing import selecting
+from app.lists import selecting
 from app.ogc import feature_collections
 from bench.instance import polygon
 from tests.body_files import SeenFile, watch_files

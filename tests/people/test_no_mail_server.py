@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.db.extensions import db
 from app.models import User
-from config_mail import mail_server
+from app.settings.mail import mail_server
 from tests.make import Browser, link_in, mails_to, second_app, sign_up
 from tests.make.browser import PASSWORD
 

@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from app.db.extensions import db
 from app.models import SignUp
 from app.people import links
+from tests.account.members.support import invite
 from tests.make import (
     Browser,
     Client,
@@ -26,7 +27,6 @@ from tests.make import (
     sign_up,
 )
 from tests.make.browser import PASSWORD
-from tests.members.support import invite
 
 _numbers = itertools.count(1)
 MODES = ("invited", "closed")

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from flask import Flask
 
-from app.openapi.document import description
+from app.api.openapi.document import description
 from app.policy.deprecations import DEPRECATIONS, LEAST_MONTHS, Deprecation
 from config import ROOT
 

@@ -18,7 +18,7 @@ from app.assets.listing import asset_query, list_assets
 from app.db.extensions import db
 from app.db.queries import engine
 from app.geometry import Bounds
-from app.listing import scanning
+from app.lists import scanning
 from app.models import Asset
 from app.projects import listing
 from app.projects.listing import list_projects, project_query

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app import demo
-from app.openapi.document import description
+from app.api.openapi.document import description
 from app.policy import deliveries, plans
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES

@@ -15,7 +15,7 @@ from bin._release import NUMBER, Refused, with_number, with_release
 from tests.architecture.sources import ROOT
 from tests.cells import every_cell
 from tests.git import SETTINGS, commit_all, git, make_repository
-from tests.running.instances import wait_for
+from tests.processes.instances import wait_for
 
 VERSION_FILE = "app/values/version.py"
 UNRELEASED = "### Upgrade\n\n- Nothing to do.\n\n### Added\n\n- A bear.\n"

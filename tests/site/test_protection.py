@@ -7,8 +7,8 @@ from flask import Flask
 from werkzeug.formparser import FormDataParser
 
 from app.policy.people import FORM_BYTES
-from tests.dashboard.support import MULTIPART, browser_of, several_parts
 from tests.make import Browser, make_account
+from tests.pages.support import MULTIPART, browser_of, several_parts
 
 CHECK = "/projects/check"
 FIELDS = "application/x-www-form-urlencoded"

@@ -18,7 +18,7 @@ from trials.faults.starvation import starved
 pytestmark = pytest.mark.slow
 
 # Of an instance whose leases last a second: a delivery that gets no turn for longer is sent twice.
-# tests/deliveries has receivers that are held by events, and leases that do not run out.
+# tests/webhooks/deliveries has receivers that are held by events, and leases that do not run out.
 
 
 @pytest.fixture(scope="module")

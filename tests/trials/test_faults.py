@@ -55,7 +55,8 @@ def test_changes_of_members_at_once_end_as_one_after_the_other(app: Flask) -> No
             assert race(app, crew, each, rounds=10) == [], each.description
 
 
-# Of the time of others; who waits for slow clients is in tests/web_server/test_slow_clients.py.
+# Of the time of others; tests/processes/web_server/test_slow_clients.py sees who waits for slow
+# clients.
 @pytest.mark.trial
 @pytest.mark.parametrize("proxy", slow_clients.PROXIES)
 def test_slow_clients_harm_nobody(proxy: str, folder: Path) -> None:

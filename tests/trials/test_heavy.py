@@ -34,7 +34,8 @@ SHAPES = ("zigzag", "holes_beside_comb", "loops")
 FEW = {"zigzag": 2_000}
 
 
-# Of seconds; tests/web_server/test_health_checks.py and tests/api/test_expensive.py see who waits.
+# Of seconds; tests/processes/web_server/test_health_checks.py and tests/api/test_expensive.py see
+# who waits.
 @pytest.mark.trial
 @pytest.mark.timeout(900)  # two minutes on a machine that has nothing else to do
 def test_expensive_requests_hold_up_nobody(scratch: Path) -> None:

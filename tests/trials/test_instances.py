@@ -28,7 +28,8 @@ def folder(scratch: Path, request: pytest.FixtureRequest) -> Path:
     return made
 
 
-# Fails where no kill met a request; tests/web_server/test_spread.py has a process that is killed.
+# Fails where no kill met a request; tests/processes/web_server/test_spread.py has a process that is
+# killed.
 @pytest.mark.trial
 @pytest.mark.parametrize("database", DATABASES)
 def test_web_processes_that_are_killed_lose_nothing(database: str, folder: Path) -> None:
@@ -65,7 +66,8 @@ def test_a_clock_that_is_moved_leaves_all_sane(folder: Path) -> None:
     assert found.wrong == []
 
 
-# Counts how often jobs run in eight seconds. tests/running/test_worker.py has jobs that are killed.
+# Counts how often jobs run in eight seconds; tests/processes/test_worker.py has jobs that are
+# killed.
 @pytest.mark.trial
 def test_bad_jobs_harm_no_others(folder: Path) -> None:
     settings = {"JOB_MEMORY_MB": str(MEMORY_MB)}

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.running import embedded
-from tests.egress.authority import make_authority
+from app.processes import embedded
+from tests.outbound.authority import make_authority
 from tests.ports import free_port
 from trials.faults.delivering import OUTSIDE
 from trials.machines.database_faults import primary_killed

@@ -17,10 +17,10 @@ from app.db.migrations import upgrade
 from app.factory import create_app
 from app.values import clock
 from config import load_settings
-from tests.egress.conftest import NAMES
-from tests.egress.receivers import Authority, make_authority
 from tests.make import Client
 from tests.make.apps import CHEAP_PASSWORDS
+from tests.outbound.conftest import NAMES
+from tests.outbound.receivers import Authority, make_authority
 from tests.templates import DATABASES
 from tests.upgrades import fixtures
 from tests.upgrades.answers import Answer, Answers, read

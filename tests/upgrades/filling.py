@@ -14,9 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.egress.receivers import Received, Receiver, answering
 from tests.make.browser import PASSWORD
 from tests.make.geometry import multi_square, point, square
+from tests.outbound.receivers import Received, Receiver, answering
 from tests.upgrades.former import Caller, Former, wait
 from tests.upgrades.people import join, let_application_act, secure, sign_up
 

@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.architecture.sources import ROOT
-from tests.egress.conftest import NAMES
-from tests.egress.receivers import make_authority
+from tests.outbound.conftest import NAMES
+from tests.outbound.receivers import make_authority
 from tests.postgres import PostgresServer
 from tests.upgrades import answers, fixtures
 from tests.upgrades.answers import Answer, Answers

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from tests.make.browser import PASSWORD
 from tests.make.oauth import BACK, VERIFIER, challenge_of
-from tests.second_factor.support import OWN, SoftPasskey, options_of, turn_on
+from tests.people.second_factor.support import OWN, SoftPasskey, options_of, turn_on
 from tests.upgrades.former import Caller, Former, FormerBrowser
 
 if TYPE_CHECKING:

@@ -25,12 +25,12 @@ from app.doctor.doctor import run_checks
 from app.models import Delivery, Webhook
 from app.values import clock
 from tests.cli.conftest import runner
-from tests.egress.receivers import Received, Receiver
 from tests.make import Browser, sign_in
 from tests.make.browser import PASSWORD
 from tests.make.oauth import BACK
-from tests.second_factor.support import Factor, SoftPasskey, begin, give
-from tests.second_factor.test_passkeys import use
+from tests.outbound.receivers import Received, Receiver
+from tests.people.second_factor.support import Factor, SoftPasskey, begin, give
+from tests.people.second_factor.test_passkeys import use
 from tests.upgrades.answers import (
     COUNTS,
     MISSING,

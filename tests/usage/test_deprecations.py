@@ -17,7 +17,6 @@ from app.policy import deprecations
 from app.policy.deprecations import DEPRECATIONS
 from app.usage.jobs import warn_of_sunsets, write_counts
 from app.values import clock
-from tests.dashboard.support import browser_of
 from tests.make import (
     Client,
     mails_to,
@@ -28,6 +27,7 @@ from tests.make import (
     square,
     text_of,
 )
+from tests.pages.support import browser_of
 
 PATH = "/v1/account/deprecations"
 BARE = DEPRECATIONS[0]

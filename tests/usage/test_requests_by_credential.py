@@ -18,7 +18,6 @@ from app.models import CredentialRequest
 from app.usage.jobs import write_counts
 from app.usage.requests import Requests, last_days, read_requests
 from app.values import clock
-from tests.dashboard.support import browser_of
 from tests.make import (
     Client,
     bearer,
@@ -31,6 +30,7 @@ from tests.make import (
     second_app,
     together,
 )
+from tests.pages.support import browser_of
 
 pytestmark = pytest.mark.both
 

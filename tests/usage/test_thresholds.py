@@ -13,9 +13,9 @@ from sqlalchemy import event
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
-from app.features.candidates import Candidate
-from app.features.project_targets import ProjectTargets
 from app.geometry import read_boundary
+from app.imports.features.candidates import Candidate
+from app.imports.features.project_targets import ProjectTargets
 from tests.make import Client, events, make_account, make_project, multi_square, square, together
 from tests.usage.helpers import ALL, in_transaction, levels, set_counters, usage_events
 

@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 
 from app.db import connections
-from app.postgresql.connection import _follow_clock
+from app.db.postgresql.connection import _follow_clock
 from app.values import clock
 from tests.make import Client
 from tests.waiting import wait_for

@@ -13,9 +13,9 @@ import pytest
 from flask import Flask
 
 from app.values import clock
-from tests.egress.conftest import LOOPBACK, NAMES
-from tests.egress.receivers import Authority, Receiver, make_authority
 from tests.make import Client, make_account
+from tests.outbound.conftest import LOOPBACK, NAMES
+from tests.outbound.receivers import Authority, Receiver, make_authority
 from tests.webhooks.job import deliver_due, delivering_app
 
 Later = Callable[[timedelta], None]

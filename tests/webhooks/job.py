@@ -11,9 +11,9 @@ from sqlalchemy import delete
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.deliveries.dispatcher import Dispatcher
-from app.deliveries.jobs import open_egress
 from app.models import Delivery, Replay
+from app.webhooks.deliveries.dispatcher import Dispatcher
+from app.webhooks.deliveries.jobs import open_egress
 from tests.make import second_app
 
 

@@ -12,11 +12,10 @@ from jsonschema_rs import Draft202012Validator
 from standardwebhooks import Webhook
 
 from app.policy.events import EVENTS
-from tests.audit_log.logs import seal
-from tests.billing.sending import SECRET, event, send
+from tests.account.billing.sending import SECRET, event, send
+from tests.audit.log.logs import seal
 from tests.cli.conftest import runner
 from tests.cli.features import features_file, imported
-from tests.egress.receivers import Receiver
 from tests.make import (
     Browser,
     Client,
@@ -32,6 +31,7 @@ from tests.make import (
 from tests.make.browser import PASSWORD
 from tests.make.members import new_email
 from tests.make.webhooks import make_webhook
+from tests.outbound.receivers import Receiver
 from tests.webhooks.conftest import Deliver
 
 

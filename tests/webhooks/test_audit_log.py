@@ -10,17 +10,17 @@ from sqlalchemy import event
 from standardwebhooks import Webhook
 
 from app.audit.entries import Target, record
-from app.audit_log import jobs, publishing, sealing
-from app.audit_log.publishing import publish
-from app.audit_log.sealing import AccountSealer, Overtaken
-from app.audit_proof.kept_checkpoints import read_kept
+from app.audit.log import jobs, publishing, sealing
+from app.audit.log.publishing import publish
+from app.audit.log.sealing import AccountSealer, Overtaken
+from app.audit.proof.kept_checkpoints import read_kept
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE, SEALED_ENTRIES
-from tests.audit_log.logs import PATH, checkpoints, exported, kinds, seal, write
-from tests.egress.receivers import Receiver, answering
+from tests.audit.log.logs import PATH, checkpoints, exported, kinds, seal, write
 from tests.make import Client, deliveries, event_types, events, make_project, make_webhook
 from tests.make.webhooks import end_replays
+from tests.outbound.receivers import Receiver, answering
 from tests.webhooks.conftest import Deliver
 
 NAMED = ["audit.entry", "audit.checkpoint"]

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from app.db.transactions import transaction
-from app.deliveries.health import record_health
-from tests.dashboard.support import browser_of
-from tests.deliveries.makers import claimed, outcome
+from app.webhooks.deliveries.health import record_health
 from tests.make import Client, audit_entries, make_webhook
+from tests.pages.support import browser_of
+from tests.webhooks.deliveries.makers import claimed, outcome
 
 URL = "https://hooks.example.org/in?token="
 MASKED = f"{URL}…"

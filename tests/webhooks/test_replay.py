@@ -16,9 +16,9 @@ from app.values.ids import new_id
 from app.webhooks.jobs import queue_replays
 from app.webhooks.replays import queueing
 from app.webhooks.replays.service import select_events
-from tests.egress.receivers import Receiver, answering
 from tests.make import Client, deliveries, events, make_asset, make_project, make_webhook
 from tests.make.webhooks import end_replays, make_replay, replays, set_deliveries, set_webhook
+from tests.outbound.receivers import Receiver, answering
 from tests.webhooks.conftest import Deliver
 
 LONG_AGO = "2020-01-01T00:00:00Z"

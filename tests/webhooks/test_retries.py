@@ -14,9 +14,9 @@ from app.db.extensions import db
 from app.models import Delivery
 from app.values import clock
 from app.webhooks import service
-from tests.dashboard.support import browser_of
 from tests.make import Client, deliveries, make_project, make_webhook
 from tests.make.webhooks import set_webhook
+from tests.pages.support import browser_of
 
 LATER = timedelta(hours=20)
 NOTHING: dict[str, Any] = {}

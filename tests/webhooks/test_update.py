@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.deliveries import cancellation
 from app.values import clock
+from app.webhooks.deliveries import cancellation
 from tests.make import Client, deliveries, make_project, make_webhook, together
 from tests.make.webhooks import set_webhook, webhook_row
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from app.running import embedded
+from app.processes import embedded
 from trials.clients import editing, installed, libraries
 from trials.clients.service import Layer, layer
 

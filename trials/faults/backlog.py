@@ -13,8 +13,8 @@ from app.db.extensions import db
 from app.models import Delivery, DeliveryLog, Event
 from app.values import clock
 from app.values.ids import first_id, new_id
-from tests.egress.receivers import answering
 from tests.make import events, make_project
+from tests.outbound.receivers import answering
 from tests.waiting import wait_for
 from trials.faults.delivering import Service
 from trials.faults.hostile import check_healthy

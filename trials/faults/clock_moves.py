@@ -12,8 +12,8 @@ from app.db.extensions import db
 from app.models import RequestCount
 from app.policy.deliveries import RETRY_AFTER
 from app.usage.jobs import JOBS
-from tests.egress.receivers import answering, in_turn
 from tests.make import make_account
+from tests.outbound.receivers import answering, in_turn
 from tests.waiting import wait_for
 from trials.faults.credentials import fetch, holders
 from trials.faults.delivering import Instance

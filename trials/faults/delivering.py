@@ -19,10 +19,10 @@ from app.db.connections import close_all
 from app.factory import create_app
 from config import ROOT, load_settings
 from tests.api.server import gunicorn
-from tests.egress.authority import Authority, make_authority
 from tests.make import make_account
 from tests.make.apps import CHEAP_PASSWORDS
 from tests.make.webhooks import make_webhook
+from tests.outbound.authority import Authority, make_authority
 from tests.postgres import PostgresServer
 from trials.faults.reconciliation import Customer, Inbox
 from trials.faults.valkey import Valkey, valkey

@@ -12,7 +12,9 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import DeliveryLog
 from app.policy.deliveries import FailureReason
-from tests.egress.receivers import (
+from tests.make import Client, make_account
+from tests.make.webhooks import make_webhook, make_webhook_at
+from tests.outbound.receivers import (
     Answering,
     Listener,
     answering,
@@ -21,8 +23,6 @@ from tests.egress.receivers import (
     head,
     repeating,
 )
-from tests.make import Client, make_account
-from tests.make.webhooks import make_webhook, make_webhook_at
 from tests.waiting import wait_for
 from trials.faults.delivering import INSIDE, OUTSIDE, Service
 from trials.faults.reconciliation import Reconciliation, reconcile, wait_until_settled

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from app.jobs.queue import IMPORTS
-from app.running.rq_worker import workers_key
+from app.processes.rq_worker import workers_key
 from tests.conftest import DATABASES
 from tests.imports.worker import kill_all, reader
 from tests.make import make_account

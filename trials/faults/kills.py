@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Delivery, DeliveryLog
-from tests.egress.receivers import answering
+from tests.outbound.receivers import answering
 from tests.waiting import wait_for
 from trials.faults.delivering import Service
 from trials.faults.reconciliation import Customer, reconcile, wait_until_settled

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from flask import Flask
 
+from app.account.members.invitations import accept_invitation
+from app.account.members.service import list_members
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.factory import create_app
-from app.members.invitations import accept_invitation
-from app.members.service import list_members
 from config import Settings, load_settings
 from tests.make import (
     Client,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.policy.deliveries import RETRY_AFTER
-from tests.egress.receivers import answering, in_turn
 from tests.make import make_project
+from tests.outbound.receivers import answering, in_turn
 from tests.waiting import wait_for
 from trials.faults.delivering import Service
 from trials.faults.trial_report import TrialReport

@@ -18,8 +18,8 @@ from app.db.connections import close_all
 from app.db.extensions import db
 from app.models import Delivery, DeliveryLog, Event
 from app.security.webhook_signing import signatures
-from tests.egress.receivers import Answering, Exchange, Received, Receiver, answering
 from tests.make import Client
+from tests.outbound.receivers import Answering, Exchange, Received, Receiver, answering
 
 _MODELS = (Event, Delivery, DeliveryLog)
 SETTLED = 120  # seconds after the last write until all is delivered

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from app.db.connections import close_all
 from app.factory import create_app
-from app.running import embedded
+from app.processes import embedded
 from config import ROOT, load_settings
-from tests.egress.authority import make_authority
 from tests.make.apps import CHEAP_PASSWORDS
+from tests.outbound.authority import make_authority
 from tests.ports import free_port
-from tests.running.instances import Marked
+from tests.processes.instances import Marked
 from trials.faults.delivering import OUTSIDE, Instance
 
 END_SECONDS = 15

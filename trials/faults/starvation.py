@@ -14,9 +14,9 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import DeliveryLog
 from app.policy.deliveries import ATTEMPT_SECONDS
-from tests.egress.receivers import answering
 from tests.make import make_account
 from tests.make.webhooks import make_webhook
+from tests.outbound.receivers import answering
 from tests.waiting import wait_for
 from trials.faults.delivering import OUTSIDE, Service
 from trials.faults.reconciliation import Customer, Delays, reconcile, wait_until_settled

@@ -14,7 +14,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.running import embedded
+from app.processes import embedded
 from tests.ports import free_port
 
 

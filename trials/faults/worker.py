@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import worker
-from app.deliveries import dispatcher, jobs, leases
-from app.deliveries.dispatcher import Dispatcher
-from app.deliveries.types import Outcome
-from app.egress import Egress
+from app.outbound import Egress
+from app.webhooks.deliveries import dispatcher, jobs, leases
+from app.webhooks.deliveries.dispatcher import Dispatcher
+from app.webhooks.deliveries.types import Outcome
 
 POINTS = (
     "after the claim",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
-from tests.egress.receivers import answering
+from tests.outbound.receivers import answering
 from trials.machines.topology import ADDRESSES, Machines
 
 LASTS = 14.0  # seconds that a fault lasts

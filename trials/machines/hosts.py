@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from config import ROOT
-from tests.running.instances import Marked
+from tests.processes.instances import Marked
 
 UID = pwd.getpwnam("nobody").pw_uid  # PostgreSQL and pgbouncer do not run as root
 

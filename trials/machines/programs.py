@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from app.running import embedded
+from app.processes import embedded
 from tests.deploy.debian import Missing, Program, program, unpacked
 from tests.deploy.files import tool
 

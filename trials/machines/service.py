@@ -16,10 +16,10 @@ from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
 from config import ROOT, load_settings
-from tests.egress.authority import Authority
 from tests.make import make_account
 from tests.make.apps import CHEAP_PASSWORDS
 from tests.make.webhooks import make_webhook
+from tests.outbound.authority import Authority
 from tests.waiting import wait_for
 from trials.faults.reconciliation import Customer, Inbox
 from trials.machines.clients import BACK, Endpoint, EndpointWriter, Timeline, burst

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.deploy.debian import Program
-from tests.egress.authority import Authority, make_authority
+from tests.outbound.authority import Authority, make_authority
 from tests.waiting import wait_for
 from trials.faults.moved_clock import MovedClock
 from trials.machines.clients import Endpoint

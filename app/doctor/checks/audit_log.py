@@ -9,8 +9,8 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from app.audit.authenticity import keys_of
-from app.audit_log.sealing import ENTRY, is_genuine
-from app.audit_proof.findings import printable
+from app.audit.log.sealing import ENTRY, is_genuine
+from app.audit.proof.findings import printable
 from app.db.queries import reading_as_stored
 from app.doctor.results import Result, ok, problem
 from app.models import AuditEntry

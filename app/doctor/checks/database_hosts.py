@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL, make_url
 
+from app.db.postgresql.failover import places_of
 from app.db.snapshots import DATABASE_ERRORS, reason, snapshot
 from app.doctor.results import Result, ok, problem, warning
-from app.postgresql.failover import places_of
 from config import Settings
 
 _OF_SEVERAL: Final = ("host", "port", "target_session_attrs", "load_balance_hosts")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
+from app.db.postgresql.connection import session_values, set_statement
+from app.db.postgresql.pool_mode import shares_connections
 from app.doctor.results import Result, ok, problem, warning
-from app.postgresql.connection import session_values, set_statement
-from app.postgresql.pool_mode import shares_connections
 from config import Settings
 
 

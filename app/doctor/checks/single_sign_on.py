@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.doctor.results import Result, ok, problem, warning
-from app.single_sign_on.interface import ProviderFailed
-from app.single_sign_on.provider import CALLBACK, OpenIDProvider
+from app.people.single_sign_on.interface import ProviderFailed
+from app.people.single_sign_on.provider import CALLBACK, OpenIDProvider
 from config import Settings
 
 

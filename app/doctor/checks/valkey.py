@@ -16,13 +16,13 @@ from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
-from app.running import embedded
-from app.running.part_registry import Part, running_parts
-from app.running.worker_registry import count_workers
+from app.processes import embedded
+from app.processes.part_registry import Part, running_parts
+from app.processes.worker_registry import count_workers
 from app.security.sealing import key_check
+from app.settings.valkey import SentinelAddress, sentinel_address
 from app.values import clock
 from config import Settings
-from config_valkey import SentinelAddress, sentinel_address
 
 WAITS_SECONDS: Final = 2.0  # longer than the service, so that a slow server is told from none
 _MANY_JOBS: Final = 1000

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, select
 
 from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
-from app.listing.logs import Log, shifted
+from app.lists.logs import Log, shifted
 from app.models import DeliveryLog, Webhook
 from app.policy.deliveries import RUN_SECONDS
 from app.values import clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from app.db.queries import CompiledQuery, engine
-from app.listing.latest import latest_rows
+from app.lists.latest import latest_rows
 from app.webhooks.logs.filters import LOG, LogStatementFilters
 from app.webhooks.logs.listing import LogQuery, page_statement, parameters_of
 from app.webhooks.logs.record import row_record
@@ -14,7 +14,7 @@ _TESTED: Final = ("status", "event_type")
 
 
 class LatestEntries(NamedTuple):
-    """The records of a page; the rest as in ``app.listing.latest.LatestRows``."""
+    """The records of a page; the rest as in ``app.lists.latest.LatestRows``."""
 
     records: list[dict[str, Any]]
     before: str | None

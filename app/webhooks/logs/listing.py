@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
-from app.listing.log_counts import count
-from app.listing.statements import newest_first, page_rows
+from app.lists.log_counts import count
+from app.lists.statements import newest_first, page_rows
 from app.models import DeliveryLog
 from app.webhooks.logs.filters import LOG, LogStatementFilters, filtered, parameters
 from app.webhooks.logs.record import COLUMNS, row_record

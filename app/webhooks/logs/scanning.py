@@ -7,7 +7,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
-from app.listing.batches import Batches, KeyedRows, NestedBatches, Readable
+from app.lists.batches import Batches, KeyedRows, NestedBatches, Readable
 from app.models import DeliveryLog, Webhook
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from marshmallow import fields, validate
 
 from app.api.fields import PageQuerySchema
-from app.openapi.schemas import OutputSchema
+from app.api.openapi.schemas import OutputSchema
 from app.policy.events import EVENTS, TEST_EVENT
 from app.values.fields import Choice, Timestamp
 from app.webhooks import examples

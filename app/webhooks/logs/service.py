@@ -10,9 +10,9 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.events.outbox import queue_deliveries
 from app.http.errors import Conflict, NotFound
 from app.models import Delivery, DeliveryLog, Event
-from app.outbox import queue_deliveries
 from app.values.ids import is_id
 from app.webhooks.auditing import record_entry
 from app.webhooks.locking import check_enabled, share_lock_webhook

@@ -13,8 +13,8 @@ from typing import Final
 from sqlalchemy import exists, select
 
 from app.db.extensions import db
+from app.events.outbox import queue_replay
 from app.models import Delivery, Event, Replay, Webhook
-from app.outbox import queue_replay
 from app.policy.deliveries import REPLAYED_AT_ONCE, REPLAYED_PER_SECOND
 from app.values import clock
 from app.webhooks.replays.service import select_events

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import marshmallow as ma
 from marshmallow import fields
 
-from app.openapi.schemas import OutputSchema
+from app.api.openapi.schemas import OutputSchema
 from app.values.fields import Choice, InputSchema, StrictBoolean, Timestamp
 from app.webhooks import examples
 from app.webhooks.schemas import EventTypes

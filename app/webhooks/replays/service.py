@@ -17,7 +17,6 @@ from app.auth.tenant import columns_of, rows_of
 from app.db import queries
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.deliveries.cancellation import end_replays
 from app.http.errors import Conflict, NotFound
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import GENERAL
@@ -27,6 +26,7 @@ from app.policy.events import EVENTS, includes
 from app.values import clock
 from app.values.ids import new_id
 from app.webhooks.auditing import record_replay
+from app.webhooks.deliveries.cancellation import end_replays
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
 

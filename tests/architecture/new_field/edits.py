@@ -16,10 +16,6 @@ COPIED = (
     "bench",
     "migrations",
     "config.py",
-    "config_mail.py",
-    "config_sso.py",
-    "config_valkey.py",
-    "config_values.py",
     "wsgi.py",
 )
 MOST_FILES = 6

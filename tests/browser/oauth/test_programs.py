@@ -25,9 +25,9 @@ from tests.browser.oauth.woods import (
     revoke_access,
 )
 from tests.docs.pages import blocks
-from tests.egress.authority import make_authority
 from tests.mail.servers import Inbox
 from tests.make.apps import CHEAP_PASSWORDS
+from tests.outbound.authority import make_authority
 
 pytestmark = pytest.mark.slow
 

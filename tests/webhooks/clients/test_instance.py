@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from config import ROOT
-from tests.egress.receivers import Authority
 from tests.make.apps import CHEAP_PASSWORDS
+from tests.outbound.receivers import Authority
 from tests.ports import free_port
 from tests.webhooks.clients.running import LANGUAGES, running_receiver
 

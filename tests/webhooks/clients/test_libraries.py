@@ -15,9 +15,9 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.architecture.documents import documents
 from tests.docs.pages import blocks
-from tests.egress.receivers import Received, Receiver
 from tests.make import Client, events, make_project
 from tests.make.webhooks import make_webhook
+from tests.outbound.receivers import Received, Receiver
 from tests.webhooks.clients.running import run_script
 from tests.webhooks.conftest import Deliver
 

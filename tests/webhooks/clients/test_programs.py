@@ -12,9 +12,9 @@ import pytest
 
 from app.security.webhook_signing import new_secret, request_headers, signatures
 from app.values import clock
-from tests.egress.receivers import Authority
 from tests.make import Client, events, make_project
 from tests.make.webhooks import make_webhook
+from tests.outbound.receivers import Authority
 from tests.webhooks.clients.running import LANGUAGES, RunningReceiver, running_receiver
 from tests.webhooks.conftest import Deliver
 

@@ -14,7 +14,7 @@ from flask import Flask
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.db.queries import engine
-from app.listing import log_counts
+from app.lists import log_counts
 from app.models import DeliveryLog
 from app.values import clock
 from app.values.ids import first_id, new_id

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from app.values import clock
-from tests.egress.receivers import Receiver, answering
 from tests.make import Client, make_log, make_project, make_webhook
+from tests.outbound.receivers import Receiver, answering
 from tests.webhooks.conftest import Deliver
 
 EVENT = "evt_01arz3ndektsv4rrffq69g5fav"

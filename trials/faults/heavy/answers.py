@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from app.policy.bounds import PER_PAGE_MAX
+from tests.geometry.drawing import polygon
 from tests.geometry.expensive_shapes import Geometry, closed
-from tests.geometry.shapes import polygon
 from tests.make import Client, make_project
 from trials.faults.heavy.request import Request
 

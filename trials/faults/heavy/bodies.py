@@ -13,6 +13,7 @@ from functools import partial, reduce
 from operator import getitem
 from typing import Any, Final
 
+from tests.account.billing.sending import event, stripe_event, subscription
 from tests.api.operations import (
     Operation,
     bare_app,
@@ -21,7 +22,6 @@ from tests.api.operations import (
     fill,
     operations,
 )
-from tests.billing.sending import event, stripe_event, subscription
 from tests.geometry.expensive_shapes import SHAPES, with_nested_squares
 from tests.geometry.sizes import largest
 from tests.make import Client, make_project

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from app.web_server.refusals import MAX_HEAD
+from app.processes.web_server.refusals import MAX_HEAD
 from tests.waiting import wait_for
 from trials.faults.heavy.request import Request
 

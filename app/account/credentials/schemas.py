@@ -1,0 +1,66 @@
+"""Response schemas of /v1/auth/verify and /v1/me."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from marshmallow import fields
+
+from app.api.openapi.schemas import OutputSchema
+from app.policy.permissions import ROLES
+from app.values.fields import Choice
+
+
+class VerificationSchema(OutputSchema):
+    """The kind of a credential, and what it may do."""
+
+    example: ClassVar = {
+        "valid": True,
+        "type": "api_key",
+        "permissions": ["assets:read", "projects:write"],
+        "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
+        "expires_at": None,
+    }
+
+    valid = fields.Boolean(required=True)
+    type = Choice("CredentialKind", ("api_key", "oauth", "service_token"), required=True)
+    permissions = fields.List(fields.String(), required=True)
+    account_id = fields.String(required=True)
+    expires_at = fields.DateTime(required=True, allow_none=True)
+
+
+class CallerAccountSchema(OutputSchema):
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    slug = fields.String(required=True)
+
+
+class CallerSchema(OutputSchema):
+    """Who is calling. For an API key or a service token, `id`, `name`, `email` and `role`
+    are null. OAuth applications see the name and email address only with the scope
+    `profile`."""
+
+    example: ClassVar = {
+        "id": "user_01k9zq1x5wkcz0e7h3vrm8t2aj",
+        "name": "Jo Fields",
+        "email": "jo@example.org",
+        "role": "editor",
+        "project_ids": None,
+        "account": {
+            "id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
+            "name": "Umpqua Forest Watch",
+            "slug": "umpqua-forest-watch",
+        },
+    }
+
+    id = fields.String(required=True, allow_none=True)
+    name = fields.String(required=True, allow_none=True)
+    email = fields.String(required=True, allow_none=True)
+    role = Choice("Role", tuple(ROLES), required=True, allow_none=True)
+    project_ids = fields.List(
+        fields.String(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "The projects that the credential is limited to; null: all."},
+    )
+    account = fields.Nested(CallerAccountSchema, required=True)

@@ -1,0 +1,187 @@
+"""Operations on API keys and service tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, func, or_, select
+
+from app.account.credentials.auditing import record_created, record_revoked
+from app.account.credentials.validation import NewCredential
+from app.auth.access_tokens import PROFILE
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of, rows_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict, Forbidden, ValidationFailed
+from app.models import Account, Credential, Membership, User
+from app.policy.permissions import ROLES, expand
+from app.security import tokens
+from app.values import clock
+from app.values.clock import format_optional_time
+from app.values.ids import is_id, new_id
+
+_OF_KIND = CompiledQuery(
+    columns_of(
+        Credential,
+        Credential.id,
+        Credential.account_id,
+        Credential.name,
+        Credential.permissions,
+        Credential.project_ids,
+        Credential.ip_allowlist,
+        Credential.token_end,
+        Credential.created_by,
+        Credential.created_at,
+        Credential.expires_at,
+        Credential.last_used_at,
+        Credential.last_used_address,
+        Credential.revoked_at,
+    )
+    .where(Credential.kind == bindparam("kind"))
+    .order_by(Credential.id.desc())
+)
+_ACCOUNT = CompiledQuery(
+    select(Account.slug, Account.name).where(Account.id == bindparam("account_id"))
+)
+_PERSON = CompiledQuery(
+    columns_of(Membership, Membership.role, User.name, User.email).where(
+        Membership.user_id == bindparam("user_id"), User.id == Membership.user_id
+    )
+)
+_PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
+
+
+def create_credential(
+    account_id: str, *, created_by: str | None = None, most: int | None = None, **values: Any
+) -> tuple[Credential, str]:
+    """Create an API key or service token. Returns it and its secret, of which only the hash is
+    stored.
+
+    Args:
+        created_by: the id of the creating member; by default the longest-standing owner.
+        most: how many of its kind the account may have that are not over.
+        values: of ``NewCredential``.
+
+    Raises:
+        ValidationFailed: names each invalid argument.
+        Conflict: the account has ``most`` already.
+        Forbidden: the member does not belong to the account anymore, or has another role by now.
+    """
+    new = NewCredential(**values)
+    if details := list(new.problems(account_id)):
+        raise ValidationFailed(details=details)
+    if most is not None:
+        _check_number(account_id, new.kind, most)
+    secret = tokens.new_token(_PREFIXES[new.kind])
+    credential = Credential(
+        id=new_id(new.kind),
+        account_id=account_id,
+        kind=new.kind,
+        name=new.name.strip(),
+        permissions=sorted(set(new.permissions)),
+        project_ids=None if new.project_ids is None else sorted(set(new.project_ids)),
+        ip_allowlist=list(new.ip_allowlist) or None,
+        token_hash=tokens.hash_token(secret),
+        token_end=secret[-4:],
+        created_by=_creator(account_id, created_by, new.permissions),
+        created_at=clock.now(),
+        expires_at=new.expires_at,
+    )
+    db.session.add(credential)
+    record_created(credential)
+    return credential, secret
+
+
+def read_caller(principal: Principal) -> dict[str, Any]:
+    """The account of a credential, and the person that an OAuth token acts for."""
+    account = _ACCOUNT.first(account_id=principal.account_id)
+    person = dict.fromkeys(("id", "name", "email", "role"))
+    if principal.scopes is not None:
+        row = _PERSON.first(account_id=principal.account_id, user_id=principal.user_id)
+        person |= {"id": principal.user_id, "role": row.role}
+        if PROFILE in principal.scopes:
+            person |= {"name": row.name, "email": row.email}
+    return {
+        **person,
+        "project_ids": None if principal.project_ids is None else list(principal.project_ids),
+        "account": {"id": principal.account_id, "name": account.name, "slug": account.slug},
+    }
+
+
+def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
+    """The records of the account's keys or tokens, including revoked ones, newest first."""
+    return [credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
+
+
+def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
+    """Revoke a key or token at once. False if there is none, or it was revoked before."""
+    if not is_id(kind, credential_id):
+        return False
+    statement = rows_of(account_id, Credential).where(
+        Credential.id == credential_id, Credential.kind == kind, Credential.revoked_at.is_(None)
+    )
+    credential = db.session.scalars(statement.with_for_update()).one_or_none()
+    if credential is None:
+        return False
+    credential.revoked_at = clock.now()
+    record_revoked(credential)
+    return True
+
+
+def credential_record(credential: Any) -> dict[str, Any]:
+    """The fields of a key or token as its owner sees them, without the secret.
+
+    Args:
+        credential: a ``Credential``, or a row of its columns.
+    """
+    return {
+        "id": credential.id,
+        "account_id": credential.account_id,
+        "name": credential.name,
+        "permissions": credential.permissions,
+        "project_ids": credential.project_ids,
+        "ip_allowlist": credential.ip_allowlist,
+        "ends_with": credential.token_end,
+        "created_by": credential.created_by,
+        "created_at": format_optional_time(credential.created_at),
+        "expires_at": format_optional_time(credential.expires_at),
+        "last_used_at": format_optional_time(credential.last_used_at),
+        "last_used_address": credential.last_used_address,
+        "revoked_at": format_optional_time(credential.revoked_at),
+    }
+
+
+def _check_number(account_id: str, kind: str, most: int) -> None:
+    # Others that create one wait; what refers to the account's row does not.
+    db.session.get_one(Account, account_id, with_for_update={"key_share": True})
+    own = rows_of(account_id, Credential).where(
+        Credential.kind == kind,
+        Credential.revoked_at.is_(None),
+        or_(Credential.expires_at.is_(None), Credential.expires_at > clock.now()),
+    )
+    current = db.session.scalars(own.with_only_columns(func.count())).one()
+    if current >= most:
+        words = {"api_key": "API keys", "service_token": "service tokens"}[kind]
+        raise Conflict(
+            f"The account has {current} {words}, and can have {most}. Revoke one that is not used."
+        )
+
+
+def _creator(account_id: str, user_id: str | None, permissions: Sequence[str]) -> str:
+    """The id of the creating member, or by default of the longest-standing owner, who must be able
+    to grant the permissions.
+
+    The member's row is locked, so a change of role or a removal waits for this transaction and then
+    revokes the credential too.
+    """
+    joined = rows_of(account_id, Membership).where(Membership.joined_at.is_not(None))
+    member = joined.where(
+        Membership.role == "owner" if user_id is None else Membership.user_id == user_id
+    )
+    oldest = member.order_by(Membership.created_at, Membership.user_id).limit(1)
+    found = db.session.scalars(oldest.with_for_update(read=True)).one_or_none()
+    if found is None or not expand(permissions) <= ROLES[found.role]:
+        raise Forbidden("Your role in this account has changed. Reload the page.")
+    return found.user_id

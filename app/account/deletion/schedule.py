@@ -1,0 +1,105 @@
+"""An owner schedules the deletion of an account, and any owner can cancel it until then."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select
+
+from app.account.deletion.auditing import record_schedule
+from app.account.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
+from app.audit.origin import OPERATOR, Actor, person
+from app.auth.memberships import OWNER, check_owner, members_in_roles
+from app.auth.principal import Principal
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict
+from app.models import Account, User
+from app.policy.deletion import DELETED_AFTER
+from app.values import clock
+
+_TOLD: Final = (OWNER, "admin")
+_DELETED_SINCE: Final = "A former owner"  # whose address only the entry of their deletion keeps
+_SCHEDULED: Final = CompiledQuery(
+    select(Account.deletes_at, User.email)
+    .outerjoin(User, User.id == Account.deletion_scheduled_by)
+    .where(Account.id == bindparam("account_id"), Account.deletes_at.is_not(None))
+)
+
+_DUE: Final = CompiledQuery(
+    select(Account.id).where(Account.deletes_at <= bindparam("moment")).order_by(Account.deletes_at)
+)
+
+
+def scheduled_deletion(account_id: str) -> Any:
+    """The scheduled deletion of an account: ``deletes_at``, and the ``email`` of who scheduled it,
+    None if they were deleted since. None if no deletion is scheduled."""
+    return _SCHEDULED.first(account_id=account_id)
+
+
+def schedule_deletion(principal: Principal) -> None:
+    """Schedule the deletion of an account after ``DELETED_AFTER``, and mail its owners and admins.
+
+    Raises:
+        Forbidden: the person is no owner.
+        Conflict: it is scheduled already.
+    """
+    account = _lock(principal)
+    if account.deletes_at is not None:
+        raise Conflict("The deletion of this account is already scheduled.")
+    account.deletes_at = clock.now() + DELETED_AFTER
+    account.deletion_scheduled_by = principal.user_id
+    record_schedule("account.deletion_scheduled", account, None)
+    mail_scheduled(account, principal.user_email, members_in_roles(account.id, _TOLD))
+
+
+def cancel_deletion(principal: Principal) -> None:
+    """Cancel the deletion of an account, and mail its owners and admins.
+
+    Raises:
+        Forbidden: the person is no owner.
+        Conflict: it is not scheduled, or has begun.
+    """
+    _cancel(_lock(principal), principal.user_email)
+
+
+def cancel_by_operator(account_id: str) -> None:
+    """Likewise for the operator of the instance. Raises Conflict."""
+    _cancel(db.session.get_one(Account, account_id, with_for_update={"key_share": True}), "")
+
+
+def due_accounts() -> list[str]:
+    """The accounts whose deletion is due, by their ids."""
+    return [row.id for row in _DUE.all(moment=clock.now())]
+
+
+def begin_deletion(account_id: str) -> Actor | None:
+    """Lock an account that is deleted from here on, in the same transaction, and tell its owners
+    and admins. Returns who scheduled it, or the operator, who has begun it with a command; None: it
+    was canceled or deleted just now."""
+    account = db.session.get(Account, account_id, with_for_update=True)
+    if account is None or account.deletes_at is None or account.deletes_at > clock.now():
+        return None
+    mail_deleted(account, members_in_roles(account_id, _TOLD))
+    scheduled_by = account.deletion_scheduled_by
+    if scheduled_by is None:
+        return OPERATOR
+    scheduler = db.session.get(User, scheduled_by)
+    return person(scheduled_by, _DELETED_SINCE if scheduler is None else scheduler.email)
+
+
+def _cancel(account: Account, by_email: str) -> None:
+    before = account.deletes_at
+    if before is None:
+        raise Conflict("The account is not scheduled for deletion.")
+    if before <= clock.now():
+        raise Conflict("The deletion has begun and can no longer be canceled.")
+    account.deletes_at = account.deletion_scheduled_by = None
+    record_schedule("account.deletion_canceled", account, before)
+    mail_canceled(account, by_email, members_in_roles(account.id, _TOLD))
+
+
+def _lock(principal: Principal) -> Account:
+    account = db.session.get_one(Account, principal.account_id, with_for_update={"key_share": True})
+    check_owner(principal)
+    return account

@@ -1,0 +1,82 @@
+"""What a person has in an account, and what a lower role or a removal would end."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, func, select
+
+from app.account.members.access import remaining_permissions
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.models import Credential, OAuthApplication, OAuthConsent, Session
+from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.policy.permissions import ROLES
+from app.values import clock
+
+_SESSIONS = CompiledQuery(
+    select(func.count()).where(
+        Session.user_id == bindparam("user_id"),
+        Session.current_account_id == bindparam("account_id"),
+        Session.last_used_at > bindparam("used_since"),
+        Session.created_at > bindparam("begun_since"),
+    )
+)
+_APPLICATIONS = CompiledQuery(
+    columns_of(OAuthConsent, OAuthConsent.application_id)
+    .add_columns(OAuthApplication.name)
+    .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
+    .where(OAuthConsent.user_id == bindparam("user_id"))
+    .order_by(OAuthApplication.name, OAuthApplication.id)
+)
+_CREDENTIALS = CompiledQuery(
+    columns_of(
+        Credential,
+        Credential.kind,
+        Credential.name,
+        Credential.permissions,
+        Credential.token_end,
+    )
+    .where(Credential.created_by == bindparam("user_id"), Credential.revoked_at.is_(None))
+    .order_by(Credential.name, Credential.id)
+)
+
+
+class Ending(NamedTuple):
+    """What ends: browsers signed out, applications that lose access, and the keys and tokens that
+    lose permissions, or all of them. These have ``kind``, ``name`` and ``token_end``."""
+
+    sessions: int
+    applications: tuple[str, ...]
+    reduced: tuple[Any, ...]
+    revoked: tuple[Any, ...]
+
+
+class Access(NamedTuple):
+    """What a person has in an account."""
+
+    sessions: int
+    applications: tuple[str, ...]
+    credentials: tuple[Any, ...]
+
+    def ends_with(self, role: str | None) -> Ending:
+        """What a lower role ends; None: a removal."""
+        allowed = frozenset() if role is None else ROLES[role]
+        left = [
+            (each, remaining_permissions(each.permissions, allowed)) for each in self.credentials
+        ]
+        reduced = tuple(each for each, kept in left if kept)
+        revoked = tuple(each for each, kept in left if kept == [])
+        return Ending(self.sessions, self.applications, reduced, revoked)
+
+
+def access_of(account_id: str, user_id: str) -> Access:
+    """What a person has in an account now."""
+    own = {"account_id": account_id, "user_id": user_id}
+    moment = clock.now()
+    since = {"used_since": moment - SESSION_IDLE, "begun_since": moment - SESSION_LIFE}
+    return Access(
+        int(_SESSIONS.scalar(**own, **since)),
+        tuple(row.name for row in _APPLICATIONS.all(**own)),
+        tuple(_CREDENTIALS.all(**own)),
+    )

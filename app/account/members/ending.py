@@ -1,0 +1,98 @@
+"""Ending a membership, or all memberships of a person who is deleted."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam
+
+from app.account.members.access import revoke_access
+from app.account.members.auditing import record_departure
+from app.account.members.locking import Member, find_membership, is_last_owner
+from app.account.members.rules import OWNER
+from app.audit.entries import Changes
+from app.auth.tenant import columns_of, own_columns_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.events.outbox import Actor, emit
+from app.http.errors import Conflict
+from app.models import Account, Membership, User
+from app.usage.counters import count_member
+
+_OWNED: Final = CompiledQuery(
+    own_columns_of(Membership, Account.id, Account.name, Account.slug, Account.deletes_at)
+    .where(
+        Account.id == Membership.account_id,
+        Membership.role == OWNER,
+        Membership.joined_at.is_not(None),
+    )
+    .order_by(Account.name, Account.id)
+)
+_OTHERS: Final = CompiledQuery(
+    columns_of(Membership, Membership.user_id).where(
+        Membership.role == OWNER,
+        Membership.joined_at.is_not(None),
+        Membership.user_id != bindparam("user_id"),
+    )
+)
+_OF_PERSON: Final = own_columns_of(Membership, Membership.account_id).order_by(
+    Membership.account_id  # so that no two wait for each other
+)
+
+
+def end_membership(member: Member, actor: Actor) -> Changes:
+    """Delete a membership or an invitation, with all access to the account that it gives. The
+    account must be locked.
+
+    Returns what has changed, for the audit log.
+    """
+    account_id = member.membership.account_id
+    changes = {"role": {"from": member.membership.role, "to": None}}
+    restricted = revoke_access(account_id, member.person.id, None)
+    emit("member.removed", member.record, actor)
+    db.session.delete(member.membership)
+    count_member(account_id, -1)
+    return {**changes, **restricted}
+
+
+def solely_owned_accounts(user_id: str) -> list[Any]:
+    """The accounts with no owner but this person: rows with ``id``, ``name``, ``slug`` and
+    ``deletes_at``."""
+    owned = _OWNED.all(own_user_id=user_id)
+    return [row for row in owned if _OTHERS.first(account_id=row.id, user_id=user_id) is None]
+
+
+def leave_accounts(person: User) -> bool:
+    """Remove a person from all accounts, and lock the person until the end of the transaction.
+
+    Returns whether the person is still there, and was not deleted by another transaction meanwhile.
+
+    Raises:
+        Conflict: the person is the only owner of an account, or was just invited to another one.
+    """
+    account_ids = _accounts_of(person)
+    for account_id in account_ids:
+        _leave(person, account_id)
+    db.session.flush()
+    if db.session.get(User, person.id, populate_existing=True, with_for_update=True) is None:
+        return False
+    if not set(_accounts_of(person)) <= set(account_ids):
+        raise Conflict("Somebody has just invited this person to another account. Try again.")
+    return True
+
+
+def _leave(person: User, account_id: str) -> None:
+    lock = {"key_share": True}
+    account = db.session.get(Account, account_id, with_for_update=lock)
+    membership = find_membership(account_id, person.id)
+    if account is None or membership is None:  # deleted meanwhile
+        return
+    if membership.role == OWNER and is_last_owner(account_id, person.id):
+        raise Conflict(f"The account {account.name} has no other owner.")
+    member = Member(membership, person)
+    changes = end_membership(member, Actor(account_id, account.name, person.id, person.email))
+    record_departure(account_id, person, changes)
+
+
+def _accounts_of(person: User) -> list[str]:
+    return list(db.session.scalars(_OF_PERSON, {"own_user_id": person.id}))

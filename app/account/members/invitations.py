@@ -1,0 +1,247 @@
+"""Invitations: inviting people, and the link with which they join."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from flask import current_app
+from sqlalchemy import bindparam, func, select, update
+
+from app.account.members.auditing import record_entry
+from app.account.members.locking import Member, begin_change, find_membership, lock_member
+from app.account.members.record import name_from_email
+from app.account.members.rules import INVITED_ROLES, check_manages
+from app.auth.identities import IS_REGISTERED, is_registered
+from app.auth.people import EmailTaken, find_person
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.events.outbox import Actor, emit
+from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
+from app.limits.plan_file import plan_of
+from app.mail.service import queue_mail
+from app.models import Account, Membership, User
+from app.policy.people import INVITATION_LIFE
+from app.security import tokens
+from app.site import instance_state
+from app.usage.counters import count_member
+from app.values import clock
+from app.values.email import email_problem
+from app.values.ids import new_id
+from app.values.text import fold
+from config import Settings
+
+MAIL: Final = "invitation"
+
+_SEATS = columns_of(Membership).add_columns(func.count())
+_PENDING = (
+    Membership.invitation_hash == bindparam("token_hash"),
+    Membership.joined_at.is_(None),
+    Membership.invitation_expires_at > bindparam("moment"),
+)
+_BY_TOKEN = CompiledQuery(
+    select(
+        Account.id.label("account_id"),
+        Account.name.label("account_name"),
+        User.id.label("user_id"),
+        User.email,
+        User.name,
+        IS_REGISTERED.label("is_registered"),
+        Membership.role,
+        Membership.invitation_expires_at.label("expires_at"),
+    )
+    .select_from(Membership)
+    .join(Account, Account.id == Membership.account_id)
+    .join(User, User.id == Membership.user_id)
+    .where(*_PENDING)
+)
+ACCEPTED: Final[Any] = {
+    "joined_at": bindparam("moment"),
+    "last_active_at": bindparam("moment"),
+    "invitation_hash": None,
+    "invitation_expires_at": None,
+}
+_ACCEPT = (
+    update(Membership)
+    .where(*_PENDING)
+    .values(ACCEPTED)
+    .returning(Membership.account_id, Membership.user_id)
+)
+
+
+class AcceptedInvitation(NamedTuple):
+    """The account that was joined, and the person who joined it."""
+
+    account_id: str
+    user_id: str
+
+
+class Invitation(NamedTuple):
+    """An invited member's record, and the link that was mailed to them."""
+
+    record: dict[str, Any]
+    link: str
+
+
+def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, Any]:
+    """Invite a person as ``send_invitation`` does. Returns the member's record."""
+    return send_invitation(principal, email=email, role=role).record
+
+
+def send_invitation(principal: Principal, *, email: str, role: str) -> Invitation:
+    """Invite a person, or send an invitation again with a new link and the role given now.
+
+    Raises:
+        ValidationFailed: the address or the role is not valid.
+        Forbidden: the caller may not invite, the plan has no seat left, or sign-up is closed and
+            the person would be new here.
+        Conflict: the person already belongs to the account.
+    """
+    _validate(email, role)
+    account, actor = begin_change(principal)
+    check_manages(actor)
+    person = _find_person(email)
+    if not actor.is_operator and (person is None or not is_registered(person)):
+        _check_new_people(email)
+    membership = None if person is None else find_membership(account.id, person.id)
+    is_new = membership is None
+    if membership is None:
+        _check_seats(account)
+        person = person or _create_person(email)
+        membership = Membership(account_id=account.id, user_id=person.id, created_at=clock.now())
+        db.session.add(membership)
+    elif membership.joined_at is not None:
+        message = "This person is already a member."
+        raise Conflict(message, details=[Detail("email", message)])
+    assert person is not None
+    former = None if is_new else membership.role
+    membership.role = role
+    link = _send_link(principal, account, membership, person)
+    db.session.flush()
+    member = Member(membership, person)
+    emit("member.invited", member.record, Actor.of(principal))
+    record_entry("member.invited", member, principal, {"role": {"from": former, "to": role}})
+    if is_new:
+        count_member(account.id, 1)
+    return Invitation(member.record, link)
+
+
+def find_invitation(token: str) -> Any:
+    """An invitation, or None if its link is invalid, used or expired.
+
+    The row has ``account_id``, ``account_name``, ``user_id``, ``email``, ``name``,
+    ``is_registered``, ``role`` and ``expires_at``.
+    """
+    if not tokens.is_well_formed(token, tokens.LINK):
+        return None
+    return _BY_TOKEN.first(token_hash=tokens.hash_token(token), moment=clock.now())
+
+
+def accept_invitation(token: str) -> AcceptedInvitation | None:
+    """Join the account in the current transaction. None if the link is invalid, used or expired.
+
+    A link works once, even in concurrent requests. It also verifies the person's address.
+    """
+    moment = clock.now()
+    values = {"token_hash": tokens.hash_token(token), "moment": moment}
+    row = db.session.execute(_ACCEPT, values).one_or_none()
+    return None if row is None else record_joined(row, moment)
+
+
+def record_joined(row: Any, moment: datetime) -> AcceptedInvitation:
+    """Verify the address of a person who has just joined an account, and emit the event."""
+    unverified = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
+    db.session.execute(unverified.values(email_verified_at=moment))
+    account = db.session.get_one(Account, row.account_id)
+    member = lock_member(account.id, row.user_id)
+    emit("member.joined", member.record, Actor(account.id, account.name))
+    record_entry("member.joined", member, None)
+    return AcceptedInvitation(account.id, row.user_id)
+
+
+def _validate(email: str, role: str) -> None:
+    details = []
+    if problem := email_problem(email):
+        details.append(Detail("email", problem))
+    if role not in INVITED_ROLES:
+        details.append(Detail("role", f"Must be one of {', '.join(INVITED_ROLES)}."))
+    if details:
+        raise ValidationFailed(details=details)
+
+
+def _find_person(email: str) -> User | None:
+    try:
+        return find_person(email, keep=True)
+    except EmailTaken:
+        message = "Too similar to the address of another person. Use a different address."
+        raise ValidationFailed(details=[Detail("email", message)]) from None
+
+
+def _create_person(email: str) -> User:
+    """A person without a password, or the one just created by a concurrent invitation."""
+    moment, key = clock.now(), fold(email)
+    row = insert_into(User).values(
+        id=new_id("user"),
+        email=email,
+        email_key=key,
+        name=name_from_email(email),
+        created_at=moment,
+        updated_at=moment,
+    )
+    db.session.execute(row.on_conflict_do_nothing(index_elements=[User.email_key]))
+    return db.session.scalars(select(User).where(User.email_key == key)).one()
+
+
+def _check_new_people(email: str) -> None:
+    """Raises Forbidden if only the operator may add people who have not signed up."""
+    settings: Settings = current_app.config["SETTINGS"]
+    if instance_state.sign_up(in_change=True) != instance_state.CLOSED:
+        return
+    contact = f" ({settings.support_email})" if settings.support_email else ""
+    raise Forbidden(
+        f"{email} has not signed up, and sign-up is closed. Ask whoever runs this "
+        f"instance{contact}."
+    )
+
+
+def _check_seats(account: Account) -> None:
+    limit = plan_of(account.plan).members
+    if limit is None:
+        return
+    current = db.session.execute(_SEATS, {"account_id": account.id}).scalar_one()
+    if current >= limit:
+        seats = "1 seat" if limit == 1 else f"{limit:,} seats"
+        taken = f"all {limit:,} are" if limit > 1 else "it is"
+        raise Forbidden(
+            f"The plan {account.plan} includes {seats}, and {taken} taken. Ask whoever runs this "
+            f"instance to change the plan (bin/canopy account update {account.slug} --plan PLAN).",
+            details=[
+                Detail("limit", f"The plan {account.plan} allows {limit} members."),
+                Detail("current", f"The account has {current}, including invited people."),
+            ],
+        )
+
+
+def _send_link(principal: Principal, account: Account, membership: Membership, person: User) -> str:
+    """Give an invitation a new link, and mail it to the address that the person registered.
+    Returns the link."""
+    token, moment = tokens.new_token(tokens.LINK), clock.now()
+    membership.invited_at = moment
+    membership.invitation_hash = tokens.hash_token(token)
+    membership.invitation_expires_at = moment + INVITATION_LIFE
+    inviter = db.session.get_one(User, principal.user_id)
+    link = f"{current_app.config['SETTINGS'].public_url}/invitations/{token}"
+    values = {
+        "account_name": account.name,
+        "inviter_name": inviter.name,
+        "inviter_email": inviter.email,
+        "role": membership.role,
+        "link": link,
+        "days": INVITATION_LIFE.days,
+    }
+    cause = f"{MAIL}:{account.id}:{membership.invitation_hash}"
+    queue_mail(MAIL, person.email, cause=cause, values=values)
+    return link

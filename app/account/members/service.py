@@ -1,0 +1,109 @@
+"""Operations on the members of an account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam
+
+from app.account.members.access import revoke_access
+from app.account.members.auditing import record_entry
+from app.account.members.choices import LAST_OWNER
+from app.account.members.ending import end_membership
+from app.account.members.forgetting import forget_invited
+from app.account.members.locking import begin_change, is_last_owner, lock_member
+from app.account.members.record import COLUMNS, not_found, row_record
+from app.account.members.rules import OWNER, check_removal, check_role_change, is_lower
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.events.outbox import Actor, emit
+from app.http.errors import Conflict
+from app.http.etags import ANY, IfMatch
+from app.models import Membership, User
+from app.values.ids import is_id
+
+_MEMBERS = columns_of(Membership, *COLUMNS).where(User.id == Membership.user_id)
+_ALL = CompiledQuery(_MEMBERS.order_by(Membership.created_at, Membership.user_id))
+_ONE = CompiledQuery(_MEMBERS.where(Membership.user_id == bindparam("member_id")))
+
+
+def list_members(account_id: str) -> list[dict[str, Any]]:
+    """The records of all members, including invited ones, the oldest first."""
+    return [row_record(row) for row in _ALL.tuples(account_id=account_id)]
+
+
+def read_member(account_id: str, member_id: str) -> dict[str, Any]:
+    """The record of a member. Raises NotFound."""
+    if not is_id("user", member_id):
+        raise not_found()
+    rows = _ONE.tuples(account_id=account_id, member_id=member_id)
+    if not rows:
+        raise not_found()
+    return row_record(rows[0])
+
+
+def check_member(principal: Principal, member_id: str) -> None:
+    """Raises NotFound if the account has no such member."""
+    read_member(principal.account_id, member_id)
+
+
+def change_role(
+    principal: Principal, member_id: str, role: str | None, if_match: IfMatch = ANY
+) -> dict[str, Any]:
+    """Change a member's role. A lower role revokes the access that it does not allow.
+
+    Returns the member's record.
+
+    Args:
+        role: None or the current role changes nothing.
+
+    Raises:
+        NotFound: the account has no such member.
+        PreconditionFailed: ``if_match`` does not match.
+        Forbidden: the caller may not do this.
+        Conflict: the account would be left without an owner who has joined.
+    """
+    account, actor = begin_change(principal)
+    member = lock_member(account.id, member_id)
+    if_match.check(member.data)
+    before = member.membership.role
+    if role is None or role == before:
+        return member.record
+    check_role_change(actor, member_id, before, role)
+    if role == OWNER and member.membership.joined_at is None:
+        raise Conflict("This person has to accept the invitation before they can become an owner.")
+    if before == OWNER:
+        _check_not_last_owner(account.id, member_id)
+    member.membership.role = role
+    changes = {"role": {"from": before, "to": role}}
+    restricted = revoke_access(account.id, member_id, role) if is_lower(role, before) else {}
+    emit("member.updated", member.record, Actor.of(principal), changes=changes)
+    record_entry("member.updated", member, principal, {**changes, **restricted})
+    return member.record
+
+
+def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY) -> None:
+    """Remove a member with all their access to the account, or withdraw an invitation; nothing is
+    kept of a person who never signed up.
+
+    Raises:
+        NotFound: the account has no such member.
+        PreconditionFailed: ``if_match`` does not match.
+        Forbidden: the caller may not do this.
+        Conflict: the account would be left without an owner.
+    """
+    account, actor = begin_change(principal)
+    member = lock_member(account.id, member_id)
+    if_match.check(member.data)
+    check_removal(actor, member_id, member.membership.role)
+    if member.membership.role == OWNER:
+        _check_not_last_owner(account.id, member_id)
+    changes = end_membership(member, Actor.of(principal))
+    record_entry("member.removed", member, principal, changes)
+    forget_invited([member_id])
+
+
+def _check_not_last_owner(account_id: str, member_id: str) -> None:
+    if is_last_owner(account_id, member_id):
+        raise Conflict(LAST_OWNER)

@@ -1,0 +1,184 @@
+"""What the OpenAPI description says of an operation: derived from the contract that runs it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import marshmallow as ma
+
+from app.api.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
+from app.api.openapi.geojson import FORMAT, GEOJSON
+from app.api.openapi.schemas import content_type_of, example_of, is_tagged
+from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
+from app.policy.permissions import PERMISSIONS, SCOPES
+
+REPEATABLE: Final = ("POST", "PUT", "PATCH")  # with an Idempotency-Key
+_UPDATE: Final = (
+    "`PUT` and `PATCH` do the same: the fields that you send change, the others stay as they are."
+)
+
+
+class Contract(NamedTuple):
+    """What an operation promises, as ``ApiBlueprint.operation`` has it. ``refusals`` names the
+    responses that are refused otherwise than the others of their status. ``files`` has the
+    beginning of a file of each media type."""
+
+    method: str
+    path: str
+    needs: str
+    gives: tuple[int, type[ma.Schema] | None]
+    takes: type[ma.Schema] | None
+    conflicts: bool
+    conditional: bool
+    refusals: dict[int, str]
+    geojson: type[ma.Schema] | None
+    files: dict[str, str]
+
+    @property
+    def repeatable(self) -> bool:
+        return self.method in REPEATABLE
+
+    @property
+    def tagged(self) -> bool:
+        return self.method == "GET" and is_tagged(self.gives[1])
+
+
+def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> None:
+    """Document ``run``: statuses, headers, parameters, security, permission.
+
+    flask-smorest's decorators also wrap a view, to serialise what it returns. Ours return finished
+    responses, so only what the decorators note down is taken.
+    """
+    status, schema = contract.gives
+    documented = blueprint.doc(
+        operationId=run.__name__,
+        responses=_refusals(contract),
+        security=_security(contract.needs),
+        **{"x-permission": contract.needs},
+    )(run)
+    named = header_refs(*_success_headers(contract))
+    example = None if schema is None else example_of(schema)
+    noted = blueprint.response(
+        status, schema, content_type=content_type_of(schema), headers=named, example=example
+    )(documented)._apidoc
+    noted.get("arguments", {}).pop("responses", None)  # a wrong query is 400 here, not 422
+    run._apidoc = noted | {"contract": contract}  # type: ignore[attr-defined]
+
+
+def finish(
+    document: dict[str, Any], noted: dict[str, Any], *, method: str, **_: Any
+) -> dict[str, Any]:
+    """Add to an operation what flask-smorest has no word for: header parameters, permission, a
+    second form of the body. PATCH, the same operation as PUT, gets an id of its own."""
+    contract: Contract = noted["contract"]
+    if method == "patch":
+        about = noted["manual_doc"]
+        about["operationId"] = about["operationId"].replace("update", "patch", 1)
+    if contract.takes is not None and is_form(contract.takes):
+        content = document["requestBody"]["content"]
+        form = content.pop("application/x-www-form-urlencoded")
+        content["multipart/form-data"] = form | {"example": example_of(contract.takes)}
+    if (also := getattr(contract.takes, "also", None)) is not None:
+        content = document["requestBody"]["content"]["application/json"]
+        content["schema"] = {"oneOf": [content["schema"], also]}
+    if contract.geojson or contract.files:
+        success = document["responses"][contract.gives[0]]
+        success["content"] = success.get("content", {}) | _other_contents(contract)
+    document.setdefault("parameters", []).extend(_other_parameters(document, contract))
+    text = [noted["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
+    text += [permission_sentence(contract.needs)]
+    noted["docstring"]["description"] = "\n\n".join(each for each in text if each)
+    return document
+
+
+def is_form(takes: type[ma.Schema] | None) -> bool:
+    """Whether a body is a form with several parts, one of them a file."""
+    return bool(getattr(takes, "is_form", False))
+
+
+def _other_contents(contract: Contract) -> dict[str, Any]:
+    """The forms besides JSON in which a success goes out, by media type."""
+    contents: dict[str, Any] = {
+        media_type: {"schema": {"type": "string", "format": "binary"}, "example": beginning}
+        for media_type, beginning in contract.files.items()
+    }
+    if (schema := contract.geojson) is not None:
+        contents[GEOJSON] = {"schema": schema, "example": example_of(schema)}
+    return contents
+
+
+def path_parameters(path: str) -> list[dict[str, Any]]:
+    """The description of the ids that a rule names."""
+    return [
+        {
+            "in": "path",
+            "name": name,
+            "required": True,
+            "description": f"The id of the {name.removesuffix('_id')}.",
+            "schema": {"type": "string", "minLength": 1},
+        }
+        for name in re.findall(r"<(?:\w+:)?(\w+)>", path)
+    ]
+
+
+def permission_sentence(needs: str) -> str:
+    """What the description of an operation says of its permission."""
+    if needs == ANY_CREDENTIAL:
+        return "Works with any valid credential."
+    if needs == PROFILE:
+        return "Works with any valid credential; an OAuth token needs the scope `profile`."
+    sentences = (f"`{name}` ({PERMISSIONS[name].lower()})" for name in needs.split(OR))
+    return f"Requires the permission {OR.join(sentences)}."
+
+
+def _refusals(contract: Contract) -> dict[str, Any]:
+    """The responses other than success, by status."""
+    refused = {400, 401, 413, 415, 429, 500, 503}
+    refused |= {403} if contract.needs != ANY_CREDENTIAL else set()
+    refused |= {404} if "<" in contract.path else set()
+    refused |= {409} if contract.conflicts or contract.repeatable else set()
+    refused |= {412} if contract.conditional else set()
+    refused |= {422} if contract.method != "GET" else set()
+    names = {code: REFUSALS[code].__name__ for code in sorted(refused)} | contract.refusals
+    responses: dict[str, Any] = {str(code): name for code, name in names.items()}
+    if contract.tagged:
+        responses["304"] = {
+            "description": "Not modified",
+            "headers": header_refs(*EVERYWHERE, "ETag", "Cache-Control", "Link"),
+        }
+    return responses
+
+
+def _other_parameters(document: dict[str, Any], contract: Contract) -> list[Any]:
+    """Those that no schema has: headers, and ``format`` where that is the only parameter."""
+    has_query = any(each["in"] == "query" for each in document.get("parameters", []))
+    is_missing = contract.geojson is not None and not has_query
+    return [*([FORMAT] if is_missing else []), *_header_parameters(contract)]
+
+
+def _header_parameters(contract: Contract) -> list[str]:
+    names = ["X-Request-Id"]
+    names += ["If-None-Match"] if contract.tagged else []
+    names += ["If-Match"] if contract.conditional else []
+    return names + (["Idempotency-Key"] if contract.repeatable else [])
+
+
+def _success_headers(contract: Contract) -> list[str]:
+    status, schema = contract.gives
+    names = [*EVERYWHERE]
+    names += ["Idempotency-Replayed"] if contract.repeatable else []
+    names += ["ETag", "Cache-Control"] if is_tagged(schema) else []
+    names += ["Location"] if status in (201, 202) else []
+    names += ["Cache-Control", "Content-Disposition"] if contract.files else []
+    names += ["Link"] if getattr(schema, "paged", False) else []
+    return names
+
+
+def _security(needs: str) -> list[dict[str, list[str]]]:
+    """The credentials that an operation takes, an OAuth token with the scope that it must have."""
+    choices: list[dict[str, list[str]]] = [{name: []} for name in SECURITY]
+    if scopes := [name for name in needs.split(OR) if name in SCOPES]:
+        return [*choices, *({OAUTH: [scope]} for scope in scopes)]
+    return [*choices, {OAUTH: []}] if needs == ANY_CREDENTIAL else choices

@@ -1,0 +1,238 @@
+"""The audit log as a file: NDJSON that can be verified, or with filters NDJSON and CSV.
+
+The file is written while the client reads it, some rows at a time. It holds no connection between
+two queries, so a batch can be sealed or deleted meanwhile; each part of a file is consistent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext
+from functools import cache
+from itertools import chain
+from typing import Any, Final, ParamSpec, TypeVar
+
+from flask import Flask
+from sqlalchemy import bindparam, or_
+
+from app.audit.log.bodies import CHANGED, looks_whole
+from app.audit.log.checkpoints import next_checkpoint
+from app.audit.log.filters import EntryQuery, EntryStatementFilters, filtered, parameters
+from app.audit.log.keys import list_keys
+from app.audit.proof import checkpoint as proof
+from app.audit.proof.checkpoint import Checkpoint
+from app.audit.proof.findings import UNREADABLE, printable
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery, reading_as_stored
+from app.formats.writers.delimited import csv_line
+from app.formats.writers.source import blocks
+from app.models import AuditEntry
+from app.values import clock
+from app.values.records import Record
+from app.values.strict_json import dumps, loads_own
+from app.values.version import VERSION
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FORMATS: Final = {"ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+_AT_ONCE: Final = 250  # entries that are read at once
+_ACTOR: Final = ("type", "id", "label")
+_VIA: Final = ("credential", "application", "request_id", "ip", "user_agent", "import_id")
+HEADINGS: Final = (
+    *("id", "at", "action", "outcome"),
+    *(f"actor_{name}" for name in _ACTOR),
+    *_VIA,
+    *(f"target_{name}" for name in _ACTOR),
+    "changes",
+)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+_BATCH = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.number, AuditEntry.id, AuditEntry.body)
+    .where(AuditEntry.number >= bindparam("first"), AuditEntry.number <= bindparam("last"))
+    .order_by(AuditEntry.number)
+    .limit(_AT_ONCE)
+)
+# What is sealed while the tail is read still belongs to it.
+_TAIL = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.id, AuditEntry.body)
+    .where(
+        or_(AuditEntry.number.is_(None), AuditEntry.number > bindparam("last")),
+        AuditEntry.id > bindparam("after"),
+    )
+    .order_by(AuditEntry.id)
+    .limit(_AT_ONCE)
+)
+
+
+class Reader:
+    """Runs each query in an application context of its own, so that none holds a connection.
+
+    Args:
+        as_stored: whether text that is not UTF-8 is read as bytes; otherwise it is an error.
+    """
+
+    def __init__(self, app: Flask, *, as_stored: bool = False) -> None:
+        self._app = app
+        self._reading = reading_as_stored if as_stored else nullcontext
+
+    def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T:
+        with self._app.app_context(), self._reading():
+            return query(*args, **values)
+
+
+def write_file(
+    app: Flask, account_id: str, format_name: str, query: EntryQuery | None
+) -> Generator[bytes]:
+    """The pieces of a file, the oldest entries first.
+
+    Args:
+        app: gives each query a context of its own.
+        format_name: one of ``FORMATS``.
+        query: which entries, whatever its page; None: all.
+    """
+    if format_name == "csv":
+        return blocks(_csv(_rows(app, account_id, query or EntryQuery())))
+    if query is None:
+        return blocks(line + b"\n" for line in proof_lines(app, account_id))
+    head = dumps(_head(account_id, [], filters_of(query)))
+    lines = (_line(*row) + b"\n" for row in _rows(app, account_id, query))
+    return blocks(chain([head + b"\n"], lines))
+
+
+def filters_of(query: EntryQuery) -> dict[str, str]:
+    """The filters of a query by name, as text."""
+    named = {name: clock.format_value(value) for name, value in query._asdict().items()}
+    return {
+        name: value for name, value in named.items() if value and name not in ("page", "per_page")
+    }
+
+
+def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
+    """The lines of the whole log: a head, each checkpoint with its entries after it, the entries
+    that are not sealed, an end. ``docs/audit-log.md`` describes them."""
+    read = Reader(app, as_stored=True)
+    yield dumps(_head(account_id, read(list_keys), {}))
+    number: int | None = None
+    checkpoints = entries = last = 0
+    while checkpoint := read(next_checkpoint, account_id, number):
+        number = checkpoint.number
+        checkpoints += 1
+        if not checkpoint.is_valid():  # verifying it says so
+            yield dumps({"checkpoint": {"number": printable(number)}})
+            continue
+        checkpoint, batch = _with_entries(read, account_id, checkpoint)
+        yield dumps({"checkpoint": checkpoint._asdict()})
+        for entry_id, body in batch:
+            entries += 1
+            yield _line(entry_id, body)
+        last = checkpoint.last
+    yield dumps({"not_sealed": {"after": last}})
+    for entry_id, body in _tail(read, account_id, last):
+        entries += 1
+        yield _line(entry_id, body)
+    yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
+
+
+def _line(entry_id: Any, body: Any) -> bytes:
+    """The line of an entry. What somebody has changed into no entry could be taken for other lines,
+    so it gets one that says so, and that no checkpoint covers."""
+    if looks_whole(body):
+        return body.encode()  # type: ignore[no-any-return]
+    return dumps({"id": _text(entry_id), UNREADABLE: printable(body)})
+
+
+def _text(stored: Any) -> str:
+    """What stands in a column of text. In SQLite, somebody may have stored something else."""
+    return stored if isinstance(stored, str) else printable(stored)
+
+
+def _with_entries(
+    read: Reader, account_id: str, checkpoint: Checkpoint
+) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
+    """A checkpoint with its entries. If these are missing, it is read again: they may just have
+    been deleted by age."""
+    found = list(_numbered(read, account_id, checkpoint))
+    if checkpoint.entry_hashes and len(found) != checkpoint.last - checkpoint.first + 1:
+        checkpoint = read(next_checkpoint, account_id, checkpoint.number - 1) or checkpoint
+    return checkpoint, found if checkpoint.entry_hashes else []
+
+
+def _numbered(read: Reader, account_id: str, checkpoint: Checkpoint) -> Iterator[tuple[Any, ...]]:
+    values = {"account_id": account_id, "first": checkpoint.first, "last": checkpoint.last}
+    while rows := read(_BATCH.tuples, **values):
+        yield from (row[1:] for row in rows)
+        values["first"] = rows[-1][0] + 1
+
+
+def _tail(read: Reader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
+    values = {"account_id": account_id, "last": last, "after": ""}
+    while rows := read(_TAIL.tuples, **values):
+        yield from rows
+        values["after"] = rows[-1][0]
+
+
+def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
+    """The ids and texts of the entries that match a query."""
+    read, values = Reader(app, as_stored=True), parameters(account_id, query)
+    statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
+    while rows := read(statement.tuples, **values):
+        yield from rows
+        values["after"] = values["since_id"] = rows[-1][0]
+
+
+@cache
+def _filtered(filters: EntryStatementFilters) -> CompiledQuery:
+    rows = filtered(AuditEntry.id.expression, filters).add_columns(AuditEntry.body)
+    rows = rows.where(AuditEntry.id > bindparam("after"))
+    return CompiledQuery(rows.order_by(AuditEntry.id).limit(_AT_ONCE))
+
+
+def _head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) -> Record:
+    keys = [{name: _text(value) for name, value in key.items()} for key in keys]
+    about = {
+        "format": proof.FORMAT,
+        "version": VERSION,
+        "account_id": account_id,
+        "made_at": clock.format_time(clock.now()),
+        "filters": filters or None,
+        "keys": keys,
+    }
+    return {"audit_log": about}
+
+
+def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
+    yield csv_line(HEADINGS)
+    for entry_id, body in rows:
+        yield _csv_row(entry_id, body)
+
+
+def _csv_row(entry_id: Any, body: Any) -> bytes:
+    try:
+        return csv_line(_cells(loads_own(body.encode())))
+    except (AttributeError, LookupError, TypeError, ValueError):  # somebody has changed it
+        return csv_line([printable(entry_id), *[None] * (len(HEADINGS) - 2), CHANGED])
+
+
+def _cells(entry: dict[str, Any]) -> list[Any]:
+    """The columns, with control characters escaped as in JSON: a terminal would obey them."""
+    return [_escaped(each) if isinstance(each, str) else each for each in _columns(entry)]
+
+
+def _escaped(text: str) -> str:
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _columns(entry: dict[str, Any]) -> list[Any]:
+    via = dict(entry["via"])
+    if via["application"]:
+        via["application"] = via["application"]["id"]
+    return [
+        *(entry[name] for name in ("id", "at", "action", "outcome")),
+        *(entry["actor"][name] for name in _ACTOR),
+        *(via[name] for name in _VIA),
+        *(entry["target"][name] for name in _ACTOR),
+        None if entry["changes"] is None else dumps(entry["changes"]).decode(),
+    ]

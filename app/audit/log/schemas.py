@@ -1,0 +1,168 @@
+"""The queries and responses of the routes of the audit log."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from marshmallow import fields, validate
+
+from app.api.fields import PageQuerySchema
+from app.api.openapi.schemas import OutputSchema
+from app.audit.log.files import FORMATS
+from app.policy.audit import ACTIONS, ACTORS
+from app.policy.bounds import ID_LENGTH
+from app.values.fields import Choice, Text, Timestamp
+
+_OUTCOMES: Final = ("done", "refused")
+_LABEL: Final = {"description": "Its name at that time."}
+_CHANGES: Final = {
+    "description": "By field: its old and new value, as `{from, to}`. Null if no field changed."
+}
+_HASH: Final = {"pattern": "^[0-9a-f]{64}$"}
+_FIRST: Final = {
+    "description": "Number of the first entry; entries are counted from 1.",
+    "minimum": 1,
+}
+_SIGNATURE: Final = {"description": "Ed25519, in base64."}
+_VIA: Final[dict[str, Any]] = {
+    "credential": "canopy_key_…4f2A",
+    "application": None,
+    "request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn",
+    "ip": "203.0.113.7",
+    "user_agent": "curl/8.5.0",
+    "import_id": None,
+}
+
+
+def _described(text: str) -> dict[str, Any]:
+    return {"required": True, "allow_none": True, "metadata": {"description": text}}
+
+
+class AuditActorSchema(OutputSchema):
+    """Who did it."""
+
+    type = Choice("AuditActorType", ACTORS, required=True)
+    id = fields.String(required=True, allow_none=True)
+    label = fields.String(required=True, metadata=_LABEL)
+
+
+class AuditApplicationSchema(OutputSchema):
+    """The application that acted for a person."""
+
+    id = fields.String(required=True)
+    label = fields.String(required=True, metadata=_LABEL)
+
+
+class AuditViaSchema(OutputSchema):
+    """How it was done. What does not apply is null."""
+
+    credential = fields.String(**_described("The beginning and the end of the key or token."))
+    application = fields.Nested(AuditApplicationSchema, required=True, allow_none=True)
+    request_id = fields.String(required=True, allow_none=True)
+    ip = fields.String(required=True, allow_none=True)
+    user_agent = fields.String(**_described("Of a command: its name."))
+    import_id = fields.String(**_described("The import to which it belongs."))
+
+
+class AuditTargetSchema(OutputSchema):
+    """What it was done to."""
+
+    type = fields.String(required=True)
+    id = fields.String(required=True, allow_none=True)
+    label = fields.String(required=True, metadata=_LABEL)
+
+
+class AuditEntrySchema(OutputSchema):
+    """What somebody did, exactly as it was recorded and is sealed."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
+        "action": "project.updated",
+        "actor": {"id": "key_01k9zq1z4b7d2f5h8k1m3p6r9t", "label": "Sync", "type": "api_key"},
+        "at": "2026-01-03T10:20:30.456Z",
+        "changes": {"name": {"from": "Hood", "to": "Mount Hood"}},
+        "id": "aud_01k9zq3n8d1v6c0r4t7y2w5xke",
+        "outcome": "done",
+        "target": {"id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd", "label": "Hood", "type": "project"},
+        "via": _VIA,
+    }
+
+    id = fields.String(required=True)
+    account_id = fields.String(required=True)
+    at = fields.DateTime(required=True)
+    action = Choice("AuditAction", tuple(ACTIONS), required=True)
+    actor = fields.Nested(AuditActorSchema, required=True)
+    via = fields.Nested(AuditViaSchema, required=True)
+    target = fields.Nested(AuditTargetSchema, required=True)
+    changes = fields.Dict(required=True, allow_none=True, metadata=_CHANGES)
+    outcome = Choice("AuditOutcome", _OUTCOMES, required=True)
+
+
+class AuditLogQuerySchema(PageQuerySchema):
+    """Which entries; the newest first. Both ends of the time are included."""
+
+    action = Choice(
+        "AuditAction", tuple(ACTIONS), metadata={"description": "Only entries of this action."}
+    )
+    actor_id = Text(
+        longest=ID_LENGTH,
+        metadata={"description": "Only what this person, key, token or application did."},
+    )
+    target_id = Text(
+        longest=ID_LENGTH,
+        metadata={"description": "Only what was done to this, such as the id of a project."},
+    )
+    format = fields.String(
+        validate=validate.OneOf(tuple(FORMATS)),
+        metadata={
+            "description": "Instead of a page, a file with all entries that match the filters, the "
+            "oldest first. `ndjson` without filters can be verified."
+        },
+    )
+    since = Timestamp(metadata={"description": "Only entries of this time or later."})
+    until = Timestamp(metadata={"description": "Only entries of this time or earlier."})
+
+
+class AuditCheckpointSchema(OutputSchema):
+    """What seals a batch of entries."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
+        "number": 1,
+        "first": 1,
+        "last": 500,
+        "entries": 500,
+        "sealed_at": "2026-01-03T10:25:00.000Z",
+        "previous_hash": "0" * 64,
+        "hash": "3d1a6bd0c76f24b1d3b0f6cb5a4bb0a76d21ec6d5e55d0c24bb0a6f4d7b1f2aa",
+        "key_id": "sk_01k9zq0b7d2f5h8k1m3p6r9t4x",
+        "signature": "bm90IGEgc2lnbmF0dXJlLCBidXQgYXMgbG9uZyBhcyBvbmUgaXMsIGluIGFuIGV4YW1wbGUsIG9r"
+        "LmFuZCBlbmQ=",
+    }
+
+    account_id = fields.String(required=True)
+    number = fields.Integer(required=True, metadata={"minimum": 1})
+    first = fields.Integer(required=True, metadata=_FIRST)
+    last = fields.Integer(required=True, metadata={"minimum": 1})
+    entries = fields.Integer(required=True, metadata={"minimum": 1})
+    sealed_at = fields.DateTime(required=True)
+    previous_hash = fields.String(required=True, metadata=_HASH)
+    hash = fields.String(required=True, metadata=_HASH)
+    key_id = fields.String(required=True)
+    signature = fields.String(required=True, metadata=_SIGNATURE)
+
+
+class AuditKeySchema(OutputSchema):
+    """A public key with which checkpoints can be verified."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "id": "sk_01k9zq0b7d2f5h8k1m3p6r9t4x",
+        "algorithm": "Ed25519",
+        "public_key": "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+        "created_at": "2026-01-03T10:25:00.000Z",
+    }
+
+    id = fields.String(required=True)
+    algorithm = fields.String(required=True, validate=validate.Equal("Ed25519"))
+    public_key = fields.String(required=True, metadata={"description": "32 bytes in base64."})
+    created_at = fields.DateTime(required=True)

@@ -1,0 +1,290 @@
+"""Verifying an exported audit log: line by line, with no more in memory than one batch, and when
+each batch that was deleted had been sealed.
+
+Pure: it needs neither the service nor its database, and knows no secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from app.audit.proof import checkpoint as proof
+from app.audit.proof.checkpoint import Checkpoint
+from app.audit.proof.comparing import Batch, Found, differences
+from app.audit.proof.deletions import Deletions
+from app.audit.proof.findings import UNREADABLE, Finding
+
+LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
+_RECORDED_SOON: Final = (
+    "the entry about a deletion is sealed minutes after it, so export again if it has just happened"
+)
+_OLDER_ARE_LEFT: Final = (
+    "entries before them are still there; if entries were deleted during the export, export again"
+)
+_SEALED_SOON: Final = (
+    "entries are sealed within minutes, so if that is long ago, the worker has not run, or "
+    "somebody has removed checkpoints: compare with one that you kept"
+)
+_WORD: Final = re.compile(r"[!-~]{1,64}")
+_PRUNED: Final = b'"action":"audit_log.pruned"'
+
+
+class Verifier:
+    """Give ``check`` each line, then call ``end``; both yield what they find.
+
+    Args:
+        pinned: the public keys to trust, in base64; without any, those of the file.
+        kept: earlier checkpoints, which the log must still contain.
+    """
+
+    def __init__(self, pinned: Iterable[str] = (), kept: Iterable[Checkpoint] = ()) -> None:
+        self.account_id: str | None = None
+        self.checkpoints = 0
+        self.entries = 0
+        self.keys: dict[str, str] = {}  # public keys, by id
+        self.last: Checkpoint | None = None
+        self._pinned = {base64.b64decode(key, validate=True) for key in pinned}
+        self._kept = defaultdict[int, list[Checkpoint]](list)
+        for each in kept:
+            self._kept[each.number].append(each)
+        self._line = 0
+        self._batch: tuple[Checkpoint, Batch] | None = None
+        self._is_tail = False  # whether what follows is not sealed
+        self._unsealed, self._unsealed_since = 0, ""
+        self.deletions = Deletions()
+        self._is_over = self._is_refused = False
+
+    def check(self, line: bytes) -> Iterator[Finding]:
+        """What is wrong with this line, and with what it completes."""
+        self._line += 1
+        if self._is_refused:
+            return
+        record = _parsed(line)
+        if self._line == 1:
+            yield from self._begin(line, record)
+        elif self._is_over:
+            yield Finding("file_unreadable", "something follows its end", self._line)
+        elif record is None:
+            yield Finding("entry_unreadable", line=self._line)
+        elif len(record) > 1:  # an entry: lines of the file itself have one field
+            yield from self._entry(line, record)
+        elif _has_duplicates(line):
+            yield Finding("entry_unreadable", "a field appears twice", self._line)
+        elif "checkpoint" in record:
+            yield from self._checkpoint(record["checkpoint"])
+        elif "not_sealed" in record:
+            yield from self._begin_tail(record["not_sealed"])
+        elif "end" in record:
+            yield from self._end_of_file(record["end"])
+        else:
+            yield from self._entry(line, record)
+
+    def end(self) -> Iterator[Finding]:
+        """What is wrong with the whole, once there are no more lines."""
+        if self._is_refused:
+            return
+        yield from self._close_batch()
+        if not self._is_over:
+            yield Finding("file_incomplete", "export it again", self._line)
+        if self.deletions.to:
+            numbers = f"numbers 1 to {self.deletions.to:,}"
+            yield Finding("deleted_by_age", numbers)
+            if self.deletions.recorded_to < self.deletions.to:
+                yield Finding("deletion_unrecorded", f"{numbers}; {_RECORDED_SOON}")
+        if self._unsealed:
+            detail = f"{self._unsealed:,}, the oldest from {self._unsealed_since}; {_SEALED_SOON}"
+            yield Finding("not_sealed", detail)
+        yield from self._missing_kept()
+
+    def _begin(self, line: bytes, record: Any) -> Iterator[Finding]:
+        if line.endswith(b"\r"):
+            self._is_refused = True
+            message = "convert them back to LF, such as with dos2unix, or export the log again"
+            yield Finding("file_converted", message)
+            return
+        head = record.get("audit_log") if record and len(record) == 1 else None
+        if not isinstance(head, Mapping) or head.get("format") != proof.FORMAT:
+            self._is_refused = True
+            yield Finding("file_unreadable", "export it with format=ndjson and no filters", 1)
+            return
+        if head.get("filters"):
+            self._is_refused = True
+            message = "it was exported with filters, so gaps cannot be detected; export all of it"
+            yield Finding("file_unreadable", message, 1)
+            return
+        self.account_id = _word(head.get("account_id"))
+        keys = head.get("keys")
+        for key in keys if isinstance(keys, list) else []:
+            yield from self._key(key)
+
+    def _key(self, record: Any) -> Iterator[Finding]:
+        try:
+            key_id, text = _word(record["id"]), record["public_key"]
+            public = proof.read_public_key(text)
+        except (LookupError, TypeError, ValueError):
+            yield Finding("file_unreadable", "a public key cannot be read", self._line)
+            return
+        self.keys[key_id] = text
+        if self._pinned and public.public_bytes_raw() not in self._pinned:
+            yield Finding("key_other", f"{key_id}, {text}", self._line)
+
+    def _begin_tail(self, record: Any) -> Iterator[Finding]:
+        yield from self._close_batch()
+        last = self.last.last if self.last else 0
+        if self._is_tail or record != {"after": last}:
+            yield Finding("file_unreadable", "what is not sealed does not begin here", self._line)
+        self._is_tail = True
+
+    def _checkpoint(self, record: Any) -> Iterator[Finding]:
+        yield from self._close_batch()
+        try:
+            found = Checkpoint.of(record)
+            if len(record) > len(found):  # it would be signed by nobody
+                raise ValueError("it has other fields besides")
+        except ValueError as error:
+            yield Finding("checkpoint_unreadable", str(error), self._line)
+            return
+        before = self.last.number if self.last else 0
+        if found.number <= before:
+            yield self._about("checkpoint_duplicated", found)
+            return
+        yield from self._sequence(found, before)
+        yield from self._content(found)
+        self.checkpoints += 1
+        self.last = found
+        if found.entry_hashes is not None:
+            self._batch = found, Batch(found.hashes())
+
+    def _sequence(self, found: Checkpoint, before: int) -> Iterator[Finding]:
+        """Whether it follows the last one."""
+        if self._is_tail:
+            yield self._about("chain_broken", found, "it follows entries that are not sealed")
+        for number in range(before + 1, min(found.number, before + 1_000)):
+            yield Finding("checkpoint_missing", line=self._line, checkpoint=number)
+        if found.number != before + 1:
+            return
+        previous = self.last.hash if self.last else proof.NO_HASH
+        first = self.last.last + 1 if self.last else 1
+        if found.previous_hash != previous or found.first != first:
+            yield self._about("chain_broken", found)
+
+    def _content(self, found: Checkpoint) -> Iterator[Finding]:
+        """Whether it is what was signed."""
+        if found.account_id != self.account_id:
+            yield self._about("checkpoint_changed", found, "it is of another account")
+        if found.entry_hashes is None:
+            if not self.deletions.add(found):
+                yield self._about("deletion_unrecorded", found, _OLDER_ARE_LEFT)
+        elif (
+            len(found.entry_hashes) != 64 * (found.last - found.first + 1)
+            or proof.checkpoint_hash(found) != found.hash
+        ):
+            yield self._about("checkpoint_changed", found, "its hash is wrong")
+        yield from self._signature(found)
+        for kept in self._kept.pop(found.number, ()):
+            if kept.without_hashes() != found.without_hashes():
+                yield self._about("log_rewritten", found)
+
+    def _signature(self, found: Checkpoint) -> Iterator[Finding]:
+        key = self._public_key(found.key_id)
+        if key is None:
+            yield self._about("key_unknown", found, found.key_id)
+        elif not proof.is_signed(key, found):
+            yield self._about("signature_wrong", found)
+
+    def _public_key(self, key_id: str) -> Ed25519PublicKey | None:
+        text = self.keys.get(key_id)
+        return None if text is None else proof.read_public_key(text)
+
+    def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
+        self.entries += 1
+        found = Found(proof.entry_hash(line), _word(record.get("id")), self._line)
+        if self._is_tail and UNREADABLE in record:
+            yield Finding("entry_unreadable", line=self._line, entry_id=found.id)
+        elif self._is_tail:
+            self._unsealed_since = self._unsealed_since or _word(record.get("at"))
+            self._unsealed += 1
+        elif self._batch is None or not self._batch[1].add(found):
+            yield Finding("entry_inserted", line=self._line, entry_id=found.id)
+        elif _PRUNED in line and found.hash in self._batch[1].sealed:
+            last = self.deletions.record(record)
+            if last is not None:
+                yield Finding("deletion_early", f"up to number {last:,}", self._line, found.id)
+
+    def _close_batch(self) -> Iterator[Finding]:
+        """Compare the batch that is complete now."""
+        if self._batch is None:
+            return
+        (checkpoint, batch), self._batch = self._batch, None
+        for kind, place, found in differences(batch.expected, batch.found):
+            yield Finding(
+                f"entry_{kind}",
+                line=found.line if found else None,
+                entry_id=found.id if found else None,
+                number=None if place is None else checkpoint.first + place,
+                checkpoint=checkpoint.number,
+            )
+
+    def _end_of_file(self, record: Any) -> Iterator[Finding]:
+        yield from self._close_batch()
+        self._is_over = True
+        counted = {"checkpoints": self.checkpoints, "entries": self.entries}
+        if record != counted:
+            yield Finding("file_incomplete", "its end does not match its lines", self._line)
+
+    def _missing_kept(self) -> Iterator[Finding]:
+        last = self.last.number if self.last else 0
+        for kept in chain.from_iterable(self._kept.values()):
+            if kept.number > last:
+                yield Finding(
+                    "log_truncated",
+                    f"it once had entries up to number {kept.last:,}",
+                    checkpoint=kept.number,
+                )
+            else:
+                yield Finding("log_rewritten", "it is missing", checkpoint=kept.number)
+
+    def _about(self, kind: str, checkpoint: Checkpoint, detail: str = "") -> Finding:
+        return Finding(kind, detail, self._line, checkpoint=checkpoint.number)
+
+
+def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding]:
+    """Verify all lines of a file, with or without their ends."""
+    for line in lines:
+        yield from verifier.check(line.removesuffix(b"\n"))
+    yield from verifier.end()
+
+
+def _has_duplicates(line: bytes) -> bool:
+    """Whether an object in a line has a field twice, of which readers see one or the other."""
+    found = False
+
+    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal found
+        found = found or len(dict(pairs)) < len(pairs)
+        return dict(pairs)
+
+    json.loads(line, object_pairs_hook=check)
+    return found
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _word(value: Any) -> str:
+    """A short word of a file, safe to print: the file may contain control characters of a
+    terminal."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else "?"

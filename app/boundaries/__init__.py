@@ -1,1 +1,0 @@
-"""Boundaries of projects: checked, compared with those of other projects, former ones."""

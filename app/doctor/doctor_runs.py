@@ -1,0 +1,121 @@
+"""The findings of ``bin/canopy doctor`` for a page. A job runs its checks, as these may take long.
+
+Valkey has the findings. If it loses its data, the next run of the job restores them.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from redis import Redis
+
+from app.jobs.queue import IMPORTS, enqueue_once
+from app.jobs.valkey import valkey
+from app.policy.instance import DOCTOR_KEPT, DOCTOR_WITHIN
+from app.values import clock
+from app.values.strict_json import dumps, loads
+
+JOB: Final = "app.doctor.jobs.run_doctor"
+_HOUR: Final = 60  # minutes
+_DAY: Final = 24 * _HOUR
+_FOUND: Final = "canopy:doctor:findings"
+_REQUESTED: Final = "canopy:doctor:requested"  # while somebody waits for a run
+_JOB_ID: Final = "periodic-run-doctor"  # that of the scheduler: one at a time
+
+
+class Finding(NamedTuple):
+    """What a check found. ``status`` is ok, warning or problem; ``advice`` may be empty."""
+
+    check: str
+    status: str
+    found: str
+    advice: str
+
+
+class DoctorRun(NamedTuple):
+    """The last run of the doctor that was completed."""
+
+    at: datetime
+    host: str  # on which it ran
+    findings: list[Finding]
+
+    @property
+    def age(self) -> str:
+        """How long ago that was, in words."""
+        minutes = int((clock.now() - self.at).total_seconds()) // 60
+        if minutes < 1:
+            return "less than a minute"
+        number, unit = minutes, "minute"
+        if minutes >= _DAY:
+            number, unit = minutes // _DAY, "day"
+        elif minutes >= _HOUR:
+            number, unit = minutes // _HOUR, "hour"
+        return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+
+    @property
+    def problems(self) -> list[Finding]:
+        """What does not work."""
+        return [each for each in self.findings if each.status == "problem"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """What could be better."""
+        return [each for each in self.findings if each.status == "warning"]
+
+    @property
+    def others(self) -> list[Finding]:
+        """What is all right."""
+        return [each for each in self.findings if each.status == "ok"]
+
+
+class Progress(NamedTuple):
+    """The last run, None before the first, and whether another one was requested."""
+
+    last: DoctorRun | None
+    is_running: bool
+
+
+def request_doctor_run() -> bool:
+    """Have a worker run the doctor now. False if Valkey does not respond."""
+    seconds = int(DOCTOR_WITHIN.total_seconds())
+
+    def request(client: Redis) -> bool:
+        client.set(_REQUESTED, "1", ex=seconds)
+        enqueue_once(client, JOB, job_id=_JOB_ID, ttl=seconds, queue=IMPORTS, timeout=seconds)
+        return True
+
+    return bool(valkey().attempt(request))
+
+
+def read_progress() -> Progress | None:
+    """What is known; None if Valkey does not respond."""
+
+    def read(client: Redis) -> tuple[Any, Any]:
+        found, requested = client.mget(_FOUND, _REQUESTED)
+        return found, requested
+
+    values = valkey().attempt(read)
+    if values is None:
+        return None
+    found, requested = values
+    return Progress(_doctor_run(loads(found)) if found else None, requested is not None)
+
+
+def store_findings(findings: Iterable[Finding]) -> None:
+    """Store what was found just now. Raises RedisError or OSError."""
+    record = {
+        "at": clock.format_time(clock.now()),
+        "host": platform.node(),
+        "findings": [each._asdict() for each in findings],
+    }
+    client = valkey().client
+    client.set(_FOUND, dumps(record), ex=DOCTOR_KEPT)
+    client.delete(_REQUESTED)
+
+
+def _doctor_run(record: dict[str, Any]) -> DoctorRun:
+    findings = [Finding(**each) for each in record["findings"]]
+    return DoctorRun(clock.parse_time(record["at"]), record["host"], findings)

@@ -1,0 +1,37 @@
+"""The job that runs the doctor."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from app.doctor.doctor_runs import Finding, store_findings
+from app.jobs import shutdown
+from app.jobs.queue import IMPORTS
+from app.jobs.registry import Job
+from app.policy.instance import DOCTOR_EVERY, DOCTOR_WITHIN
+
+
+def run_doctor() -> int:
+    """Run the checks of ``bin/canopy doctor`` and store what they find. Returns the number of
+    findings; 0 when the worker is asked to stop."""
+    from app.doctor.doctor import run_checks  # noqa: PLC0415 - most processes need none
+
+    findings = []
+    for name, result in run_checks(os.environ):
+        if shutdown.is_requested():
+            return 0
+        findings.append(Finding(name, str(result.status), result.found, result.advice))
+    store_findings(findings)
+    return len(findings)
+
+
+# In the queue of imports, as it may take minutes in a large database: mails do not wait for it.
+JOBS: Final = (
+    Job(
+        run_doctor,
+        every_seconds=int(DOCTOR_EVERY.total_seconds()),
+        queue=IMPORTS,
+        timeout=int(DOCTOR_WITHIN.total_seconds()),
+    ),
+)

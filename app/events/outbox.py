@@ -1,0 +1,216 @@
+"""Events, written in the transaction of the change.
+
+A change, its event and a delivery for each subscribed webhook are committed together or not at all.
+Nothing is sent from here: the delivery job (``app/webhooks/deliveries``) needs only the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple, cast
+
+from sqlalchemy import Table, bindparam, select
+
+from app.auth.principal import Principal
+from app.db.extensions import db
+from app.jobs.after_commit import notify_after_commit
+from app.jobs.queue import DELIVERIES
+from app.jobs.wake_signals import WakeSignal
+from app.models import Delivery, Event, Webhook
+from app.policy.deliveries import RUN_SECONDS
+from app.policy.events import EVENTS, TEST_EVENT, TEST_MESSAGE, includes
+from app.values import clock
+from app.values.ids import new_id
+from app.values.strict_json import dumps
+
+# The job ends by itself before this timeout.
+NEW_DELIVERIES: Final = WakeSignal("deliveries", DELIVERIES, job_timeout=int(RUN_SECONDS) + 30)
+
+_EVENTS = cast("Table", Event.__table__)
+_DELIVERIES = cast("Table", Delivery.__table__)
+_SUBSCRIPTIONS = (
+    select(Webhook.id, Webhook.events)
+    .where(
+        Webhook.account_id == bindparam("account_id"),
+        Webhook.enabled,
+        Webhook.deleted_at.is_(None),
+    )
+    .with_for_update(read=True, key_share=True)
+)
+
+
+class Actor(NamedTuple):
+    """The account in which something happens, and who does it: for a key, its creator."""
+
+    account_id: str
+    account_name: str
+    actor_id: str | None = None
+    actor_email: str | None = None
+
+    @classmethod
+    def of(cls, principal: Principal) -> Actor:
+        return cls(
+            principal.account_id,
+            principal.account_name,
+            principal.user_id,
+            principal.user_email,
+        )
+
+
+def emit(
+    event_type: str,
+    subject: Mapping[str, Any],
+    actor: Actor,
+    *,
+    subject_id: str | None = None,
+    **extra: Any,
+) -> str:
+    """Write an event. Returns its id.
+
+    Args:
+        event_type: one of ``app.policy.events.EVENTS``.
+        subject: the current record of what it happened to, with its ``id``; the catalogue picks
+            the fields of the event from it.
+        subject_id: an id of ours, when the subject has none, or one of another system.
+        extra: what the catalogue requires besides, such as ``changes``.
+
+    Raises:
+        KeyError: the type is unknown, or the subject lacks a field of the catalogue.
+        ValueError: ``extra`` or the actor does not match the catalogue.
+    """
+    kind = EVENTS[event_type]
+    if set(extra) != set(kind.extra) or (kind.actor is not None and actor.actor_id is None):
+        raise ValueError(f"{event_type} needs {kind.extra} and actor {kind.actor}")
+    data = {name: subject[name] for name in kind.fields} | extra
+    if kind.actor is not None:
+        data[kind.actor] = {"id": actor.actor_id, "email": actor.actor_email}
+    subject_id = subject["id"] if subject_id is None else subject_id
+    (event_id,) = _write(event_type, [(subject_id, data)], actor)
+    (webhook_ids,) = subscribed(actor.account_id, event_type)
+    queue_deliveries(actor.account_id, event_id, webhook_ids)
+    return event_id
+
+
+def emit_many(
+    event_type: str,
+    subjects: Iterable[tuple[str, Mapping[str, Any]]],
+    actor: Actor,
+    webhook_ids: Sequence[str],
+) -> None:
+    """Write an event about each subject, for webhooks that are known: one statement for the events,
+    and one for the deliveries.
+
+    Args:
+        event_type: one of ``app.policy.events.EVENTS``, without an actor or more in its data.
+        subjects: the id by which each event is found, and the record.
+        webhook_ids: of those that ``subscribed`` returned in this transaction.
+    """
+    kind = EVENTS[event_type]
+    records = [(key, {name: record[name] for name in kind.fields}) for key, record in subjects]
+    due_at = clock.now()
+    due = [
+        (event_id, webhook_id, due_at)
+        for event_id in _write(event_type, records, actor)
+        for webhook_id in webhook_ids
+    ]
+    _queue(actor.account_id, due, "event")
+
+
+def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
+    """For each type, the ids of the webhooks that are subscribed to it.
+
+    They are locked against deletion until the deliveries are committed; other changes of them do
+    not wait, and neither do other events.
+    """
+    rows = db.session.connection().execute(_SUBSCRIPTIONS, {"account_id": account_id}).all()
+    return [[row.id for row in rows if includes(row.events, each)] for each in event_types]
+
+
+def emit_test(webhook_id: str, actor: Actor, due_at: datetime) -> str:
+    """Write a test event for one webhook. Returns its id."""
+    data = {"webhook_id": webhook_id, "message": TEST_MESSAGE}
+    (event_id,) = _write(TEST_EVENT, [(webhook_id, data)], actor)
+    queue_deliveries(actor.account_id, event_id, [webhook_id], cause="test", due_at=due_at)
+    return event_id
+
+
+def queue_deliveries(
+    account_id: str,
+    event_id: str,
+    webhook_ids: Sequence[str],
+    *,
+    cause: str = "event",
+    due_at: datetime | None = None,
+) -> list[str]:
+    """Queue an event for webhooks, to be sent once the current transaction is committed.
+
+    Args:
+        cause: ``event``, ``test`` or ``redelivery``.
+        due_at: None: now.
+
+    Returns:
+        the ids of the deliveries.
+    """
+    due_at = due_at or clock.now()
+    return _queue(account_id, [(event_id, each, due_at) for each in webhook_ids], cause)
+
+
+def queue_replay(account_id: str, webhook_id: str, events: Iterable[tuple[str, datetime]]) -> None:
+    """Queue past events for a webhook, each with the time at which it is due."""
+    _queue(account_id, [(event_id, webhook_id, due_at) for event_id, due_at in events], "replay")
+
+
+def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str) -> list[str]:
+    """Insert deliveries: event, webhook, and when each is due. Returns their ids."""
+    if not due:
+        return []
+    moment = clock.now()
+    rows = [
+        {
+            "id": new_id("delivery"),
+            "account_id": account_id,
+            "webhook_id": webhook_id,
+            "event_id": event_id,
+            "cause": cause,
+            "state": "pending",
+            "attempts": 0,
+            "due_at": due_at,
+            "created_at": moment,
+        }
+        for event_id, webhook_id, due_at in due
+    ]
+    db.session.connection().execute(_DELIVERIES.insert(), rows)
+    notify_after_commit(NEW_DELIVERIES)
+    return [str(row["id"]) for row in rows]
+
+
+def _write(
+    event_type: str, records: Iterable[tuple[str, Mapping[str, Any]]], actor: Actor
+) -> list[str]:
+    """Insert events: the id of the subject, and the data of each. Returns their ids."""
+    moment = clock.now()
+    rows = [_row(event_type, data, actor, key, moment) for key, data in records]
+    db.session.connection().execute(_EVENTS.insert(), rows)
+    return [str(row["id"]) for row in rows]
+
+
+def _row(
+    event_type: str, data: Mapping[str, Any], actor: Actor, subject_id: str, moment: datetime
+) -> dict[str, Any]:
+    event_id = new_id("event")
+    body = {
+        "id": event_id,
+        "type": event_type,
+        "created_at": clock.format_time(moment),
+        "data": data,
+        "account": {"id": actor.account_id, "name": actor.account_name},
+    }
+    return {
+        "id": event_id,
+        "account_id": actor.account_id,
+        "type": event_type,
+        "subject_id": subject_id,
+        "body": dumps(body).decode(),
+        "created_at": moment,
+    }

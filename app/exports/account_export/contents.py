@@ -1,0 +1,117 @@
+"""The content of each file of an archive, by its name in ``app.policy.account_export.FILES``.
+
+Everything that the API shows of an account is in one of them. The tests compare both, and list what
+each table leaves out, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from typing import Any, Final
+
+from app.account.billing.reading import read_billing
+from app.account.credentials.service import list_credentials
+from app.account.members.service import list_members
+from app.account.record import read_account
+from app.audit.log.filters import EntryQuery
+from app.audit.log.service import export as export_audit_log
+from app.events.scanning import scan_events
+from app.exports.account_export.reading import (
+    AccountReader,
+    Content,
+    array,
+    document,
+    lines,
+    listed,
+    scanned,
+)
+from app.exports.service import Export, write_export
+from app.http.errors import NotFound
+from app.imports.scanning import scan_features, scan_imports
+from app.limits.plan_file import plan_of
+from app.oauth.applications.service import list_applications
+from app.oauth.consents import consents_of_account
+from app.people.second_factor.requirement import requirement_of
+from app.projects.boundary_history.scanning import scan_boundaries
+from app.usage.deprecations import deprecation_record, read_deprecations
+from app.usage.record import requests_record
+from app.usage.requests import known_days, read_requests
+from app.usage.statistics import statistics
+from app.values.clock import format_optional_time
+from app.webhooks.logs.scanning import scan_logs
+from app.webhooks.replays.service import last_replay
+from app.webhooks.service import list_webhooks
+
+
+def _account(account_id: str) -> dict[str, Any]:
+    account, requirement = read_account(account_id), requirement_of(account_id)
+    return {
+        "account": account,
+        "limits": asdict(plan_of(account["plan"])),
+        "usage": statistics(account_id, account["plan"]),
+        "second_factor": {
+            "required_since": format_optional_time(requirement.since),
+            "grace_days": requirement.grace_days,
+        },
+    }
+
+
+def _usage(account_id: str) -> dict[str, Any]:
+    requests = read_requests(account_id, known_days(account_id))
+    deprecations = map(deprecation_record, read_deprecations(account_id))
+    return {"requests": requests_record(requests), "deprecations": list(deprecations)}
+
+
+def _webhooks(account_id: str) -> list[dict[str, Any]]:
+    webhooks = list_webhooks(account_id)
+    return [each | {"last_replay": _last_replay(account_id, each["id"])} for each in webhooks]
+
+
+def _last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
+    try:
+        return last_replay(account_id, webhook_id)
+    except NotFound:  # the webhook was deleted meanwhile
+        return None
+
+
+def _layer(kind: str) -> Content:
+    """The file of an export, which can be imported again."""
+
+    def write(reader: AccountReader) -> Iterator[bytes]:
+        export = Export(kind, "geojson", reader.account_id)
+        with closing(write_export(export, reader.app, reader.count).pieces) as pieces:
+            yield from pieces
+
+    return write
+
+
+def _audit_log(reader: AccountReader) -> Iterator[bytes]:
+    found = export_audit_log(reader.app, reader.account_id, "ndjson", EntryQuery())
+    with closing(found) as pieces:
+        for piece in pieces:
+            reader.count(piece.count(b"\n"))
+            yield piece
+
+
+CONTENTS: Final[dict[str, Content]] = {
+    "account.json": document(_account),
+    "members.json": array(listed(list_members)),
+    "projects.geojson": _layer("projects"),
+    "assets.geojson": _layer("assets"),
+    "boundary-history.ndjson": lines(scanned(scan_boundaries)),
+    "imports.json": array(scanned(scan_imports)),
+    "import-features.ndjson": lines(scanned(scan_features)),
+    "api-keys.json": array(listed(partial(list_credentials, kind="api_key"))),
+    "service-tokens.json": array(listed(partial(list_credentials, kind="service_token"))),
+    "applications.json": array(listed(list_applications)),
+    "application-access.json": array(listed(consents_of_account)),
+    "webhooks.json": array(listed(_webhooks)),
+    "webhook-attempts.ndjson": lines(scanned(scan_logs)),
+    "events.ndjson": lines(scanned(scan_events)),
+    "usage.json": document(_usage),
+    "billing.json": document(read_billing),
+    "audit-log.ndjson": _audit_log,
+}

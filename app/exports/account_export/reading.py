@@ -1,0 +1,103 @@
+"""Reading the records of an account, and writing them as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+from flask import Flask
+
+from app.exports.service import in_short_queries
+from app.lists.batches import Readable
+from app.values.strict_json import dumps
+
+T = TypeVar("T")
+
+
+class ExportedAccount(NamedTuple):
+    """The account that an archive is about; ``instance`` is the URL of the service."""
+
+    id: str
+    slug: str
+    instance: str
+
+
+class AccountReader:
+    """Reads the records of an account for one file of an archive, and counts them.
+
+    Args:
+        app: gives each query a context of its own, so that nothing is held between two of them.
+        on_batch: called with the number of records after each batch. It can raise an error to end
+            the export.
+    """
+
+    def __init__(self, app: Flask, account_id: str, on_batch: Callable[[int], None]) -> None:
+        self.app, self.account_id = app, account_id
+        self._on_batch = on_batch
+        self.records: int | None = 0  # None: the file is not a list
+
+    def count(self, records: int) -> None:
+        """Count records that were read."""
+        self.records = (self.records or 0) + records
+        self._on_batch(records)
+
+    def read(self, read: Callable[[str], T]) -> T:
+        """What a function reads of the account."""
+        with self.app.app_context():
+            return read(self.account_id)
+
+
+Records = Callable[[AccountReader], Iterator[Any]]
+Content = Callable[[AccountReader], Iterator[bytes]]
+
+
+def listed(read: Callable[[str], Sequence[Any]]) -> Records:
+    """The records of a list that fits into memory."""
+
+    def records(reader: AccountReader) -> Iterator[Any]:
+        found = reader.read(read)
+        reader.count(len(found))
+        yield from found
+
+    return records
+
+
+def scanned(begin: Callable[[str], Readable[Any]]) -> Records:
+    """The records of a list of any length."""
+    return lambda reader: in_short_queries(
+        reader.app, lambda: begin(reader.account_id), reader.count
+    )
+
+
+def document(read: Callable[[str], Any]) -> Content:
+    """A file with one JSON object."""
+
+    def write(reader: AccountReader) -> Iterator[bytes]:
+        reader.records = None
+        yield orjson.dumps(reader.read(read), option=orjson.OPT_INDENT_2) + b"\n"
+
+    return write
+
+
+def array(records: Records) -> Content:
+    """A file with a JSON array, each record on a line."""
+
+    def write(reader: AccountReader) -> Iterator[bytes]:
+        before = b"[\n"
+        for record in records(reader):
+            yield before + dumps(record)
+            before = b",\n"
+        yield b"[]\n" if before == b"[\n" else b"\n]\n"
+
+    return write
+
+
+def lines(records: Records) -> Content:
+    """A file of NDJSON."""
+
+    def write(reader: AccountReader) -> Iterator[bytes]:
+        for record in records(reader):
+            yield dumps(record) + b"\n"
+
+    return write

@@ -1,0 +1,74 @@
+"""The text in an archive that describes its files."""
+
+from __future__ import annotations
+
+from textwrap import fill
+from typing import Final
+
+from app.exports.account_export.reading import ExportedAccount
+from app.policy.account_export import FILES
+from app.values.version import VERSION
+
+_WIDTH: Final = 78
+
+_TEXT: Final = """\
+The account {slug}
+of {instance}
+as of {made_at}, exported by Canopy {version}
+
+This archive has everything in the account {id},
+in files that other programs can read: .json is JSON, .geojson is GeoJSON
+(RFC 7946, WGS 84), and .ndjson has a JSON object on each line.
+
+Keep it private: it contains the names and email addresses of people, and the
+addresses of your webhooks, which may contain secrets of other systems.
+It contains no passwords, keys, tokens or webhook secrets.
+
+Records that changed while the archive was being written appear as they were
+when their file was written.
+
+
+FILES
+
+{files}
+
+
+USING IT ELSEWHERE
+
+projects.geojson and assets.geojson open in QGIS, in GDAL (ogrinfo, ogr2ogr),
+in Python (GeoPandas) and in R (sf), as one layer each. Spreadsheets and
+scripts read the others with any JSON library.
+
+Another instance of Canopy imports projects.geojson as it is: on the page
+"Imports", or with POST /v1/imports. Names, descriptions, external ids,
+metadata and boundaries stay the same; ids, dates and former boundaries do
+not move. All projects become active there: archive those again that were
+archived here (the property "status").
+
+Import the assets after the projects, for one project at a time: take the
+features with its project_id from assets.geojson, remove the property
+project_id, and import them into the new project. docs/account-export.md in
+the source of Canopy has a program that does all of this.
+
+Then invite the members again, and create new keys, tokens, applications and
+webhooks.
+
+
+CHECKING IT
+
+manifest.json has the SHA-256 of each file. Even without the service,
+
+    bin/canopy audit verify audit-log.ndjson
+
+proves that nobody has changed the audit log since it was sealed.
+"""
+
+
+def readme(account: ExportedAccount, made_at: str) -> str:
+    """The text, in lines that fit into any window."""
+    files = "\n".join(f"{name}\n{_indented(what)}" for name, what in FILES.items())
+    return _TEXT.format(**account._asdict(), made_at=made_at, version=VERSION, files=files)
+
+
+def _indented(what: str) -> str:
+    return fill(what, _WIDTH, initial_indent="    ", subsequent_indent="    ")

@@ -1,0 +1,40 @@
+"""The archive of an account as the response of a request, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response, current_app
+
+from app.account.record import read_account
+from app.api.expensive import client_check
+from app.downloads.files import ExportedFile
+from app.downloads.responses import stream_file
+from app.exports.account_export.reading import ExportedAccount
+from app.exports.account_export.service import filename, write_archive
+from app.http.urls import absolute_url
+
+# A zip. Programs that generate clients from the description do not know application/zip.
+ARCHIVE = "application/octet-stream"
+
+
+def file_response(account_id: str, record: Callable[[], None]) -> Response:
+    """The archive of an account.
+
+    Args:
+        record: records the export in the audit log, and so in the archive, and commits.
+
+    Raises:
+        ServiceUnavailable: the account has another export that is running, or there are too many.
+    """
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    check = client_check()
+    account = ExportedAccount(account_id, read_account(account_id)["slug"], absolute_url(""))
+
+    def write(at_once: bool) -> ExportedFile:
+        record()
+        # Where each piece is sent at once, sending fails when the client has gone.
+        on_batch = (lambda _name, _records: check()) if at_once else (lambda _name, _records: None)
+        return write_archive(account, app, on_batch, at_once=at_once)
+
+    return stream_file(account_id, write, ARCHIVE, filename)

@@ -1,0 +1,45 @@
+"""/v1/account/export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.api.blueprint import ApiBlueprint
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.exports.account_export.responses import ARCHIVE, file_response
+from app.exports.account_export.schemas import AccountExportQuerySchema
+from app.exports.account_export.service import record_export
+
+bp = ApiBlueprint(
+    "account-export",
+    __name__,
+    url_prefix="/v1/account",
+    description="Everything in your account as one archive.",
+)
+
+
+@bp.operation(
+    "GET",
+    "/export",
+    needs="admin",
+    query=AccountExportQuerySchema,
+    gives=(200, None),
+    files={ARCHIVE: "PK"},
+)
+def export_account(principal: Principal, _: dict[str, Any]) -> Response:
+    """Export the account.
+
+    The response is a zip of files that other programs read: projects and assets as GeoJSON,
+    everything else as JSON. Its `README.txt` describes each of them. The audit log records the
+    export. An incomplete archive cannot be opened. If another export is running, the response is
+    503.
+    """
+
+    def record() -> None:
+        with transaction():
+            record_export(principal.account_id, principal.account_name)
+
+    return file_response(principal.account_id, record)

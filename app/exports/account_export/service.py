@@ -1,0 +1,106 @@
+"""The archive of an account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import orjson
+from flask import Flask
+
+from app.account.members.service import list_members
+from app.audit.entries import Target, record_read
+from app.downloads.files import ExportedFile, whole_file
+from app.exports.account_export.contents import CONTENTS
+from app.exports.account_export.reading import AccountReader, ExportedAccount
+from app.exports.account_export.readme import readme
+from app.exports.account_export.zip_stream import WrittenFile, ZipStream
+from app.formats.writers.source import blocks
+from app.http.errors import Conflict
+from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST, README
+from app.values import clock
+from app.values.text import slugify
+from app.values.version import VERSION
+
+OnBatch = Callable[[str, int], None]
+
+
+def record_export(account_id: str, account_name: str) -> None:
+    """Record in the current transaction that somebody exports all data of an account."""
+    target = Target("account", account_id, account_name)
+    record_read("account.exported", target, account_id=account_id)
+
+
+def write_archive(
+    account: ExportedAccount,
+    app: Flask,
+    on_batch: OnBatch = lambda _name, _records: None,
+    *,
+    at_once: bool = False,
+) -> ExportedFile:
+    """Everything in an account, as a zip that is written while the pieces are taken.
+
+    Args:
+        app: gives each query a context of its own, so that the pieces need none.
+        on_batch: called with the name of a file and the number of its records after each batch, and
+            with 0 when the file begins. It can raise an error to end the export.
+        at_once: whether the whole archive is written to an unnamed file before this returns.
+
+    Raises:
+        ServiceUnavailable: there is no room for that file.
+    """
+    pieces = blocks(_archive(account, app, on_batch))
+    return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
+
+
+def filename(slug: str) -> str:
+    """The name of the archive of an account, such as ``green-woods-2026-11-23.zip``."""
+    return f"{slugify(slug)}-{clock.now().date()}.zip"
+
+
+def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterator[bytes]:
+    moment = clock.now()
+    made_at, archive = clock.format_time(moment), ZipStream(moment)
+    text = readme(account, made_at).encode()
+    files = [_described((yield from archive.add(README, [text])), None)]
+    for name, content in CONTENTS.items():
+        on_batch(name, 0)
+        _check_is_there(account, app)
+        reader = AccountReader(app, account.id, partial(on_batch, name))
+        written = yield from archive.add(name, blocks(content(reader)))
+        files.append(_described(written, reader.records))
+    _check_is_there(account, app)
+    manifest = orjson.dumps(_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
+    yield from archive.add(MANIFEST, [manifest, b"\n"])
+    yield archive.end()
+
+
+def _check_is_there(account: ExportedAccount, app: Flask) -> None:
+    """Raises Conflict once the account's deletion has begun: the archive must not look complete."""
+    with app.app_context():
+        if not list_members(account.id):  # they are the first to be deleted
+            raise Conflict("The account is being deleted, so it can no longer be exported.")
+
+
+def _described(written: WrittenFile, records: int | None) -> dict[str, Any]:
+    return {
+        "name": written.name,
+        "records": records,
+        "bytes": written.bytes,
+        "sha256": written.sha256,
+    }
+
+
+def _manifest(
+    account: ExportedAccount, made_at: str, files: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "made_at": made_at,
+        "made_by": f"Canopy {VERSION}",
+        "instance": account.instance,
+        "account": {"id": account.id, "slug": account.slug},
+        "files": files,
+    }

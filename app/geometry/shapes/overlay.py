@@ -1,0 +1,143 @@
+"""What two boundaries have in common, and what one has beyond the other, in square meters.
+
+Polygons are overlaid in the plane of longitude and latitude, and the pieces are measured as
+boundaries are. Parts on both sides of the antimeridian need no care, as no part crosses it.
+"""
+
+from __future__ import annotations
+
+from time import thread_time
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from app.geometry.area import boundary_area
+from app.geometry.polygons import build_polygons, polygon_rings
+from app.geometry.rings import Floats, Rings, stored_rings
+from app.geometry.shapes.overlay_cost import overlay_seconds
+from app.policy.bounds import OVERLAY_SECONDS
+
+_COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
+_LARGE: Final = 500  # positions of two boundaries; fewer are overlaid whole
+_MARGIN: Final = 1e-6  # degrees around what has changed
+_FAILED: Final = 3  # times the allowed seconds: an overlay that took longer was tried repeatedly
+# Odd numbers without a pattern, by which the bits of numbers are mixed.
+_MIXERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+
+
+class Shape(NamedTuple):
+    """A valid boundary: its rings, and shapely's polygons of them."""
+
+    rings: Rings
+    polygons: Any
+
+
+class Difference(NamedTuple):
+    """Square meters that a boundary has gained and lost; None: too expensive to find out."""
+
+    added_m2: int | None
+    removed_m2: int | None
+
+
+UNKNOWN: Final = Difference(None, None)
+
+
+def shape_of(rings: Rings) -> Shape:
+    """The shape of the rings of a boundary."""
+    polygons = build_polygons(rings)
+    shapely.prepare(polygons)  # for being compared with several others
+    return Shape(rings, polygons)
+
+
+def stored_shape(text: str) -> Shape:
+    """The shape of a boundary's text."""
+    return shape_of(stored_rings(text))
+
+
+def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> float | None:
+    """Return the square meters that two boundaries have in common; None: it could take longer than
+    ``seconds`` of processor time to find out. Of several calls, ``one`` is best the same.
+    """
+    if len(one.rings.lon) * len(other.rings.lon) <= _COMPARED:
+        if not shapely.intersects(one.polygons, other.polygons):
+            return 0.0
+        if shapely.contains_properly(one.polygons, other.polygons):
+            return boundary_area(other.rings)
+    if overlay_seconds(one.rings, other.rings, seconds) > seconds:
+        lost = difference(one, other, seconds).removed_m2  # little, where they are nearly the same
+        return None if lost is None else max(0.0, boundary_area(one.rings) - lost)
+    try:
+        return _area(shapely.intersection(one.polygons, other.polygons))
+    except shapely.errors.GEOSException:
+        return None
+
+
+def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> Difference:
+    """Return what the new boundary has gained and lost; UNKNOWN: it could take longer than twice
+    ``seconds`` of processor time to find out.
+
+    Of large boundaries only the box around what has changed is overlaid. To find it takes a
+    microsecond for each position.
+    """
+    if len(old.rings.lon) + len(new.rings.lon) > _LARGE:
+        box = _changed_box(old.rings, new.rings)
+        if box is None:
+            return Difference(0, 0)
+        old, new = _cropped(old, box), _cropped(new, box)
+    if overlay_seconds(old.rings, new.rings, seconds) > seconds:
+        return UNKNOWN
+    began = thread_time()
+    try:
+        gained = shapely.difference(new.polygons, old.polygons)
+        if thread_time() - began > _FAILED * seconds:
+            return UNKNOWN
+        lost = shapely.difference(old.polygons, new.polygons)
+    except shapely.errors.GEOSException:
+        return UNKNOWN
+    return Difference(round(_area(gained)), round(_area(lost)))
+
+
+def _area(polygons: Any) -> float:
+    return max(0.0, boundary_area(polygon_rings(polygons)))
+
+
+def _changed_box(old: Rings, new: Rings) -> Any:
+    """The box around all edges that only one of two boundaries has, or None without any."""
+    numbers, others = _edge_numbers(old), _edge_numbers(new)
+    changed = [
+        np.flatnonzero(np.isin(one, other, invert=True))
+        for one, other in ((numbers, others), (others, numbers))
+    ]
+    ends = [
+        np.stack((rings.lon[index + end], rings.lat[index + end]))
+        for rings, index in zip((old, new), changed, strict=True)
+        for end in (0, 1)
+    ]
+    places: Floats = np.concatenate(ends, axis=1)
+    if not places.size:
+        return None
+    (west, south), (east, north) = places.min(axis=1) - _MARGIN, places.max(axis=1) + _MARGIN
+    return shapely.box(west, south, east, north)
+
+
+def _edge_numbers(rings: Rings) -> NDArray[np.uint64]:
+    """A number for each edge, the same in both directions, and hardly ever that of another edge.
+
+    There is one more between two rings, whose edges count as changed where the rings' order does.
+    """
+    first, second = _MIXERS
+    lon, lat = (np.ascontiguousarray(each + 0.0).view(np.uint64) for each in (rings.lon, rings.lat))
+    place = (lon * first) ^ (lat * second)
+    place ^= place >> np.uint64(29)
+    place *= first
+    place ^= place >> np.uint64(32)
+    numbers: NDArray[np.uint64] = place[:-1] * place[1:] + place[:-1] + place[1:]
+    return numbers
+
+
+def _cropped(shape: Shape, box: Any) -> Shape:
+    """The part of a shape that is in a box."""
+    rings = polygon_rings(shapely.intersection(shape.polygons, box))
+    return Shape(rings, build_polygons(rings))

@@ -1,0 +1,127 @@
+"""The shapes of queries: whether boundaries and locations intersect them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import shapely
+from shapely.errors import GEOSException
+
+from app.geometry.bounds import Bounds
+from app.geometry.shapes.crs import Crs
+
+_TURN: Final = 360.0  # the same place has longitudes a turn apart
+_KINDS: Final = re.compile(
+    r"(?:POINT|LINESTRING|POLYGON|MULTIPOINT|MULTILINESTRING|MULTIPOLYGON)\b", re.IGNORECASE
+)
+
+
+class ShapeInvalid(ValueError):
+    """What was sent is no shape that boundaries can be compared with. The message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class QueryShape:
+    """A geometry of a query, in degrees.
+
+    ``bounds`` is the unwrapped box around it; ``is_box`` says that it is nothing but this box.
+    ``everywhere`` is shapely's geometry of it, with copies a turn to the west and to the east.
+    """
+
+    bounds: Bounds
+    is_box: bool
+    everywhere: Any
+
+    def intersects(self, texts: Sequence[str]) -> list[bool]:
+        """Whether each of these has a point in common with it; one on the edge is enough.
+
+        Args:
+            texts: GeoJSON of valid boundaries.
+        """
+        return self._test(shapely.from_geojson(list(texts)))
+
+    def intersects_points(
+        self, longitudes: Sequence[float], latitudes: Sequence[float]
+    ) -> list[bool]:
+        """Likewise of points."""
+        return self._test(shapely.points(np.array(longitudes), np.array(latitudes)))
+
+    def _test(self, geometries: Any) -> list[bool]:
+        found: list[bool] = shapely.intersects(self.everywhere, geometries).tolist()
+        return found
+
+
+def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
+    """The shape of a box of four numbers, the lower ones first; of six, heights are ignored.
+
+    What is beyond ±180 is wrapped. A western longitude past the eastern one means a box that
+    crosses the antimeridian.
+
+    Raises:
+        ShapeInvalid: it is no box.
+    """
+    if len(numbers) not in (4, 6):
+        raise ShapeInvalid("A box has four numbers, or six with heights.")
+    if not np.isfinite(numbers).all():
+        raise ShapeInvalid("The numbers of a box must be finite.")
+    half = len(numbers) // 2
+    corners = np.array([numbers[:2], numbers[half : half + 2]], dtype=float)
+    (west, south), (east, north) = crs.to_degrees(corners).tolist()
+    if south > north:
+        raise ShapeInvalid("The southern edge of a box must be south of its northern one.")
+    if west > east:
+        east += _TURN
+    if west > east:
+        raise ShapeInvalid("The western edge of a box must be west of its eastern one.")
+    if east - west >= _TURN:
+        west, east = -180.0, 180.0
+    elif not -180 <= west <= 180:
+        turned = (west + 180) % _TURN - 180
+        west, east = turned, turned + east - west
+    bounds = Bounds(west, max(south, -90.0), east, min(north, 90.0))
+    return QueryShape(bounds, True, _everywhere(shapely.box(*bounds)))
+
+
+def read_shape(text: str, crs: Crs) -> QueryShape:
+    """The shape of a geometry in WKT or GeoJSON.
+
+    Raises:
+        ShapeInvalid: it is no geometry, not valid, or beyond ±180 or ±90 degrees.
+    """
+    geometry = _read(text)
+    geometry = shapely.transform(geometry, crs.to_degrees)
+    if not shapely.is_valid(geometry):
+        reason = str(shapely.is_valid_reason(geometry))
+        raise ShapeInvalid(f"The geometry is not valid: {reason[:100]}.")
+    west, south, east, north = shapely.bounds(geometry).tolist()
+    if not (west >= -180 and east <= 180 and south >= -90 and north <= 90):
+        raise ShapeInvalid("Longitudes must be within ±180 and latitudes within ±90.")
+    return QueryShape(Bounds(west, south, east, north), False, _everywhere(geometry))
+
+
+def _read(text: str) -> Any:
+    is_json = text.lstrip().startswith("{")
+    try:
+        if not is_json and not _KINDS.match(text.lstrip()):
+            raise ShapeInvalid("This is no geometry in WKT or GeoJSON.")
+        geometry = shapely.from_geojson(text) if is_json else shapely.from_wkt(text)
+    except GEOSException:
+        raise ShapeInvalid("This is no geometry in WKT or GeoJSON.") from None
+    if geometry is None or shapely.is_empty(geometry):
+        raise ShapeInvalid("The geometry is empty.")
+    return shapely.force_2d(geometry)
+
+
+def _everywhere(geometry: Any) -> Any:
+    copies = [shapely.transform(geometry, partial(np.add, shift)) for shift in _SHIFTS]
+    around = shapely.geometrycollections(copies)
+    shapely.prepare(around)
+    return around
+
+
+_SHIFTS: Final = tuple(np.array([turn, 0.0]) for turn in (-_TURN, 0.0, _TURN))

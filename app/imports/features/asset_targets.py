@@ -1,0 +1,223 @@
+"""Assets that features become, all in one project.
+
+A feature is the asset that was exported as it, or the one of its name and location; with the match
+"name" it changes the asset of its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import bindparam
+
+from app.assets.service import create_asset, delete_asset, update_asset
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.geometry import SAME_WITHIN, Point, read_point
+from app.http.errors import NotFound
+from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import METADATA, Decision, Match, Unusable, field_names
+from app.imports.features.metadata import changed_metadata
+from app.imports.features.targets import Kept, Written
+from app.models import Asset
+from app.values.clock import parse_time
+from app.values.text import fold
+
+_DEFAULT_TYPE: Final = "point_of_interest"
+_PLACE: Final = (Asset.id, Asset.name, Asset.longitude, Asset.latitude)
+_IN_PROJECT: Final = Asset.project_id == bindparam("project_id")
+_ALL: Final = CompiledQuery(columns_of(Asset, *_PLACE).where(_IN_PROJECT).order_by(Asset.id))
+_ONE: Final = CompiledQuery(
+    columns_of(
+        Asset,
+        *_PLACE,
+        Asset.type,
+        Asset.status,
+        Asset.location,
+        Asset.metadata_json,
+        Asset.updated_at,
+    ).where(_IN_PROJECT, Asset.id == bindparam("asset_id"))
+)
+
+# A name, and the cell of a grid of ``SAME_WITHIN`` around a location, or no location.
+_Cell = tuple[str, int | None, int | None]
+
+
+@dataclass(slots=True)
+class AssetMatcher:
+    """Decides about the features of one layer.
+
+    The names and locations of the project's assets are read once, the rest of an asset when a
+    feature is compared to it.
+    """
+
+    account_id: str
+    project_id: str
+    match: Match
+    repeated_names: Collection[str] = ()
+    created: Container[str] = ()
+    _by_name: dict[str, list[Any]] = field(default_factory=dict)
+    _by_id: dict[str, Any] = field(default_factory=dict)
+    _by_cell: dict[_Cell, Any] = field(default_factory=dict)  # the first one of each
+    _seen: set[tuple[str, str]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for row in _ALL.all(account_id=self.account_id, project_id=self.project_id):
+            if row.id not in self.created:
+                name = fold(row.name)
+                self._by_name.setdefault(name, []).append(row)
+                self._by_id[row.id] = row
+                self._by_cell.setdefault(_cell(name, row), row)
+
+    def decide(self, item: Candidate) -> Decision:
+        """What becomes of a feature. Raises Unusable."""
+        identity = fold(item.name), item.location.text if item.location else ""
+        if identity in self._seen:
+            return Decision("same", item.name)
+        target = self._target(item)
+        self._seen.add(identity)
+        if target is None:
+            namesakes = fold(item.name) in self._by_name
+            return Decision("new", item.name, is_namesake=namesakes)
+        changes = asset_changes(target, item)
+        names, is_changed = field_names(changes), bool(changes) and self.match != "none"
+        if not is_changed:
+            return Decision("same", target.name, target.id, changes=names)
+        return Decision("changed", item.name, target.id, changes=names)
+
+    def free_name(self, name: str) -> str:
+        return name
+
+    def _target(self, item: Candidate) -> Any:
+        """The asset that a feature changes, or that is this very feature; None for a new one."""
+        asset_id = self._target_id(item)
+        return None if asset_id is None else _find(self.account_id, self.project_id, asset_id)
+
+    def _target_id(self, item: Candidate) -> str | None:
+        name = fold(item.name)
+        exported = self._by_id.get(item.own_id or "")
+        if exported is not None and (self.match != "none" or fold(exported.name) == name):
+            return item.own_id
+        near = (self._by_cell.get(cell) for cell in _cells(name, item.location))
+        there = [found for found in near if found is not None and _is_at(found, item.location)]
+        if there:
+            first: str = min(found.id for found in there)
+            return first
+        named = self._by_name.get(name, [])
+        if self.match != "name" or not named:
+            return None
+        if len(named) > 1 or name in self.repeated_names:
+            raise Unusable("Several assets or features have this name.", "name")
+        asset_id: str = named[0].id
+        return asset_id
+
+
+@dataclass(frozen=True, slots=True)
+class AssetTargets:
+    """The assets of a project."""
+
+    project_id: str
+
+    def matcher(
+        self,
+        account_id: str,
+        match: Match,
+        repeated_names: Collection[str] = (),
+        created: Container[str] = (),
+    ) -> AssetMatcher:
+        return AssetMatcher(account_id, self.project_id, match, repeated_names, created)
+
+    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
+        values = {"type": _DEFAULT_TYPE, **item.values, "name": name}
+        made = create_asset(principal, self.project_id, location=item.location, **values)
+        return Written(made["id"], name, parse_time(made["updated_at"]), None)
+
+    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> None:
+        """Nothing."""
+
+    def change(
+        self,
+        principal: Principal,
+        item: Candidate,
+        decision: Decision,
+        match: Match,
+        prepared: Any = None,
+    ) -> Written | None:
+        """None: nothing is to be changed anymore."""
+        found = self._find(principal, decision.target_id or "")
+        if found is None:
+            raise NotFound
+        values = asset_changes(found, item)
+        if not values:
+            return None
+        before = {name: getattr(found, name) for name in values}
+        asset = update_asset(principal, self.project_id, found.id, values)
+        return Written(found.id, asset.name, asset.updated_at, before)
+
+    def undo(self, principal: Principal, row: Any) -> None:
+        found = self._find(principal, row.target_id)
+        if found is None:
+            if row.before is None:
+                return
+            raise Kept("The asset was deleted after the import.")
+        if found.updated_at != row.written_at:
+            raise Kept("The asset was changed after the import.")
+        if row.before is None:
+            delete_asset(principal, self.project_id, row.target_id)
+            return
+        before = dict(row.before)
+        if text := before.get("location"):
+            before["location"] = read_point(orjson.loads(text))
+        update_asset(principal, self.project_id, row.target_id, before)
+
+    def _find(self, principal: Principal, asset_id: str) -> Any:
+        return _find(principal.account_id, self.project_id, asset_id)
+
+
+def asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
+    """The columns of an asset that its feature changes. What the feature does not have stays."""
+    changes: dict[str, Any] = {}
+    if target.name != item.name:
+        changes["name"] = item.name
+    if item.location is not None and not _is_at(target, item.location):
+        changes["location"] = item.location
+    for column, value in item.values.items():
+        if column == METADATA:
+            if metadata := changed_metadata(target.metadata_json, value):
+                changes[METADATA] = metadata
+        elif value != getattr(target, column):
+            changes[column] = value
+    return changes
+
+
+def _find(account_id: str, project_id: str, asset_id: str) -> Any:
+    """An asset with all that a feature is compared to, or None."""
+    return _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
+
+
+def _cell(name: str, place: Any) -> _Cell:
+    if place is None or place.longitude is None:
+        return name, None, None
+    return name, round(place.longitude / SAME_WITHIN), round(place.latitude / SAME_WITHIN)
+
+
+def _cells(name: str, location: Point | None) -> Iterator[_Cell]:
+    """The cells of the assets of a name that may be at a location: its own and the eight around."""
+    _, column, row = cell = _cell(name, location)
+    if column is None or row is None:
+        yield cell
+        return
+    for right, up in product((-1, 0, 1), repeat=2):
+        yield name, column + right, row + up
+
+
+def _is_at(asset: Any, location: Point | None) -> bool:
+    if location is None or asset.longitude is None:
+        return location is None and asset.longitude is None
+    differences = asset.longitude - location.longitude, asset.latitude - location.latitude
+    return all(abs(each) <= SAME_WITHIN for each in differences)

@@ -1,0 +1,276 @@
+"""Checks the features of a file that become projects or assets, without a database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from marshmallow import ValidationError
+
+from app.api.resource_fields import input_field
+from app.formats.features import SourceFeature
+from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
+from app.geometry import (
+    Boundary,
+    Bounds,
+    GeometryInvalid,
+    Point,
+    Problem,
+    read_boundary,
+    read_point,
+)
+from app.imports.features.mapping import ColumnMapping
+from app.imports.features.outlines import outline
+from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
+from app.policy.fields import ASSET, PROJECT, Field
+from app.values.ids import is_id
+from app.values.strict_json import JsonInvalid, loads
+from app.values.text import unstorable
+
+_FIELDS: Final = {
+    "projects": {field.name: field for field in PROJECT},
+    "assets": {field.name: field for field in ASSET},
+}
+_FEATURE_TYPES: Final = {"projects": PROJECTS, "assets": ASSETS}
+_LINES: Final = ("LineString", "MultiLineString")
+IS_LINE: Final = (
+    "The feature is a line, and a boundary is an area. To close its lines to areas, set "
+    "close_lines, or add --close-lines to the command."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How the features of a layer are read.
+
+    ``default_name`` is the name of features where no column holds names, with a number behind it.
+    ``ignored`` are columns that become nothing. ``is_export``: the file was exported from here.
+    ``close_lines``: closed lines and tracks become boundaries. ``project_id`` is that of the
+    project that assets are imported into.
+    """
+
+    kind: str
+    mapping: ColumnMapping
+    default_name: str = ""
+    ignored: Collection[str] = ()
+    is_export: bool = False
+    close_lines: bool = False
+    project_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A feature that can be imported; ``number`` is its position in the layer, from 1.
+
+    ``values`` are those of fields other than the name, by their columns. ``own_id`` is that of the
+    project or asset that was exported as this feature.
+    """
+
+    number: int
+    name: str
+    values: dict[str, Any]
+    boundary: Boundary | None = None
+    location: Point | None = None
+    own_id: str | None = None
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The box around its boundary or location; None if it has neither."""
+        if self.location is not None:
+            longitude, latitude = self.location.longitude, self.location.latitude
+            return Bounds(longitude, latitude, longitude, latitude)
+        return None if self.boundary is None else self.boundary.bounds
+
+    @property
+    def external_id(self) -> str | None:
+        found: str | None = self.values.get("external_id")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A feature that cannot be imported, with all its problems. ``name`` is cut off where it is
+    too long, and lacks what cannot be stored. ``shape`` is its geometry as a map can draw it, the
+    text of GeoJSON; None: it cannot."""
+
+    number: int
+    name: str
+    problems: tuple[Problem, ...]
+    shape: str | None = None
+
+
+def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
+    """Check a feature. One whose geometry is null becomes a project without a boundary, or an asset
+    without a location."""
+    name = _name(feature, choices)
+    problems = [*feature.problems, *_name_problems(name, choices.mapping.name)]
+    values = _values(feature.properties, choices, problems)
+    problems += _project_problems(feature, choices)
+    geometry: Boundary | Point | None = None
+    try:
+        geometry = _geometry(feature, choices)
+    except GeometryInvalid as error:
+        problems += error.problems
+    if problems:
+        shape = outline(feature.geometry)
+        return Rejected(feature.number, _listed(name), tuple(problems), shape)
+    return Candidate(
+        feature.number,
+        name,
+        values,
+        boundary=geometry if isinstance(geometry, Boundary) else None,
+        location=geometry if isinstance(geometry, Point) else None,
+        own_id=_own_id(feature, choices),
+    )
+
+
+def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]:
+    """An asset that was exported is imported into its own project alone, where it changes."""
+    found = feature.properties.get("project_id")
+    if not (choices.is_export and choices.project_id) or found in (None, "", choices.project_id):
+        return []
+    message = (
+        f"This asset belongs to the project {found}. Import it into that one or, to have another "
+        "like it here, leave out the column project_id."
+    )
+    return [problem_of("conflict", message, "properties.project_id")]
+
+
+def problem_of(code: str, message: str, where: str) -> Problem:
+    """A problem of a feature that has no place in its geometry."""
+    return Problem(code, message, None, None, None, None, where)
+
+
+def feature_name(properties: Mapping[str, Any], column: str | None) -> str:
+    """The name of a feature; empty when it has none. Numbers are spelled out."""
+    value = properties.get(column) if column else None
+    return "" if value is None or isinstance(value, bool | dict | list) else str(value).strip()
+
+
+def _name(feature: SourceFeature, choices: Choices) -> str:
+    if choices.mapping.name is None and choices.default_name:
+        return f"{choices.default_name[: NAME_LENGTH - 10]} {feature.number}"
+    return feature_name(feature.properties, choices.mapping.name)
+
+
+def _listed(name: str) -> str:
+    """A name that may be no good, for the list of features."""
+    text = "".join(character for character in name[:NAME_LENGTH] if character.isprintable())
+    return f"{text}…" if len(name) > NAME_LENGTH else text
+
+
+def _own_id(feature: SourceFeature, choices: Choices) -> str | None:
+    kind = choices.kind.removesuffix("s")
+    found = feature.properties.get("id")
+    return found if choices.is_export and isinstance(found, str) and is_id(kind, found) else None
+
+
+def _geometry(feature: SourceFeature, choices: Choices) -> Boundary | Point | None:
+    geometry = feature.geometry
+    if geometry is None or feature.problems:
+        return None
+    if choices.kind == "assets":
+        return read_point(geometry)
+    if geometry.get("type") in _LINES:
+        if not choices.close_lines:
+            raise GeometryInvalid([problem_of("wrong_type", IS_LINE, "geometry.type")])
+        geometry = _closed(geometry)
+    return read_boundary(geometry)
+
+
+def _closed(geometry: Mapping[str, Any]) -> dict[str, Any]:
+    """A line as the area that it surrounds: each of its lines becomes a ring that ends where it
+    begins."""
+    lines = geometry["coordinates"]
+    lines = lines if geometry["type"] == "MultiLineString" else [lines]
+    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in lines]
+    if len(rings) == 1:
+        return {"type": "Polygon", "coordinates": rings}
+    return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+
+
+def _values(
+    properties: Mapping[str, Any], choices: Choices, problems: list[Problem]
+) -> dict[str, Any]:
+    """The values of the fields that are read from columns; what is wrong is added to
+    ``problems``."""
+    fields, values = _FIELDS[choices.kind], dict[str, Any]()
+    for name, column in choices.mapping.fields.items():
+        found = properties.get(column)
+        if name != "name" and found not in (None, ""):
+            field = fields[name]
+            found = _keyword(found) if field.kind == "keyword" else found
+            values[field.stored_as] = _value(field, column, found, problems)
+    if metadata := _metadata(properties, choices):
+        values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
+    return values
+
+
+def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+    mapping = choices.mapping
+    used = {*mapping.fields.values(), *choices.ignored}
+    found = {
+        name: value
+        for name, value in properties.items()
+        if name not in used and (mapping.metadata is None or name in mapping.metadata)
+    }
+    return _before_export(found, _FEATURE_TYPES[choices.kind]) if choices.is_export else found
+
+
+def _before_export(found: dict[str, Any], type_: FeatureType) -> dict[str, Any]:
+    """Metadata as they were before they were exported: keys called like a field had a prefix, those
+    that were no columns are together in the column ``metadata``, and a table has a column for the
+    keys of all its rows."""
+    others = found.pop("metadata", None) or None
+    metadata = {
+        type_.metadata_key(name) or name: value
+        for name, value in found.items()
+        if value is not None
+    }
+    try:
+        others = loads(others.encode()) if isinstance(others, str) else others
+    except JsonInvalid:
+        return metadata | {"metadata": others}
+    return metadata | (others if isinstance(others, dict) else {})
+
+
+def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:
+    """The value of a field from a column. Numbers are spelled out."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        return input_field(field).deserialize(str(value) if is_number else value)
+    except ValidationError as error:
+        where = f"properties.{column}"
+        problems += [problem_of("not_valid", str(message), where) for message in error.messages]
+        return None
+
+
+def _keyword(value: object) -> object:
+    """A word such as "Weather Station" in the form of a type: weather_station."""
+    word = re.sub(r"[^a-z0-9-]+", "_", str(value).casefold()).strip("_")
+    return word if re.fullmatch(VOCABULARY_PATTERN, word) else value
+
+
+def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem]) -> Any:
+    """Attributes as metadata, with their values as they are."""
+    try:
+        return input_field(field).deserialize(value)
+    except ValidationError as error:
+        for message in error.messages:
+            text = f"The other columns become metadata. {message} Choose fewer of them."
+            problems.append(problem_of("not_valid", text, "properties"))
+        return None
+
+
+def _name_problems(name: str, column: str | None) -> Iterator[Problem]:
+    where = f"properties.{column}" if column else "properties"
+    if not name:
+        message = f"The column {column!r} is empty." if column else "No column holds a name."
+        yield problem_of("no_name", message, where)
+    elif len(name) > NAME_LENGTH:
+        message = f"The name is longer than {NAME_LENGTH} characters."
+        yield problem_of("name_too_long", message, where)
+    if problem := unstorable(name):
+        yield problem_of("not_storable", problem, where)

@@ -1,0 +1,212 @@
+"""Which project a feature becomes, changes, or is already.
+
+An account's projects are compared as they are committed. What the other features of the same file
+become is remembered here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Container
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from app.geometry import Boundary, is_same_boundary
+from app.imports.features import existing
+from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import METADATA, Decision, Match, Unusable, field_names
+from app.imports.features.metadata import changed_metadata
+from app.policy.bounds import NAME_LENGTH
+from app.values.text import fold, slugify
+
+_Identity = tuple[str, str | None, bytes]  # what a feature is: its name, external id and boundary
+
+
+@dataclass(slots=True)
+class ProjectMatcher:
+    """Decides about the features of one layer, in their order.
+
+    ``match`` says which project a feature changes: the one with its external id, or with its name;
+    "none": it changes none. By name nothing is changed for ``repeated_names`` (``fold``), which
+    several features have. ``created`` are ids of projects that this import has made.
+    """
+
+    account_id: str
+    match: Match
+    repeated_names: Collection[str] = ()
+    created: Container[str] = ()
+    _next_numbers: dict[str, int] = field(default_factory=dict)  # by slug, where a name is in use
+    _slugs: set[str] = field(default_factory=set)  # of new projects
+    _seen: set[_Identity] = field(default_factory=set)
+    _external_ids: dict[str, int] = field(default_factory=dict)  # with the number of the feature
+    _targets: dict[str, int] = field(default_factory=dict)  # likewise of projects that change
+
+    def decide(self, item: Candidate) -> Decision:
+        """What becomes of a feature. Raises Unusable."""
+        identity = _identity(item)
+        adds_nothing = item.boundary is None and slugify(item.name) in self._slugs
+        if identity in self._seen or adds_nothing:
+            return Decision("same", item.name)
+        target = self._target(item)
+        decision = self._new(item) if target is None else self._present(item, target)
+        if decision.verdict == "changed":
+            self._check_target(item, target.id)
+        self._seen.add(identity)
+        if item.external_id is not None:
+            self._external_ids[item.external_id] = item.number
+        return decision
+
+    def changes(self, target: Any, item: Candidate) -> dict[str, Any]:
+        """The columns of a project that its feature changes. What the feature does not have stays:
+        attributes, and a boundary."""
+        changes: dict[str, Any] = {}
+        has_id = self.match == "external_id" or item.own_id == target.id
+        if has_id and not _is_name(target.name, item.name):
+            changes["name"] = item.name
+        if item.boundary is not None and not _has_boundary(target, item.boundary):
+            changes["geometry"] = item.boundary
+        for column, value in item.values.items():
+            if column == METADATA:
+                if metadata := changed_metadata(target.metadata_json, value):
+                    changes[METADATA] = metadata
+            elif value != getattr(target, column):
+                changes[column] = value
+        return changes
+
+    def free_name(self, name: str) -> str:
+        """The name itself, or with a number behind it where its slug is in use."""
+        base = slugify(name)
+        if not base:  # the slug will be made of the project's id
+            return name
+        for number in count(self._next_numbers.get(base, 1)):
+            candidate = numbered(name, number)
+            slug = slugify(candidate)
+            if slug not in self._slugs and not existing.has_slug(self.account_id, slug):
+                break
+            self._next_numbers[base] = number + 1
+        return candidate
+
+    def _new(self, item: Candidate) -> Decision:
+        name = self.free_name(item.name)
+        if slug := slugify(name):
+            self._slugs.add(slug)
+        area_m2 = item.boundary.area_m2 if item.boundary else None
+        named = existing.named(self.account_id, item.name)
+        return Decision("new", name, area_m2=area_m2, is_namesake=bool(named))
+
+    def _present(self, item: Candidate, target: Any) -> Decision:
+        """A project that is there already: whether its feature changes it."""
+        changes = self.changes(target, item)
+        area_m2 = before = target.area_m2
+        names = field_names(changes)
+        if not changes or self.match == "none":
+            return Decision("same", target.name, target.id, area_m2, before, names)
+        if boundary := changes.get("geometry"):
+            area_m2 = boundary.area_m2
+        name = changes.get("name", target.name)
+        return Decision("changed", name, target.id, area_m2, before, names)
+
+    def _check_target(self, item: Candidate, project_id: str) -> None:
+        other = self._targets.setdefault(project_id, item.number)
+        if other != item.number:
+            raise Unusable(f"Feature {other} changes the same project.", "name")
+
+    def _target(self, item: Candidate) -> Any:
+        """The project that a feature changes, or that is this very feature; None for a new one."""
+        owner = self._owner_of_external_id(item)
+        if owner and (self.match == "external_id" or _is_feature(owner, item)):
+            return owner
+        found = self._exported(item) or self._same(item)
+        if found is None and self.match == "name":
+            found = self._namesake(item)
+        if owner and (found is None or found.id != owner.id):
+            hint = " To change it, match by external_id." if self.match == "none" else ""
+            raise Unusable(
+                f"The project {owner.id} ({owner.name}) already has this external id.{hint}",
+                "external_id",
+            )
+        return found
+
+    def _owner_of_external_id(self, item: Candidate) -> Any:
+        """The project that has a feature's external id."""
+        if item.external_id is None:
+            return None
+        if other := self._external_ids.get(item.external_id):
+            raise Unusable(f"Feature {other} has the same external id.", "external_id")
+        return existing.with_external_id(self.account_id, item.external_id)
+
+    def _exported(self, item: Candidate) -> Any:
+        """The project that was exported as this feature, unless it is another one by now."""
+        found = existing.with_id(self.account_id, item.own_id) if item.own_id else None
+        return found if found and (self.match != "none" or _is_feature(found, item)) else None
+
+    def _same(self, item: Candidate) -> Any:
+        """The project of this name, perhaps with a number behind it, with this very boundary.
+
+        A feature without a boundary has nothing to add to a project of its name.
+        """
+        if item.boundary is None:
+            slug = slugify(item.name)
+            if slug:
+                return existing.with_slug(self.account_id, slug)
+            return next(iter(existing.named(self.account_id, item.name)), None)
+        for found in existing.with_boundary(self.account_id, item.boundary, item.name):
+            is_other = item.external_id and found.external_id not in (None, item.external_id)
+            if found.id not in self.created and not is_other and _is_feature(found, item):
+                return found
+        return None
+
+    def _namesake(self, item: Candidate) -> Any:
+        """The project of the feature's name, or None."""
+        found = existing.named(self.account_id, item.name)
+        found = [each for each in found if each.id not in self.created]
+        if found and fold(item.name) in self.repeated_names:
+            raise Unusable(
+                "Several features have this name, so it is not clear which of them matches the "
+                f"project {found[0].id}. Match by external_id.",
+                "name",
+            )
+        if len(found) > 1:
+            raise Unusable("Several projects have this name. Match by external_id.", "name")
+        return found[0] if found else None
+
+
+def numbered(name: str, number: int) -> str:
+    """``Riverside (2)``, and the name as it is for 1. A name so long that its slug would lose the
+    number has it in front."""
+    if number == 1:
+        return name
+    suffix = f" ({number})"
+    start = name[: NAME_LENGTH - len(suffix)].rstrip()
+    has_number = slugify(start + suffix).endswith(f"-{number}")
+    return start + suffix if has_number else f"({number}) {start}"
+
+
+def is_numbered(slug: str, name: str) -> bool:
+    """Whether a slug is that of a name, with or without a number."""
+    digits = re.search(r"-([0-9]{1,9})\Z", slug), re.match(r"([0-9]{1,9})-", slug)
+    numbers = {1, *(int(found[1]) for found in digits if found)}
+    return any(slug == slugify(numbered(name, number)) for number in numbers)
+
+
+def _is_name(name: str, wanted: str) -> bool:
+    """Whether a project's name is that of a feature, or the same with a number behind it."""
+    numbers = map(int, re.findall(r"[0-9]{1,9}", name))
+    return name == wanted or any(name == numbered(wanted, number) for number in numbers)
+
+
+def _is_feature(target: Any, item: Candidate) -> bool:
+    """Whether a project has the feature's name and boundary."""
+    same_name = fold(target.name) == fold(item.name) or is_numbered(target.slug, item.name)
+    return same_name and (item.boundary is None or _has_boundary(target, item.boundary))
+
+
+def _has_boundary(target: Any, boundary: Boundary) -> bool:
+    return target.geometry is not None and is_same_boundary(target.geometry, boundary.text)
+
+
+def _identity(item: Candidate) -> _Identity:
+    text = item.boundary.text if item.boundary else ""
+    return fold(item.name), item.external_id, hashlib.sha256(text.encode()).digest()

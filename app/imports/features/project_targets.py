@@ -1,0 +1,102 @@
+"""Projects that features become."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import bindparam
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.geometry import read_boundary
+from app.http.errors import Conflict, NotFound
+from app.imports.features import existing
+from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import Decision, Match
+from app.imports.features.project_matching import ProjectMatcher
+from app.imports.features.targets import Kept, Written
+from app.models import Asset
+from app.projects.boundary_history.comparing import Comparison, compare_ahead
+from app.projects.reading import lock_project
+from app.projects.service import create_project, remove_project, update_project
+from app.values.clock import format_time, parse_time
+
+_HAS_ASSETS: Final = CompiledQuery(
+    columns_of(Asset, Asset.id).where(Asset.project_id == bindparam("project_id")).limit(1)
+)
+_SOURCE: Final = "import"
+_CHANGED_SINCE: Final = "The project was changed after the import."
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectTargets:
+    """The projects of an account."""
+
+    def matcher(
+        self,
+        account_id: str,
+        match: Match,
+        repeated_names: Collection[str] = (),
+        created: Container[str] = (),
+    ) -> ProjectMatcher:
+        return ProjectMatcher(account_id, match, repeated_names, created)
+
+    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
+        values = {**item.values, "name": name, "geometry": item.boundary}
+        made = create_project(principal, source=_SOURCE, **values)
+        return Written(made["id"], name, parse_time(made["updated_at"]), None)
+
+    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Comparison | None:
+        """How the boundary changes."""
+        if decision.target_id is None or item.boundary is None:
+            return None
+        return compare_ahead(account_id, decision.target_id, item.boundary)
+
+    def change(
+        self,
+        principal: Principal,
+        item: Candidate,
+        decision: Decision,
+        match: Match,
+        prepared: Comparison | None = None,
+    ) -> Written | None:
+        """None: nothing is to be changed anymore."""
+        found = existing.with_id(principal.account_id, decision.target_id or "")
+        if found is None:
+            raise NotFound
+        values = ProjectMatcher(principal.account_id, match).changes(found, item)
+        if not values:
+            return None
+        before = {name: getattr(found, name) for name in values}
+        project = update_project(principal, found.id, values, source=_SOURCE, compared=prepared)
+        return Written(found.id, project.name, project.updated_at, before)
+
+    def undo(self, principal: Principal, row: Any) -> None:
+        try:
+            project = lock_project(principal.account_id, row.target_id)
+        except NotFound:
+            if row.before is None:
+                return
+            raise Kept("The project was deleted after the import.") from None
+        if format_time(project.updated_at) != row.written_at:
+            raise Kept(_CHANGED_SINCE)
+        if row.before is None:
+            if _HAS_ASSETS.first(account_id=principal.account_id, project_id=project.id):
+                raise Kept("The project has assets by now.")
+            remove_project(principal, project)
+            return
+        try:
+            update_project(principal, project.id, _columns(row.before), source=_SOURCE)
+        except Conflict as error:
+            raise Kept(error.message) from None
+
+
+def _columns(before: dict[str, Any]) -> dict[str, Any]:
+    """The values of a project as they were."""
+    if text := before.get("geometry"):
+        return before | {"geometry": read_boundary(orjson.loads(text))}
+    return before

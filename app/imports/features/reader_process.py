@@ -1,0 +1,242 @@
+"""Reads a file in a process of its own, with bounds of memory, processor time and wall clock.
+
+The file comes from a stranger, and so does what reading it costs. The process is forked, asked for
+one thing after the other, and killed at the end. It opens no connection, neither to the database
+nor to anywhere else.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import resource
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from app.formats.features import FileInvalid, Layer, Reader
+from app.formats.readers.opening import open_file
+from app.imports.features.candidates import Candidate, Choices, Rejected, feature_name, prepare
+from app.imports.features.mapping import LayerScan
+from app.policy.files import READ_MEMORY_BYTES, READ_SECONDS, WAIT_SECONDS
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+from app.values.text import fold
+
+_POLL_SECONDS: Final = 2.0
+_FORK: Final = multiprocessing.get_context("fork")
+_TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
+_BROKEN: Final = "An error in the service kept it from reading this file. Its log says more."
+_TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
+
+Batch = list[Candidate | Rejected]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a file is, and which layers it has."""
+
+    format: str
+    layers: tuple[Layer, ...]
+
+
+class ReaderProcess:
+    """The process that reads one file. Every method raises FileInvalid: the file cannot be read,
+    or takes too much."""
+
+    def __init__(
+        self, path: Path, on_wait: Callable[[], None] = lambda: None, *, is_bounded: bool = True
+    ) -> None:
+        """
+        Args:
+            on_wait: called again and again while an answer takes long.
+            is_bounded: whether the file is a stranger's; the operator's own may take any time.
+        """
+        self._on_wait = on_wait
+        self._connection, theirs = _FORK.Pipe()
+        self._seconds = WAIT_SECONDS if is_bounded else float("inf")
+        arguments = (path, theirs, self._connection, is_bounded)
+        self._process = _FORK.Process(target=_serve, args=arguments, name="reader", daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def __enter__(self) -> ReaderProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+
+    def open(self) -> Opened:
+        """Recognize the file, and find its layers."""
+        opened: Opened = self._ask("open")
+        return opened
+
+    def scan(self, layer: Layer, crs: str | None, most: int | None) -> LayerScan:
+        """How the columns of a layer are used.
+
+        Args:
+            most: features that it may have; None: any number.
+        """
+        scan: LayerScan = self._ask("scan", layer, crs, most)
+        return scan
+
+    def repeated_names(self, layer: Layer, crs: str | None, column: str | None) -> set[str]:
+        """The names that several features have, as ``fold`` makes them."""
+        found: set[str] = self._ask("repeated_names", layer, crs, column)
+        return found
+
+    def features(self, layer: Layer, crs: str | None, choices: Choices) -> Iterator[Batch]:
+        """The features of a layer, checked, in lists that are short enough for one transaction."""
+        self._send("features", layer, crs, choices)
+        while batch := self._receive():
+            yield batch
+
+    def notes(self) -> list[str]:
+        """What was left out, once the features are read."""
+        notes: list[str] = self._ask("notes")
+        return notes
+
+    def _ask(self, *question: Any) -> Any:
+        self._send(*question)
+        return self._receive()
+
+    def _send(self, *question: Any) -> None:
+        with suppress(BrokenPipeError):  # what the process died of shows when it is to answer
+            self._connection.send(question)
+
+    def _receive(self) -> Any:
+        end = time.monotonic() + self._seconds
+        while not self._connection.poll(_POLL_SECONDS):
+            if time.monotonic() > end:
+                raise FileInvalid(_TOO_SLOW)
+            self._on_wait()
+        try:
+            is_valid, value = self._connection.recv()
+        except (EOFError, ConnectionResetError):
+            self._process.join(WAIT_SECONDS)
+            raise FileInvalid(_cause(self._process.exitcode)) from None
+        if not is_valid:
+            raise FileInvalid(value)
+        return value
+
+
+def _cause(exit_code: int | None) -> str:
+    """Why the process ended before it had answered."""
+    if exit_code == -signal.SIGXCPU:
+        return _TOO_SLOW
+    return _BROKEN if exit_code == 1 else _TOO_LARGE  # an exception; a signal
+
+
+def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: bool) -> None:
+    """The process: answers questions until it is killed."""
+    theirs.close()  # so that this process notices that the other one has died
+    gc.disable()  # it would touch, and so copy, all the memory that the two share
+    if is_bounded:
+        _bound_resources()
+    reader: Reader | None = None
+    with suppress(EOFError, ConnectionError):  # the other one has died
+        while True:
+            name, *arguments = connection.recv()
+            try:
+                if name == "open":
+                    reader = open_file(path)
+                    connection.send((True, Opened(reader.format, reader.layers)))
+                elif reader is not None:
+                    for answer in _ANSWERS[name](reader, *arguments):
+                        connection.send((True, answer))
+            except FileInvalid as error:
+                connection.send((False, str(error)))
+            except MemoryError:
+                connection.send((False, _TOO_LARGE))
+
+
+def _scan(reader: Reader, layer: Layer, crs: str | None, most: int | None) -> Iterator[LayerScan]:
+    scan = LayerScan()
+    for feature in reader.read(layer, crs):
+        scan.add(feature.properties)
+        if most is not None and scan.features > most:
+            raise FileInvalid(
+                f"The layer {layer.name!r} has more than {most:,} features. Split the file into "
+                "several."
+            )
+    yield scan
+
+
+def _repeated_names(
+    reader: Reader, layer: Layer, crs: str | None, column: str | None
+) -> Iterator[set[str]]:
+    names = Counter(
+        fold(feature_name(feature.properties, column)) for feature in reader.read(layer, crs)
+    )
+    yield {name for name, number in names.items() if number > 1}
+
+
+def _features(
+    reader: Reader, layer: Layer, crs: str | None, choices: Choices
+) -> Iterator[Sequence[Candidate | Rejected]]:
+    prepared = (prepare(feature, choices) for feature in reader.read(layer, crs))
+    yield from batches(prepared)
+    yield []
+
+
+def _notes(reader: Reader) -> Iterator[list[str]]:
+    yield reader.notes
+
+
+_ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
+    "scan": _scan,
+    "repeated_names": _repeated_names,
+    "features": _features,
+    "notes": _notes,
+}
+
+
+def batches(prepared: Iterator[Candidate | Rejected]) -> Iterator[Batch]:
+    """Features in lists that are short enough for one transaction: other writers wait for it."""
+    while batch := list(_batch(prepared)):
+        yield batch
+
+
+def _batch(prepared: Iterator[Candidate | Rejected]) -> Iterator[Candidate | Rejected]:
+    size = 0
+    for item in islice(prepared, BATCH_FEATURES):
+        yield item
+        if isinstance(item, Candidate) and item.boundary is not None:
+            size += len(item.boundary.text)
+        if size >= BATCH_BYTES:
+            return
+
+
+def _bound_resources() -> None:
+    """Let this process fail where it takes too much. Linux only; macOS has other limits."""
+    data = _memory_in_use() + READ_MEMORY_BYTES
+    for kind, most in (
+        (resource.RLIMIT_DATA, data),
+        (resource.RLIMIT_CPU, READ_SECONDS),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        with suppress(ValueError, OSError):
+            allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (allowed, hard))
+
+
+def _memory_in_use() -> int:
+    """Bytes of data of this process, shared or not."""
+    with suppress(OSError):
+        fields = Path("/proc/self/statm").read_text().split()
+        return int(fields[5]) * os.sysconf("SC_PAGE_SIZE")
+    return 0

@@ -1,0 +1,212 @@
+"""The filters of ``app.lists.cql`` as conditions on the columns of a table.
+
+Whether a boundary intersects a geometry cannot be said in SQL. Those whose boxes touch it and that
+do not intersect it are found before, and left out by their ids (``app.lists.intersecting``).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Double, String, and_, bindparam, false, not_, or_, true
+
+from app.db.column_types import Timestamp
+from app.db.search_index import id_values, is_among_ids
+from app.geometry import Bounds
+from app.geometry.shapes import QueryShape
+from app.lists.cql.nodes import (
+    And,
+    Comparison,
+    Constant,
+    In,
+    Intersects,
+    IsNull,
+    Kind,
+    Like,
+    Node,
+    Not,
+    Operator,
+    Or,
+    Value,
+)
+from app.lists.query import SearchedTable
+from app.policy.fields import Field
+
+GEOMETRY: Final = (
+    "geometry"  # what the boundary of a project and the location of an asset is called
+)
+
+_SQUARE_METERS: Final = 10_000
+_TURNS: Final = (-360.0, 0.0, 360.0)
+_KINDS: Final[dict[str, Kind]] = {
+    "id": "text", "text": "text", "choice": "text", "keyword": "text", "hectares": "number",
+    "time": "time",
+}  # fmt: skip
+_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le,
+    ">=": operator.ge,
+}  # fmt: skip
+
+Excluded = Mapping[QueryShape, Sequence[str]]
+
+
+class Parameters:
+    """The parameters of one statement, each with a name of its own; ``values`` has their values."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def add(self, value: Any, kind: Any) -> ColumnElement[Any]:
+        """Another parameter, of this type."""
+        return bindparam(self.name(value), type_=kind)
+
+    def name(self, value: Any) -> str:
+        """The name of another parameter."""
+        name = f"value_{len(self.values)}"
+        self.values[name] = value
+        return name
+
+
+def filterable(fields: Sequence[Field]) -> dict[str, Kind]:
+    """The properties that records can be filtered by, and of which kind they are."""
+    kinds = {field.name: _KINDS[field.kind] for field in fields if field.kind in _KINDS}
+    return kinds | {GEOMETRY: "geometry"}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Makes the conditions of one request.
+
+    Args:
+        excluded: for each geometry the ids of the rows whose boxes touch it, but that do not
+            intersect it.
+    """
+
+    table: SearchedTable
+    dialect: str
+    excluded: Excluded
+    parameters: Parameters
+
+    def of(self, node: Node) -> ColumnElement[bool]:
+        """The condition that a filter is."""
+        match node:
+            case And(parts):
+                return and_(*map(self.of, parts))
+            case Or(parts):
+                return or_(*map(self.of, parts))
+            case Not(part):
+                return not_(self.of(part))
+            case Constant(value):
+                return true() if value else false()
+            case Comparison(name, sign, value):
+                return self._compared(name, sign, value)
+            case _:
+                return self._test(node)
+
+    def _test(self, node: Like | In | IsNull | Intersects) -> ColumnElement[bool]:
+        match node:
+            case Intersects(_, shape):
+                return self._intersects(shape)
+            case IsNull(name):
+                return self._column(name).is_(None)
+            case Like(name, pattern):
+                return self._like(self._column(name), pattern)
+            case In(name, values):
+                return self._column(name).in_([self._literal(name, value) for value in values])
+
+    def _compared(self, name: str, sign: Operator, value: Value) -> ColumnElement[bool]:
+        column = self._column(name)
+        if sign not in ("=", "<>") and self._is_collated(name):
+            column = column.collate("C")
+        compared: ColumnElement[bool] = _OPERATORS[sign](column, self._literal(name, value))
+        return compared
+
+    def _column(self, name: str) -> ColumnElement[Any]:
+        columns = self.table.table.c
+        if name == GEOMETRY:
+            west: ColumnElement[Any] = columns[self.table.sides[0]]
+            return west
+        column: ColumnElement[Any] = columns[self._field(name).stored_as]
+        return column
+
+    def _is_collated(self, name: str) -> bool:
+        """Whether PostgreSQL would sort a text by the database's collation. SQLite sorts by code
+        point."""
+        kind = self._field(name).kind
+        return self.dialect == "postgresql" and kind != "id" and _KINDS[kind] == "text"
+
+    def _literal(self, name: str, value: Value) -> ColumnElement[Any]:
+        kind = self._field(name).kind
+        if kind == "hectares" and isinstance(value, float):
+            return self.parameters.add(float(Decimal(repr(value)) * _SQUARE_METERS), Double())
+        return self.parameters.add(value, Timestamp() if kind == "time" else String())
+
+    def _field(self, name: str) -> Field:
+        return next(field for field in self.table.fields if field.name == name)
+
+    def _like(self, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
+        """``LIKE`` that minds case: that of SQLite does not, its ``GLOB`` does."""
+        if self.dialect == "postgresql":
+            return column.like(self.parameters.add(_closed(pattern), String()), escape="\\")
+        return column.bool_op("GLOB")(self.parameters.add(_glob(pattern), String()))
+
+    def _intersects(self, shape: QueryShape) -> ColumnElement[bool]:
+        touching = touches(self.table, shape.bounds, self.parameters)
+        ids = self.excluded.get(shape)
+        if not ids:
+            return touching
+        name = self.parameters.name(id_values(ids, self.dialect))
+        return and_(touching, not_(is_among_ids(self.table.table.c.id, self.dialect, name)))
+
+
+def touches(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
+    """Rows whose box has a point in common with this one."""
+    west, south, east, north = (table.table.c[side] for side in table.sides)
+    turned = [
+        and_(
+            west <= parameters.add(box.east + turn, Double()),
+            east >= parameters.add(box.west + turn, Double()),
+        )
+        for turn in _TURNS
+    ]
+    low, high = parameters.add(box.south, Double()), parameters.add(box.north, Double())
+    return and_(or_(*turned), south <= high, north >= low)
+
+
+def is_within(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
+    """Rows whose box lies in this one, so that they intersect it whatever they look like."""
+    west, south, east, north = (table.table.c[side] for side in table.sides)
+    turned = [
+        and_(
+            west >= parameters.add(box.west + turn, Double()),
+            east <= parameters.add(box.east + turn, Double()),
+        )
+        for turn in _TURNS
+    ]
+    low, high = parameters.add(box.south, Double()), parameters.add(box.north, Double())
+    return and_(or_(*turned), south >= low, north <= high)
+
+
+def _closed(pattern: str) -> str:
+    """A pattern for ``LIKE``; one that ends with a single backslash would be an error."""
+    trailing = len(pattern) - len(pattern.rstrip("\\"))
+    return pattern + "\\" if trailing % 2 else pattern
+
+
+def _glob(pattern: str) -> str:
+    """The same pattern in the language of ``GLOB``."""
+    parts, escaped = [], False
+    for character in _closed(pattern):
+        if not escaped and character == "\\":
+            escaped = True
+            continue
+        if not escaped and character in "%_":
+            parts.append("*" if character == "%" else "?")
+        else:
+            parts.append(f"[{character}]" if character in "*?[" else character)
+        escaped = False
+    return "".join(parts)

@@ -1,0 +1,105 @@
+"""CQL2 as JSON, such as ``{"op": "=", "args": [{"property": "status"}, "active"]}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.geometry.shapes import Crs
+from app.lists.cql.building import Builder, Operand, Property
+from app.lists.cql.nodes import FilterInvalid, Kind, Node
+from app.policy.ogc import FILTER_LENGTH
+from app.values.strict_json import JsonInvalid, dumps, loads
+
+# How many arguments an operator has; None: at least two.
+_ARGUMENTS: Final[dict[str, int | None]] = {
+    "and": None, "or": None, "not": 1, "like": 2, "between": 3, "in": 2, "isNull": 1,
+    "s_intersects": 2, "=": 2, "<>": 2, "<": 2, ">": 2, "<=": 2, ">=": 2,
+}  # fmt: skip
+
+
+def parse_json(text: str, properties: Mapping[str, Kind], crs: Crs) -> Node:
+    """The tree of a filter. Arguments and errors are as in ``app.lists.cql.text.parse_text``."""
+    if len(text) > FILTER_LENGTH:
+        raise FilterInvalid(f"The filter is longer than {FILTER_LENGTH:,} characters.")
+    try:
+        value = loads(text.encode())
+    except JsonInvalid as error:
+        raise FilterInvalid(str(error).replace("The body", "The filter")) from None
+    except UnicodeEncodeError:
+        raise FilterInvalid("The filter is not valid JSON.") from None
+    return _Reader(Builder(properties, crs)).node(value, 1)
+
+
+class _Reader:
+    """Makes nodes of parsed JSON."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+
+    def node(self, value: Any, depth: int) -> Node:
+        self._builder.check_depth(depth)
+        if isinstance(value, bool):
+            return self._builder.constant(value)
+        operator, args = _call(value)
+        if operator in ("and", "or", "not"):
+            parts = [self.node(arg, depth + 1) for arg in args]
+            if operator == "not":
+                return self._builder.negated(parts[0])
+            return self._builder.all_of(parts) if operator == "and" else self._builder.any_of(parts)
+        return self._predicate(operator, args)
+
+    def _predicate(self, operator: str, args: list[Any]) -> Node:
+        left = self._operand(args[0])
+        if operator == "isNull":
+            return self._builder.is_null(left)
+        if operator == "in":
+            if not isinstance(args[1], list):
+                raise FilterInvalid("The second argument of in must be an array.")
+            return self._builder.one_of(left, [self._operand(arg) for arg in args[1]])
+        others = [self._operand(arg) for arg in args[1:]]
+        if operator == "between":
+            return self._builder.between(left, *others)
+        if operator == "like":
+            return self._builder.like(left, others[0])
+        if operator == "s_intersects":
+            return self._builder.intersects(left, others[0])
+        return self._builder.comparison(left, operator, others[0])
+
+    def _operand(self, value: Any) -> Operand:
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {"property"} and isinstance(value["property"], str):
+            return Property(value["property"])
+        if set(value) == {"timestamp"}:
+            return self._builder.timestamp(value["timestamp"])
+        if set(value) == {"bbox"} and _are_numbers(value["bbox"]):
+            return self._builder.box(value["bbox"])
+        if "coordinates" in value:
+            return self._builder.shape(dumps(value).decode())
+        if isinstance(value.get("op"), str):
+            self._builder.refuse_function(value["op"])
+        raise FilterInvalid(
+            "An argument must be a value, or an object with property, timestamp, bbox or "
+            "coordinates."
+        )
+
+
+def _call(value: Any) -> tuple[str, list[Any]]:
+    """The operator and the arguments of an object."""
+    if not isinstance(value, dict) or set(value) != {"op", "args"}:
+        raise FilterInvalid("A filter in JSON is an object with op and args.")
+    operator, args = value["op"], value["args"]
+    if not isinstance(operator, str) or operator not in _ARGUMENTS:
+        known = ", ".join(_ARGUMENTS)
+        raise FilterInvalid(f"The op {str(operator)[:50]!r} is unknown. Those that are: {known}.")
+    wanted = _ARGUMENTS[operator]
+    count = len(args) if isinstance(args, list) else -1
+    if count < 2 if wanted is None else count != wanted:
+        number = "two or more" if wanted is None else wanted
+        raise FilterInvalid(f"{operator} needs an array of {number} args.")
+    return operator, args
+
+
+def _are_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(type(each) in (int, float) for each in value)

@@ -1,0 +1,103 @@
+"""What a filter says, as a tree. Comparisons have a property on the left and a value on the right.
+
+A property without a value makes a comparison neither true nor false, as in SQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from app.geometry.shapes import QueryShape
+
+Kind = Literal["text", "number", "time", "geometry"]  # of a property
+Operator = Literal["=", "<>", "<", ">", "<=", ">="]
+Value: TypeAlias = str | float | datetime
+
+
+class FilterInvalid(ValueError):
+    """A filter that is wrong, or that the service does not know. The message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    property: str
+    operator: Operator
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """``pattern`` has ``%`` for any characters and ``_`` for one; a backslash escapes them."""
+
+    property: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    property: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    property: str
+
+
+@dataclass(frozen=True, slots=True)
+class Intersects:
+    property: str
+    shape: QueryShape
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    value: bool
+
+
+Node: TypeAlias = And | Or | Not | Comparison | Like | In | IsNull | Intersects | Constant
+
+
+def both(*parts: Node | None) -> Node | None:
+    """All of these filters, those that are None aside; None if there is none."""
+    given = tuple(part for part in parts if part is not None)
+    return And(given) if len(given) > 1 else given[0] if given else None
+
+
+def conjuncts(node: Node | None) -> tuple[Node, ...]:
+    """The filters that must all hold for this one to hold."""
+    if node is None:
+        return ()
+    if isinstance(node, And):
+        return tuple(inner for part in node.parts for inner in conjuncts(part))
+    return (node,)
+
+
+def shapes_in(node: Node | None) -> tuple[QueryShape, ...]:
+    """The geometries in a filter."""
+    match node:
+        case Intersects(_, shape):
+            return (shape,)
+        case And(parts) | Or(parts):
+            return tuple(shape for part in parts for shape in shapes_in(part))
+        case Not(part):
+            return shapes_in(part)
+        case _:
+            return ()

@@ -1,0 +1,143 @@
+"""Which rows a geometry does not intersect, although the boxes around them touch it.
+
+Most rows are decided by their boxes: what lies in the box of a query intersects it, and a location
+is its own box. The boundaries of the others are read and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, bindparam, not_
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.api.expensive import expensive_work
+from app.auth.tenant import columns_among
+from app.db.queries import CompiledQuery
+from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids
+from app.geometry.shapes import QueryShape
+from app.lists.conditions import Parameters, is_within, touches
+from app.lists.query import SearchedTable
+from app.lists.scanning import id_groups
+from app.policy.bounds import EXPENSIVE_PAGE_BYTES
+from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
+
+_AT_ONCE: Final = 100  # boundaries, or fewer when they are large
+_AT_ONCE_BYTES: Final = 4 * 1024 * 1024
+
+
+class TooMuchToCompare(Exception):
+    """A geometry touches the boxes of so many rows that to compare them all would take too long."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What is selected from.
+
+    Args:
+        table: the rows of an account.
+        shown: the columns that are read.
+        bytes: how many bytes a row has, without what is short in every row.
+        boundary: the column with the GeoJSON of a boundary; None for a table of points, whose
+            ``sides`` are their positions.
+        totals: how many rows an account has, None if they have to be counted, and how many bytes
+            it stores.
+    """
+
+    table: SearchedTable
+    shown: tuple[InstrumentedAttribute[Any], ...]
+    bytes: ColumnElement[int]
+    boundary: InstrumentedAttribute[Any] | None
+    totals: Callable[[str], tuple[int | None, int]]
+
+    @cached_property
+    def id_place(self) -> int:
+        """The place of the id in a row."""
+        return self.shown.index(self.table.attribute("id"))
+
+    @cached_property
+    def time_place(self) -> int:
+        """The place of the time of its creation."""
+        return self.shown.index(self.table.attribute("created_at"))
+
+
+class RowsApart:
+    """Finds the rows for all geometries of a query, within what may be compared for one.
+
+    Args:
+        account_id: whose rows they are.
+    """
+
+    def __init__(self, source: Source, account_id: str, dialect: str) -> None:
+        self._source, self._table = source, source.table
+        self._account_id, self._dialect = account_id, dialect
+        self._bytes_left, self._rows_left = SHAPE_BYTES, SHAPE_ROWS
+
+    def find(self, shape: QueryShape) -> list[str]:
+        """The ids of the rows whose box touches a shape, but that do not intersect it.
+
+        Raises:
+            TooMuchToCompare: there is too much to compare.
+            ServiceUnavailable: it is much, and too many others are before this request.
+        """
+        boundary = self._source.boundary
+        if boundary is None:
+            return [] if shape.is_box else self._points_apart(shape)
+        rows = self._undecided(shape)
+        total = sum(size for _, size, *_ in rows)
+        if total <= EXPENSIVE_PAGE_BYTES:
+            return self._boundaries_apart(boundary, shape, rows)
+        with expensive_work():
+            return self._boundaries_apart(boundary, shape, rows)
+
+    def _boundaries_apart(
+        self, boundary: InstrumentedAttribute[Any], shape: QueryShape, rows: Sequence[Any]
+    ) -> list[str]:
+        columns = self._table.table.c
+        read = [columns.account_id, columns.id, boundary.expression]
+        texts = fence(read, is_among_ids(columns.id, self._dialect))
+        query = CompiledQuery(columns_among(texts, "id", boundary.key))
+        apart = list[str]()
+        for ids in id_groups(((row[0], row[1]) for row in rows), _AT_ONCE, _AT_ONCE_BYTES):
+            wanted = id_values(ids, self._dialect)
+            found = query.tuples(account_id=self._account_id, ids=wanted)
+            tests = shape.intersects([text for _, text in found])
+            apart += [row[0] for row, meets in zip(found, tests, strict=True) if not meets]
+        return apart
+
+    def _points_apart(self, shape: QueryShape) -> list[str]:
+        rows = self._undecided(shape)
+        if not rows:
+            return []
+        ids, _, longitudes, latitudes = zip(*rows, strict=True)
+        tests = shape.intersects_points(longitudes, latitudes)
+        return [row_id for row_id, meets in zip(ids, tests, strict=True) if not meets]
+
+    def _undecided(self, shape: QueryShape) -> list[tuple[Any, ...]]:
+        """The rows whose boxes alone do not say whether they intersect the shape: their ids, bytes,
+        and the western and southern sides of their boxes.
+
+        Raises:
+            TooMuchToCompare: there is too much.
+        """
+        table, parameters = self._table, Parameters()
+        columns, west, south = table.table.c, *table.sides[:2]
+        near = candidates(table.table, self._dialect, "box", table.owner, table.sides)
+        conditions = [near, touches(table, shape.bounds, parameters)]
+        if shape.is_box:
+            conditions.append(not_(is_within(table, shape.bounds, parameters)))
+        read = [columns[name] for name in ("account_id", "id", west, south)]
+        found = fence([*read, self._source.bytes.label("bytes")], and_(*conditions))
+        names = ("id", "bytes", west, south)
+        query = CompiledQuery(columns_among(found, *names).limit(bindparam("most")))
+        values: dict[str, Any] = {"account_id": self._account_id, table.owner: self._account_id}
+        values |= box_values(shape.bounds, self._account_id, self._dialect) | parameters.values
+        rows = query.tuples(**values, most=self._rows_left + 1)
+        self._rows_left -= len(rows)
+        self._bytes_left -= sum(size for _, size, *_ in rows)
+        if min(self._rows_left, self._bytes_left) < 0:
+            raise TooMuchToCompare
+        return rows

@@ -1,0 +1,67 @@
+"""A log for people: the newest entries, then older ones.
+
+Nothing is counted or skipped, so a page is as quick in a log of a million entries as in a short
+one. What a filter seldom leaves is looked for among so many entries at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from app.db.queries import CompiledQuery
+from app.db.search_index import page_of
+from app.lists.logs import Log
+
+LOOKED_THROUGH: Final = 100_000  # entries, for one page
+
+
+class LatestRows(NamedTuple):
+    """The rows of a page, the id first. ``before`` is where the next one begins, None at the end of
+    the log. ``is_cut`` says that the page may have fewer than there are, as there are too many
+    others between them."""
+
+    rows: list[tuple[Any, ...]]
+    before: str | None
+    is_cut: bool
+
+
+def latest_rows(
+    log: Log,
+    values: dict[str, Any],
+    size: int,
+    statement: Callable[[Any], CompiledQuery],
+    *,
+    tested: Sequence[str],
+) -> LatestRows:
+    """The newest rows for which the conditions hold.
+
+    Args:
+        values: the parameters of ``log.filtered``.
+        size: rows of the page.
+        statement: reads the rows of a page, by the filters.
+        tested: the conditions that are tested of each entry on the way, as no index has the
+            entries for which they hold in order.
+    """
+    lowest_id = _lowest_id(log, values, tested) if any(name in values for name in tested) else None
+    if lowest_id is not None:
+        values = values | {"lowest_id": max(lowest_id, values.get("since_id", lowest_id))}
+    found = statement(log.filters.of(values)).tuples(**values, size=size + 1, skipped=0)
+    if len(found) > size:
+        return LatestRows(found[:size], found[size - 1][0], False)
+    is_cut = lowest_id is not None and lowest_id == values["lowest_id"]
+    return LatestRows(found, lowest_id if is_cut else None, is_cut)
+
+
+def _lowest_id(log: Log, values: dict[str, Any], tested: Sequence[str]) -> str | None:
+    """The id of the last entry that is looked through; None if there are fewer."""
+    others = {name: value for name, value in values.items() if name not in tested}
+    statement = _ids(log, log.filters.of(others)._replace(since=False))
+    rows = statement.tuples(**others, size=1, skipped=LOOKED_THROUGH)
+    return rows[0][0] if rows else None
+
+
+@cache
+def _ids(log: Log, filters: Any) -> CompiledQuery:
+    return CompiledQuery(page_of(log.filtered(log.key, filters).order_by(log.key.desc())))

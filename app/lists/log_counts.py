@@ -1,0 +1,99 @@
+"""Counting the entries of a log.
+
+A log can have a million entries, and counting them takes a tenth of a second even from an index. So
+each process caches how many old entries a long log has, and counts only those since.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func
+
+from app.db.queries import CompiledQuery
+from app.lists.logs import Log
+from app.values import clock
+from app.values.ids import first_id
+
+LONG: Final = 20_000  # entries; fewer are counted each time
+_FINAL_AFTER: Final = timedelta(seconds=20)  # when no entry with an older id can still be inserted
+_CACHED_SECONDS: Final = 600.0
+_CACHE_SIZE: Final = 1_000
+
+_TOTAL: Final = func.count().label("total")
+
+
+class CachedCount(NamedTuple):
+    """The number of entries from the ``first`` of the log to the id ``upto``."""
+
+    first: str
+    upto: str
+    number: int
+    counted_at: float
+
+
+_Key = tuple[Any, ...]  # whose log, and the values of the filters or None
+_cache: dict[_Key, CachedCount] = {}
+
+
+def count(log: Log, values: dict[str, Any]) -> int:
+    """The number of entries.
+
+    Args:
+        values: the parameters of ``log.filtered``.
+    """
+    filters = log.filters.of(values)
+    of_all = log.kind, *(values[name] for name in log.own), *(None,) * len(filters)
+    key = *of_all[: -len(filters)], *(values.get(name) for name in filters._fields)
+    cached = _cache.get(key)
+    if cached is not None and _is_valid(log, cached, values):
+        return cached.number + _count_after(log, cached.upto, filters, values)
+    upto = first_id(log.kind, clock.now() - _FINAL_AFTER)
+    number = _count_before(log, upto, filters, values)
+    total = number + _count_after(log, upto, filters, values)
+    if total >= LONG or of_all in _cache:  # of a long log, also what is rare in it
+        if len(_cache) >= _CACHE_SIZE:
+            for oldest in list(_cache)[:1]:
+                _cache.pop(oldest, None)
+        _cache[key] = CachedCount(_first_of(log, values), upto, number, time.monotonic())
+    return total
+
+
+# SQLite begins at one lower bound of an index, whichever it likes, and ends at one upper bound: two
+# have the same value.
+def _count_before(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> int:
+    ends = {"until_id": min(values["until_id"], upto)} if filters.until else {}
+    return int(_before(log, filters).scalar(**values | ends, upto=upto))
+
+
+def _count_after(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> int:
+    begins = {"since_id": max(values["since_id"], upto)} if filters.since else {}
+    return int(_after(log, filters).scalar(**values | begins, upto=upto))
+
+
+def _is_valid(log: Log, cached: CachedCount, values: dict[str, Any]) -> bool:
+    """Whether no entry was deleted since; the oldest are deleted first."""
+    is_fresh = time.monotonic() < cached.counted_at + _CACHED_SECONDS
+    return is_fresh and _first_of(log, values) == cached.first
+
+
+def _first_of(log: Log, values: dict[str, Any]) -> str:
+    return _first(log).scalar(**{name: values[name] for name in log.own}) or ""
+
+
+@cache
+def _before(log: Log, filters: Any) -> CompiledQuery:
+    return CompiledQuery(log.filtered(_TOTAL, filters).where(log.key <= bindparam("upto")))
+
+
+@cache
+def _after(log: Log, filters: Any) -> CompiledQuery:
+    return CompiledQuery(log.filtered(_TOTAL, filters).where(log.key > bindparam("upto")))
+
+
+@cache
+def _first(log: Log) -> CompiledQuery:
+    return CompiledQuery(log.filtered(func.min(log.key).label("first"), log.filters()))

@@ -1,0 +1,172 @@
+"""One application: changing it, rotating its secret, deleting it, and who uses it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response
+
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.errors import Conflict, NotFound, ValidationFailed
+from app.oauth.applications.client_secrets import end_former_secret, rotate_secret
+from app.oauth.applications.people import Granted, Use, people_of_account, use_of_applications
+from app.oauth.applications.service import delete_application, find_application, update_application
+from app.oauth.applications.validation import check_application
+from app.pages.applications.first_steps import first_steps
+from app.pages.applications.forms import ChangeForm, RotateForm
+from app.pages.second_factor.step_up import ask_again
+from app.policy.permissions import SCOPES
+from app.site.forms import PageForm, form_page
+from app.site.pages import PageBlueprint, redirect_to
+from app.site.signed_in import of_account
+
+bp = PageBlueprint("application_page", __name__, section="/applications")
+
+_ONE: Final = "/applications/<app_id>"
+
+
+@bp.get(_ONE)
+@of_account("admin")
+def application(principal: Principal, app_id: str) -> Response:
+    """One application that the account has registered."""
+    return _page(principal, _find(principal, app_id))
+
+
+@bp.post(_ONE)
+@of_account("admin")
+def save(principal: Principal, app_id: str) -> Response:
+    """Change an application. Before a scope is taken away, it is said whose access that ends.
+
+    Whoever adds a redirect URI can receive the codes of others, so they are asked again whether it
+    is them."""
+    record = _find(principal, app_id)
+    form = ChangeForm()
+    if not form.validate_on_submit():
+        return _page(principal, record, form)
+    given = {"name": form.name.data or "", "redirect_uris": form.uris(), "scopes": form.scopes.data}
+    try:
+        check_application(**given)
+        if (to_agree := _to_agree_on(principal, record, form)) is not None:
+            return _page(principal, record, form, ended=to_agree)
+        if _adds(record, given) and (question := ask_again()) is not None:
+            return question
+        with transaction():
+            updated = update_application(principal.account_id, app_id, **given)
+    except ValidationFailed as error:
+        form.show(error)
+        return _page(principal, record, form)
+    if updated is None:
+        raise _not_found()
+    message = "Saved. Those who had granted what you took away are asked again."
+    return redirect_to(f"/applications/{app_id}", message if updated[1] else "Saved.")
+
+
+@bp.post(f"{_ONE}/secret")
+@of_account("admin")
+def rotate(principal: Principal, app_id: str) -> Response:
+    """Give an application a new secret, which is shown once."""
+    record = _find(principal, app_id)
+    form = RotateForm()
+    if not form.validate_on_submit():
+        return _page(principal, record, form)
+    if (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            rotated = rotate_secret(
+                principal.account_id,
+                app_id,
+                overlap_hours=form.overlap_hours.data,
+                mark=form.mark.data or "",
+            )
+    except Conflict as error:
+        return redirect_to(f"/applications/{app_id}", error.message)
+    if rotated is None:
+        raise _not_found()
+    return _page(principal, _find(principal, app_id), secret=rotated.secret)
+
+
+@bp.post(f"{_ONE}/former-secret/end")
+@of_account("admin")
+def end_former(principal: Principal, app_id: str) -> Response:
+    """Have only the present secret of an application be accepted from now on."""
+    with transaction():
+        worked = end_former_secret(principal.account_id, _find(principal, app_id)["client_id"])
+    message = "Only the present secret works now." if worked else "No former secret worked anymore."
+    return redirect_to(f"/applications/{app_id}", message)
+
+
+@bp.post(f"{_ONE}/delete")
+@of_account("admin")
+def delete(principal: Principal, app_id: str) -> Response:
+    """Delete an application, and all access that people gave it."""
+    record = _find(principal, app_id)
+    with transaction():
+        if not delete_application(principal.account_id, app_id):
+            raise _not_found()
+    return redirect_to("/applications", f"{record['name']} deleted.")
+
+
+def _find(principal: Principal, app_id: str) -> dict[str, Any]:
+    """The record of one of the account's applications. Raises NotFound."""
+    record = find_application(principal.account_id, app_id)
+    if record is None:
+        raise _not_found()
+    return record
+
+
+def _not_found() -> NotFound:
+    return NotFound("This application does not exist, or was deleted.")
+
+
+def _adds(record: dict[str, Any], given: dict[str, Any]) -> bool:
+    """Whether a redirect URI or a scope is added."""
+    return any(set(given[name]) - set(record[name]) for name in ("redirect_uris", "scopes"))
+
+
+def _to_agree_on(
+    principal: Principal, record: dict[str, Any], form: ChangeForm
+) -> dict[str, Any] | None:
+    """The scopes that are taken away and the number of people who granted them; None if nobody
+    has, or if somebody has agreed to it."""
+    taken = [name for name in record["scopes"] if name not in form.scopes.data]
+    people = Granted(principal.account_id, record["client_id"]).people(taken)
+    if not people or form.end_access.data == " ".join(taken):
+        return None
+    form.end_access.errors = ["Agree to the end of this access, or keep what was taken away."]
+    return {"scopes": " ".join(taken), "words": [SCOPES[name] for name in taken], "people": people}
+
+
+def _page(
+    principal: Principal, record: dict[str, Any], form: PageForm | None = None, **values: Any
+) -> Response:
+    """The page with the form that was sent, or as the application is."""
+    client_id = record["client_id"]
+    granted = Granted(principal.account_id, client_id)
+    members, members_total = people_of_account(principal.account_id, client_id)
+    change = form if isinstance(form, ChangeForm) else _change_form(record)
+    rotation = form if isinstance(form, RotateForm) else None
+    return form_page(
+        "application_page/application.html",
+        form or change,
+        application=record,
+        change=change,
+        rotation=rotation or RotateForm(formdata=None, mark=record["secret_mark"]),
+        use=use_of_applications(principal.account_id).get(client_id, Use(0, None)),
+        members=members,
+        members_total=members_total,
+        people_with={name: granted.people([name]) for name in record["scopes"]},
+        steps=first_steps(record, values.get("secret")),
+        principal=principal,
+        **values,
+    )
+
+
+def _change_form(record: dict[str, Any]) -> ChangeForm:
+    return ChangeForm(
+        formdata=None,
+        name=record["name"],
+        redirect_uris="\n".join(record["redirect_uris"]),
+        scopes=record["scopes"],
+    )

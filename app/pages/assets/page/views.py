@@ -1,0 +1,188 @@
+"""The page of one asset, and the form that makes or edits it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, current_app, request
+
+from app.assets.service import check_asset, create_asset, delete_asset, read_asset, update_asset
+from app.assets.words import known_words
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.errors import BadRequest, Forbidden, PreconditionFailed
+from app.http.etags import IfMatch
+from app.pages.assets.page.draft import Draft, compared, draft_of, read_draft, sent_draft
+from app.pages.assets.page.surroundings import is_outside
+from app.pages.changes import last_change, latest_changes
+from app.pages.drafts import differences, version_of
+from app.pages.metadata import metadata_texts
+from app.pages.project_choice import choose_project
+from app.pages.projects.page.details import asset_place
+from app.policy.bounds import ASSET_STATUSES
+from app.policy.people import RECORD_FORM_BYTES
+from app.projects.reading import check_project, read_project
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.protection import LargeForm, takes
+from app.site.signed_in import of_account
+from app.usage.counters import counters, project_total
+
+bp = PageBlueprint("asset_page", __name__, section="/assets")
+
+_ONE: Final = "/assets/<project_id>/<asset_id>"
+
+
+@bp.get("/assets/new")
+@of_account("assets:write")
+def new_asset(principal: Principal) -> Response:
+    """The form of a new asset, perhaps with a project, a type or a place already."""
+    draft = sent_draft(request.args)
+    draft.status = draft.status or "active"
+    draft.project = _chosen(principal, request.args)
+    return _form(principal, draft)
+
+
+@bp.post("/assets/new")
+@takes(LargeForm(RECORD_FORM_BYTES))
+@of_account("assets:write")
+def create(principal: Principal) -> Response:
+    """Create an asset from the form."""
+    draft = sent_draft(request.form)
+    draft.project = _chosen(principal, request.form)
+    values = read_draft(draft, None)
+    if not draft.project.id:
+        draft.errors["project"] = [draft.project.problem or "Choose the project that it is in."]
+    if draft.errors or draft.project.id is None:
+        return _form(principal, draft, status=422)
+    check_project(principal, draft.project.id)
+    try:
+        with transaction():
+            made = create_asset(principal, draft.project.id, **values)
+    except Forbidden as error:
+        return _rejected(principal, draft, error)
+    done = f"{made['name']} created."
+    if request.form.get("then") == "another":
+        again = urlencode({"project_id": made["project_id"], "type": made["type"]})
+        return redirect_to(f"/assets/new?{again}", f"{done} Add the next one.")
+    return redirect_to(_path(made), done)
+
+
+@bp.get(_ONE)
+@of_account("assets:read")
+def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
+    """An asset: where it is, what is known of it, and who changed it."""
+    record = read_asset(principal.account_id, project_id, asset_id)
+    project = read_project(principal.account_id, project_id)
+    return page(
+        "asset_page/asset.html",
+        principal=principal,
+        asset=record,
+        project=project,
+        place=asset_place(record),
+        is_outside=is_outside(record, project),
+        metadata=metadata_texts(record["metadata"]),
+        changes=latest_changes(principal.account_id, asset_id),
+        statuses=dict.fromkeys((*ASSET_STATUSES, record["status"])),
+        tiles=current_app.config["SETTINGS"],
+    )
+
+
+@bp.get(f"{_ONE}/edit")
+@of_account("assets:write")
+def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
+    """Edit an asset."""
+    record = read_asset(principal.account_id, project_id, asset_id)
+    return _form(principal, draft_of(record), record)
+
+
+@bp.post(f"{_ONE}/edit")
+@takes(LargeForm(RECORD_FORM_BYTES))
+@of_account("assets:write")
+def save(principal: Principal, project_id: str, asset_id: str) -> Response:
+    """Save an asset, unless somebody else has changed it since the form was loaded."""
+    record = read_asset(principal.account_id, project_id, asset_id)
+    draft = sent_draft(request.form)
+    values = read_draft(draft, record)
+    if draft.errors:
+        return _form(principal, draft, record, status=422)
+    try:
+        with transaction():
+            update_asset(principal, project_id, asset_id, values, IfMatch(draft.version or None))
+    except PreconditionFailed:
+        return _conflict(principal, draft, project_id, asset_id)
+    except Forbidden as error:
+        return _rejected(principal, draft, error, record)
+    return redirect_to(_path(record), "Asset saved.")
+
+
+@bp.post(f"{_ONE}/status")
+@of_account("assets:write")
+def set_status(principal: Principal, project_id: str, asset_id: str) -> Response:
+    """Change the status of an asset."""
+    status = request.form.get("status", "")
+    if status not in ASSET_STATUSES:
+        raise BadRequest("Choose one of the statuses.")
+    check_asset(principal, project_id, asset_id)
+    with transaction():
+        update_asset(principal, project_id, asset_id, {"status": status})
+    return redirect_to(f"/assets/{project_id}/{asset_id}", f"The status is {status} now.")
+
+
+@bp.post(f"{_ONE}/delete")
+@of_account("assets:write")
+def delete(principal: Principal, project_id: str, asset_id: str) -> Response:
+    """Delete an asset."""
+    name = read_asset(principal.account_id, project_id, asset_id)["name"]
+    with transaction():
+        delete_asset(principal, project_id, asset_id)
+    return redirect_to(f"/assets?project_id={project_id}", f"{name} deleted.")
+
+
+def _chosen(principal: Principal, sent: Any) -> Any:
+    return choose_project(principal.account_id, sent.get("project_id", ""), sent.get("project"))
+
+
+def _path(record: dict[str, Any]) -> str:
+    return f"/assets/{record['project_id']}/{record['id']}"
+
+
+def _conflict(principal: Principal, draft: Draft, project_id: str, asset_id: str) -> Response:
+    """The form again, with what somebody else has saved meanwhile. Sent again, it overwrites."""
+    theirs = read_asset(principal.account_id, project_id, asset_id)
+    found = differences(compared(draft), compared(draft_of(theirs)))
+    draft.version = version_of(theirs)
+    who = last_change(principal.account_id, asset_id)
+    return _form(principal, draft, theirs, status=412, differences=found, who=who)
+
+
+def _rejected(
+    principal: Principal, draft: Draft, error: Forbidden, record: dict[str, Any] | None = None
+) -> Response:
+    draft.errors["form"] = [error.message]
+    return _form(principal, draft, record, status=error.status)
+
+
+def _form(
+    principal: Principal,
+    draft: Draft,
+    record: dict[str, Any] | None = None,
+    *,
+    status: int = 200,
+    **values: Any,
+) -> Response:
+    account_id = principal.account_id
+    project = read_project(account_id, record["project_id"]) if record else None
+    return page(
+        "asset_page/form.html",
+        status,
+        principal=principal,
+        draft=draft,
+        asset=record,
+        project=project,
+        has_projects=bool(record) or project_total(counters(account_id)) > 0,
+        types=known_words(account_id, "type"),
+        statuses=known_words(account_id, "status"),
+        tiles=current_app.config["SETTINGS"],
+        **values,
+    )

@@ -1,0 +1,138 @@
+"""The map and the list of assets."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from flask import Response, current_app, request
+
+from app.assets.listing import asset_query, list_assets
+from app.assets.places import find_places
+from app.assets.words import known_words
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.exports.auditing import record_export
+from app.exports.responses import file_response
+from app.exports.schemas import AssetExportQuerySchema
+from app.exports.service import export_of
+from app.http.errors import BadRequest
+from app.http.etags import entity_tag
+from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
+from app.pages.formats import format_names
+from app.pages.problems import load_filters, refuse
+from app.pages.project_choice import find_projects, projects_by_id
+from app.pages.projects.page.details import asset_place
+from app.site.pages import PageBlueprint, page
+from app.site.signed_in import is_from_script, of_account
+from app.values.strict_json import dumps
+
+bp = PageBlueprint("asset_list", __name__, section="/assets")
+
+_GEOJSON: Final = "application/geo+json"
+_EXPORTED: Final = ("search", "type", "status", "bbox", "project_id")
+
+
+@bp.get("/assets")
+@of_account("assets:read")
+def assets(principal: Principal) -> Response:
+    """Assets of all projects on a map and in a list."""
+    account_id = principal.account_id
+    filters = read_filters(account_id, request.args)
+    records, total = _found(account_id, filters)
+    values: dict[str, Any] = {
+        "principal": principal,
+        "filters": filters,
+        "assets": [record | {"place": asset_place(record)} for record in records],
+        "projects": projects_by_id(account_id, [record["project_id"] for record in records]),
+        "total": total,
+        "pages": math.ceil(total / PER_PAGE),
+        "formats": format_names("assets"),
+    }
+    if is_from_script():
+        return page("assets/results.html", **values)
+    return page(
+        "assets/assets.html",
+        **values,
+        types=known_words(account_id, "type"),
+        statuses=known_words(account_id, "status"),
+        sorts={name: words for name, (words, _, _) in SORTS.items()},
+        changed=CHANGED,
+        tiles=current_app.config["SETTINGS"],
+    )
+
+
+@bp.get("/assets/map")
+@of_account("assets:read")
+def assets_map(principal: Principal) -> Response:
+    """The assets in a box, as GeoJSON for the map of the page."""
+    filters = read_filters(principal.account_id, request.args)
+    refuse(filters.problems)
+    rows, is_all = _places(principal.account_id, filters)
+    features = [_feature(row) for row in rows]
+    text = dumps({"type": "FeatureCollection", "features": features, "isAll": is_all})
+    response = Response(text, content_type=_GEOJSON)
+    response.headers["ETag"] = entity_tag([text])
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response.make_conditional(request)  # type: ignore[return-value]
+
+
+@bp.get("/assets/projects")
+@of_account("assets:read")
+def project_options(principal: Principal) -> Response:
+    """The projects that match what is being typed, as the options of a list."""
+    text = request.args.get("project", "").strip()
+    found, _, _ = find_projects(principal.account_id, text)
+    return page("assets/project_options.html", projects=found)
+
+
+@bp.route("/assets/export", methods=["GET", "POST"])
+@of_account("assets:read")
+def export(principal: Principal) -> Response:
+    """A file with the selected assets, or with all that the filters of the address leave."""
+    values: dict[str, Any] = {"format": request.values.get("format", "geojson")}
+    if ids := request.values.getlist("ids"):
+        loaded = load_filters(AssetExportQuerySchema(), values | {"ids": ",".join(ids)})
+    else:
+        filters = read_filters(principal.account_id, request.args)
+        if filters.project.problem:
+            raise BadRequest("This cannot be exported: it is not clear which project is meant.")
+        refuse(filters.problems)
+        loaded = load_filters(
+            AssetExportQuerySchema(),
+            values | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen},
+        )
+        if since := filters.values.get("updated_since"):
+            loaded["updated_since"] = since
+    wanted = export_of("assets", principal.account_id, loaded)
+    response = file_response(wanted)
+    with transaction():
+        record_export(wanted, principal.account_name)
+    return response
+
+
+def _found(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]], int]:
+    """The assets of the page; none while it is not clear of which project."""
+    if filters.project.problem:
+        return [], 0
+    records, total = list_assets(account_id, filters.project.id, _query(filters))
+    return list(records), total
+
+
+def _places(account_id: str, filters: AssetFilters) -> tuple[list[Any], bool]:
+    """The assets on the map, likewise, and whether these are all."""
+    if filters.project.problem:
+        return [], True
+    found = find_places(account_id, filters.project.id, _query(filters))
+    return list(found.rows), found.is_all
+
+
+def _query(filters: AssetFilters) -> Any:
+    return asset_query(**filters.values)
+
+
+def _feature(row: Any) -> dict[str, Any]:
+    place = {"type": "Point", "coordinates": (row.longitude, row.latitude)}
+    names = ("name", "type", "status", "project_id")
+    properties = {name: getattr(row, name) for name in names}
+    return {"type": "Feature", "id": row.id, "geometry": place, "properties": properties}

@@ -1,0 +1,35 @@
+"""What proves the audit log: its newest checkpoint, and how much is not sealed yet."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam
+
+from app.audit.log.checkpoints import list_checkpoints
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.models import AuditEntry
+
+MOST_COUNTED: Final = 1_000  # entries that are not sealed yet
+
+_WAITING: Final = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.id)
+    .where(AuditEntry.number.is_(None))
+    .limit(bindparam("most"))
+)
+
+
+class Proof(NamedTuple):
+    """The newest checkpoint, None before the first, and how many entries wait for the next one, up
+    to ``MOST_COUNTED``."""
+
+    checkpoint: dict[str, Any] | None
+    waiting: int
+
+
+def proof_of(account_id: str) -> Proof:
+    """What proves an account's log now."""
+    newest, _ = list_checkpoints(account_id, 1, 1)
+    waiting = _WAITING.tuples(account_id=account_id, most=MOST_COUNTED)
+    return Proof(newest[0] if newest else None, len(waiting))

@@ -1,0 +1,151 @@
+"""Values of changed fields, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from app.pages.webhooks.event_groups import in_words
+from app.policy.permissions import PERMISSIONS, SCOPES
+from app.values.strict_json import dumps
+from app.values.timestamps import TimestampInvalid, read_timestamp
+
+_LONGEST: Final = 3_000  # characters
+_LISTED: Final = 50
+
+_NAMES: Final = {
+    "external_id": "External ID",
+    "area_hectares": "Area",
+    "project_id": "Project",
+    "project_ids": "Projects",
+    "ip_allowlist": "Allowed addresses",
+    "redirect_uris": "Redirect addresses",
+    "url": "URL",
+    "event_types": "Types of events",
+    "only_failed": "Only what failed",
+    "email_verified_at": "Address confirmed",
+    "expires_at": "Expires",
+    "since": "From",
+    "until": "To",
+    "session": "Ended session",
+    "public": "Public client, without a secret",
+    "slug": "Short name",
+    "second_factor_grace_days": "Days to turn on a second factor",
+}
+# What it means that a field has no value.
+_UNSET: Final = {
+    "project_ids": "all projects",
+    "ip_allowlist": "any address",
+    "expires_at": "never",
+    "event_types": "all types",
+    "time_zone": "as the browser has it",
+    "date_format": "as the browser has it",
+    "second_factor_grace_days": "not required",
+}
+_IN_SENTENCES: Final = {"permissions": PERMISSIONS, "scopes": SCOPES}
+_TIMES: Final = ("since", "until")
+_OF_CREDENTIALS: Final = {"key_": "API key", "svc_": "service token"}
+_REMOVED: Final = "none any more: it is revoked"
+
+
+class Value(NamedTuple):
+    """A value as a page shows it. ``kind`` is ``unset``, ``text``, ``list``, ``time`` or
+    ``hectares``."""
+
+    kind: str
+    text: str = ""
+    items: tuple[str, ...] = ()
+    number: float = 0
+
+
+def field_name(name: str) -> str:
+    """A field in words. Where a role was lowered, fields are the keys that lost permissions."""
+    for prefix, words in _OF_CREDENTIALS.items():
+        if name.startswith(prefix):
+            return f"Permissions of the {words} {name}"
+    return _NAMES.get(name) or name.replace("_", " ").capitalize()
+
+
+def value_of(name: str, value: Any) -> Value:
+    """The value of a field.
+
+    Args:
+        value: as an entry has it. What is unknown is shown as it is.
+    """
+    if value is None or (value == [] and name in _UNSET):
+        return Value("unset", _UNSET.get(name, "not set"))
+    if isinstance(value, bool):
+        return Value("text", "yes" if value else "no")
+    if isinstance(value, list):
+        return _list(name, value)
+    if isinstance(value, Mapping):
+        return _mapping(value)
+    if name == "area_hectares" and isinstance(value, int | float):
+        return Value("hectares", number=float(value))
+    if isinstance(value, str):
+        is_time = (name.endswith("_at") or name in _TIMES) and _is_timestamp(value)
+        return Value("time" if is_time else "text", shortened(_plain(name, value)))
+    return Value("text", f"{value:,}")
+
+
+def parts_of(name: str, before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
+    """What differs within a field, by its name in words: metadata by their names."""
+    if name != "metadata":
+        return {field_name(name): (before, after)}
+    former, present = before or {}, after or {}
+    if not (isinstance(former, Mapping) and isinstance(present, Mapping)):
+        return {field_name(name): (before, after)}
+    return {
+        f"Metadata: {key}": (former.get(key), present.get(key))
+        for key in {**former, **present}
+        if former.get(key) != present.get(key)
+    }
+
+
+def shortened(text: str) -> str:
+    """A text with its length, where it is too long for a page."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]}… ({len(text):,} characters)"
+
+
+def _plain(name: str, value: str) -> str:
+    return value.replace("_", " ") if name in ("type", "status", "reason") else value
+
+
+def _list(name: str, values: list[Any]) -> Value:
+    if not values:
+        return Value("unset", _REMOVED if name.startswith(tuple(_OF_CREDENTIALS)) else "none")
+    texts = [each if isinstance(each, str) else _json(each) for each in values]
+    if name in ("events", "event_types"):
+        texts = in_words(texts) or texts
+    words = _IN_SENTENCES.get(name, {})
+    shown = [f"{words[each]} ({each})" if each in words else shortened(each) for each in texts]
+    left = len(shown) - _LISTED
+    return Value("list", items=(*shown[:_LISTED], *([f"and {left:,} more"] if left > 0 else [])))
+
+
+def _mapping(value: Mapping[str, Any]) -> Value:
+    coordinates = value.get("coordinates")
+    if value.get("type") == "Point" and isinstance(coordinates, list) and len(coordinates) >= 2:
+        return Value("text", f"{coordinates[1]}, {coordinates[0]} (latitude, longitude)")
+    items = [
+        f"{key}: {each if isinstance(each, str) else _json(each)}" for key, each in value.items()
+    ]
+    return (
+        Value("list", items=tuple(map(shortened, items[:_LISTED])))
+        if items
+        else Value("unset", "empty")
+    )
+
+
+def _is_timestamp(text: str) -> bool:
+    try:
+        read_timestamp(text)
+    except TimestampInvalid:
+        return False
+    return True
+
+
+def _json(value: Any) -> str:
+    return dumps(value).decode()

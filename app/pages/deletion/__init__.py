@@ -1,0 +1,1 @@
+"""The pages on which people delete an account, or themselves."""

@@ -1,0 +1,138 @@
+"""The pages that delete an account, and the signed-in person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.account.billing.service import has_subscription
+from app.account.deletion.contents import count_contents
+from app.account.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
+from app.account.deletion.words import counted
+from app.account.members.effects import access_of
+from app.account.members.ending import solely_owned_accounts
+from app.account.record import read_account
+from app.auth.memberships import OWNER, memberships_of
+from app.auth.principal import Principal
+from app.auth.sessions import SignedIn, switch_account
+from app.db.transactions import transaction
+from app.http.errors import Conflict, NotFound
+from app.pages.deletion.forms import DeletionForm
+from app.pages.second_factor.step_up import ask_again
+from app.people.deletion import delete_person
+from app.policy.deletion import DELETED_AFTER
+from app.site.forms import form_page
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import of_account, sign_out, signed_in
+from app.values import clock
+
+bp = PageBlueprint("deletion", __name__, section="/settings")
+person_bp = PageBlueprint("deletion_of_person", __name__)
+
+
+@bp.get("/settings/deletion")
+@of_account("admin", owners_only=True)
+def account(principal: Principal) -> Response:
+    """Delete the account, or cancel its scheduled deletion."""
+    return _account_page(principal, _account_form(principal))
+
+
+@bp.post("/settings/deletion")
+@of_account("admin", owners_only=True)
+def schedule(principal: Principal) -> Response:
+    """Schedule the deletion of the account."""
+    form = _account_form(principal)
+    if not form.validate_on_submit():
+        return _account_page(principal, form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    try:
+        with transaction():
+            schedule_deletion(principal)
+    except Conflict as error:  # as by the second of two clicks
+        return redirect_to("/settings/deletion", error.message)
+    return redirect_to("/settings/deletion", "The account is scheduled for deletion.")
+
+
+@bp.post("/settings/deletion/cancel")
+@of_account("admin", owners_only=True)
+def cancel(principal: Principal) -> Response:
+    """Cancel the deletion of the account."""
+    try:
+        with transaction():
+            cancel_deletion(principal)
+    except Conflict as error:
+        return redirect_to("/settings/deletion", error.message)
+    return redirect_to("/settings", "The account will not be deleted.")
+
+
+@person_bp.route("/accounts/<slug>/deletion", methods=["GET", "POST"])
+@signed_in
+def of_any_account(person: SignedIn, slug: str) -> Response:
+    """Lead from the mail to the deletion of an account, which you may have to switch to first.
+
+    Only a POST switches, as any site may link to this page.
+    """
+    found = next((row for row in memberships_of(person.user_id) if row.slug == slug), None)
+    if found is None:
+        raise NotFound("You do not belong to this account. It may also have been deleted.")
+    if request.method == "POST":
+        with transaction():
+            switch_account(person.session_id, found.id)
+    elif found.id != person.account_id or found.role != OWNER:
+        scheduled = scheduled_deletion(found.id)
+        is_due = scheduled is not None and scheduled.deletes_at <= clock.now()
+        values = {"account": found, "scheduled": scheduled, "is_due": is_due}
+        return page("deletion/switch.html", **values)
+    return redirect_to("/settings/deletion")
+
+
+@person_bp.get("/profile/deletion")
+@signed_in
+def person(person: SignedIn) -> Response:
+    """Delete your own profile."""
+    return _person_page(person, DeletionForm(person.email))
+
+
+@person_bp.post("/profile/deletion")
+@signed_in
+def delete(person: SignedIn) -> Response:
+    """Delete the signed-in person."""
+    form = DeletionForm(person.email)
+    if not form.validate_on_submit():
+        return _person_page(person, form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    try:
+        with transaction():
+            delete_person(person.user_id)
+    except Conflict as error:
+        form.rejection = error
+        return _person_page(person, form)
+    return sign_out(redirect_to("/login", "Your profile has been deleted. Goodbye."))
+
+
+def _account_form(principal: Principal) -> DeletionForm:
+    return DeletionForm(read_account(principal.account_id)["slug"])
+
+
+def _account_page(principal: Principal, form: DeletionForm) -> Response:
+    account_id = principal.account_id
+    return form_page(
+        "deletion/account.html",
+        form,
+        scheduled=scheduled_deletion(account_id),
+        contents=counted(count_contents(account_id)),
+        life=DELETED_AFTER,
+        has_subscription=has_subscription(account_id),
+    )
+
+
+def _person_page(person: SignedIn, form: DeletionForm) -> Response:
+    accounts: list[Any] = [
+        (row, access_of(row.id, person.user_id).ends_with(None))
+        for row in memberships_of(person.user_id)
+    ]
+    alone = solely_owned_accounts(person.user_id)
+    return form_page("deletion/person.html", form, accounts=accounts, alone=alone)

@@ -1,0 +1,110 @@
+"""The form that says how a file is read: its layer, columns, coordinates, and what matches.
+
+Layers and columns are sent by their numbers: their names can have anything in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from werkzeug.datastructures import MultiDict
+
+from app.http.errors import Conflict, Detail, ValidationFailed
+from app.imports.features.mapping import mapped_fields
+
+AUTOMATIC: Final = "auto"
+NO_COLUMN: Final = "none"
+_DEGREES: Final = "EPSG:4326"
+
+
+class Reading(NamedTuple):
+    """How a file was read, as its form shows it."""
+
+    layers: list[dict[str, Any]]
+    layer: int | None  # its number
+    columns: list[str]
+    file_crs: str | None  # that the file names
+    fields: dict[str, str]  # the number of a column, AUTOMATIC or NO_COLUMN
+    metadata: list[int] | None  # numbers of columns; None: all others
+
+
+def reading_of(found: Mapping[str, Any]) -> Reading:
+    """How the file of an import was read."""
+    layers = found["layers"]
+    names = [layer["name"] for layer in layers]
+    number = names.index(found["layer"]) if found["layer"] in names else None
+    columns = [] if number is None else layers[number]["columns"]
+    places = {name: place for place, name in enumerate(columns)}
+    mapping = found["mapping"] or {}
+
+    def chosen(field: str) -> str:
+        if field not in mapping:
+            return NO_COLUMN if mapping else AUTOMATIC
+        return str(places.get(mapping[field], NO_COLUMN))
+
+    listed = mapping.get("metadata")
+    return Reading(
+        layers,
+        number,
+        columns,
+        None if number is None else layers[number]["crs"],
+        {field: chosen(field) for field in mapped_fields(found["kind"])},
+        None if listed is None else [places[name] for name in listed if name in places],
+    )
+
+
+def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the form says, as ``ImportUpdateSchema`` takes it.
+
+    Raises:
+        Conflict: the import has another layer by now.
+        ValidationFailed: a number is none of the form's.
+    """
+    reading = reading_of(found)
+    if form.get("read_layer", "") != ("" if reading.layer is None else str(reading.layer)):
+        raise Conflict("The file was read with another layer meanwhile. Look at it again.")
+    values: dict[str, Any] = {"close_lines": "close_lines" in form}
+    if match := form.get("match"):
+        values["match"] = match
+    if crs := _crs(form):
+        values["crs"] = crs
+    layer = form.get("layer", form.get("read_layer", ""))
+    if layer != form.get("read_layer", ""):
+        values["layer"] = _picked(reading.layers, layer, "layer")["name"]
+    elif reading.columns:
+        values["mapping"] = _mapping(form, reading)
+    return values
+
+
+def _mapping(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
+    mapping: dict[str, Any] = {}
+    for field in reading.fields:
+        column = form.get(f"column_{field}", AUTOMATIC)
+        if column == NO_COLUMN:
+            mapping[field] = None
+        elif column != AUTOMATIC:
+            mapping[field] = _picked(reading.columns, column, "mapping")
+    if form.get("metadata") == "chosen":
+        numbers = form.getlist("metadata_column")
+        mapping["metadata"] = [_picked(reading.columns, each, "mapping") for each in numbers]
+    else:
+        mapping["metadata"] = None
+    return mapping
+
+
+def _crs(form: MultiDict[str, str]) -> str | None:
+    """The coordinate system that was typed; an EPSG code can be typed as a number alone."""
+    if form.get("crs") == "degrees":
+        return _DEGREES
+    code = form.get("epsg", "").strip()
+    if form.get("crs") == "other" and not code:
+        message = "Type the code of the coordinate system, such as 25832."
+        raise ValidationFailed(details=[Detail("crs", message)])
+    return f"EPSG:{code}" if code.isascii() and code.isdigit() else code or None
+
+
+def _picked(choices: list[Any], number: str, field: str) -> Any:
+    if number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(choices):
+        return choices[int(number)]
+    raise ValidationFailed(details=[Detail(field, "The file has no such layer or column.")])

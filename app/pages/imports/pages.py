@@ -1,0 +1,174 @@
+"""The pages of imports, with what they show."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+import marshmallow as ma
+from flask import Response, current_app, request
+from werkzeug.datastructures import MultiDict
+
+from app.auth.principal import Principal
+from app.http.errors import ApiError, Detail, ValidationFailed
+from app.imports import listing, possible
+from app.imports.schemas import ImportCreateSchema
+from app.pages.imports import choices, words
+from app.pages.imports.targets import CHOICES, project_choices, project_names
+from app.policy.files import FORMATS_IN
+from app.policy.imports import IMPORT_DAYS, WORKING
+from app.site.live import live_part
+from app.site.pages import page
+from app.site.signed_in import is_from_script
+
+_PER_PAGE: Final = 50
+_FEATURES_PER_PAGE: Final = 100
+_MOST_PAGES: Final = 1_000_000
+
+
+class Shown(NamedTuple):
+    """Which features of an import the page shows."""
+
+    show: str  # a verdict, ``kept`` or empty for all
+    page: int
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """As the service takes it."""
+        chosen = {"state" if self.show == "kept" else "verdict": self.show} if self.show else {}
+        return {**chosen, "page": self.page, "per_page": _FEATURES_PER_PAGE}
+
+    def query(self, **others: Any) -> str:
+        """The query of an address that shows these features, but for what is named."""
+        values = {**self._asdict(), **others}
+        chosen = {name: value for name, value in values.items() if value not in ("", 1)}
+        return f"?{urlencode(chosen)}" if chosen else ""
+
+
+def shown_features() -> Shown:
+    """Which features the address of the request asks for."""
+    show = request.args.get("show", "")
+    return Shown(show if show in (*words.VERDICTS, "kept") else "", _page_number())
+
+
+def checked(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str, Any]:
+    """Values as a schema loads them. Raises ValidationFailed."""
+    try:
+        loaded: dict[str, Any] = schema().load(values)
+    except ma.ValidationError as error:
+        details = [
+            Detail(name, " ".join(map(str, messages)))
+            for name, messages in dict(error.messages_dict).items()
+        ]
+        raise ValidationFailed(details=details) from None
+    return loaded
+
+
+def uploaded() -> dict[str, Any]:
+    """The file of the form and what it becomes. Raises ValidationFailed."""
+    if not request.files.get("file"):
+        raise ValidationFailed(details=[Detail("file", "Choose a file.")])
+    values: dict[str, Any] = {"file": request.files["file"], "kind": request.form.get("kind", "")}
+    if values["kind"] == "assets":
+        if not request.form.get("project_id"):
+            message = "Choose the project that the assets belong to."
+            raise ValidationFailed(details=[Detail("project_id", message)])
+        values["project_id"] = request.form["project_id"]
+    return checked(ImportCreateSchema, values)
+
+
+def list_page(principal: Principal) -> Response:
+    """The list of imports."""
+    number = _page_number()
+    records, total = listing.list_imports(principal, page=number, per_page=_PER_PAGE)
+    projects = project_names(principal.account_id, (each["project_id"] for each in records))
+    return page(
+        "imports/imports.html",
+        imports=records,
+        total=total,
+        number=number,
+        pages=math.ceil(total / _PER_PAGE),
+        projects=projects,
+        days=IMPORT_DAYS,
+        words=words,
+        limits=words.limits(_most_bytes()),
+    )
+
+
+def upload_page(principal: Principal, error: ApiError | None = None) -> Response:
+    """The form to upload a file, with what was wrong with it."""
+    project_id = request.values.get("project_id") or None
+    kind = request.values.get("kind") or ("assets" if project_id else "projects")
+    search = request.values.get("search", "")
+    found, total = project_choices(principal.account_id, search, project_id)
+    details = {each.field: each.message for each in error.details} if error else {}
+    return page(
+        "imports/new.html",
+        error.status if error else 200,
+        error=error,
+        details=details,
+        kind=kind,
+        project_id=project_id,
+        search=search,
+        projects=found,
+        more=total - CHOICES,
+        most=_most_bytes(),
+        size=words.size(_most_bytes()),
+        limits=words.limits(_most_bytes()),
+    )
+
+
+def project_options(principal: Principal) -> Response:
+    """The choices of the menu of projects, for a search."""
+    search, chosen = request.args.get("search", ""), request.args.get("project_id")
+    found, total = project_choices(principal.account_id, search, chosen)
+    more = total - CHOICES
+    return page("imports/options.html", projects=found, project_id=chosen, more=more)
+
+
+def import_page(
+    principal: Principal,
+    import_id: str,
+    error: ApiError | None = None,
+    typed: MultiDict[str, str] | None = None,
+) -> Response:
+    """One import; for a script without what is around it.
+
+    Args:
+        typed: the form that says how the file is read, if it was sent.
+    """
+    found = listing.read_import(principal, import_id)
+    shown = shown_features()
+    features, total = listing.list_features(principal, import_id, **shown.wanted)
+    projects = project_names(principal.account_id, [found["project_id"]])
+    values = {
+        "found": found,
+        "error": error,
+        "can": possible.possible(principal, import_id),
+        "is_working": found["status"] in WORKING,
+        "percent": words.percent(found),
+        "why_not": words.why_not(found),
+        "shown": shown,
+        "features": features,
+        "total": total,
+        "pages": math.ceil(total / _FEATURES_PER_PAGE),
+        "has_lines": words.has_lines(features),
+        "reading": choices.reading_of(found),
+        "typed": typed or MultiDict(),
+        "project": projects.get(found["project_id"]),
+        "formats": FORMATS_IN,
+        "words": words,
+        "tiles": current_app.config["SETTINGS"],
+    }
+    if is_from_script():
+        return live_part("imports/one.html", **values)
+    return page("imports/import.html", error.status if error else 200, **values)
+
+
+def _page_number() -> int:
+    return min(max(request.args.get("page", 1, int), 1), _MOST_PAGES)
+
+
+def _most_bytes() -> int:
+    return int(current_app.config["SETTINGS"].max_import_bytes)

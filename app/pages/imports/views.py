@@ -1,0 +1,138 @@
+"""The list of imports, the upload of a file, and one import with what can be done with it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Response, current_app, request
+
+from app.api.error_handlers import render
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
+from app.imports import checks, listing, service, uploads
+from app.imports import shapes as imports_shapes
+from app.imports.schemas import ImportUpdateSchema
+from app.pages.imports import choices, pages, words
+from app.policy.files import FORM_BYTES
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.protection import LargeForm, takes
+from app.site.signed_in import current_person, is_from_script, of_account
+
+bp = PageBlueprint("import_pages", __name__, section="/imports")
+
+_NEEDS: Final = "projects:write"  # every role that has this one also has assets:write
+_ONE: Final = "/imports/<import_id>"
+_GEOJSON: Final = "application/geo+json"
+
+
+@bp.get("/imports")
+@of_account(_NEEDS)
+def imports(principal: Principal) -> Response:
+    """The imports of the last days, the newest first."""
+    return pages.list_page(principal)
+
+
+@bp.get("/imports/new")
+@of_account(_NEEDS)
+def new_import(principal: Principal) -> Response:
+    """A form to upload a file; for a script also the projects that a search finds."""
+    if is_from_script():
+        return pages.project_options(principal)
+    return pages.upload_page(principal)
+
+
+@bp.post("/imports/new")
+@takes(LargeForm(FORM_BYTES, "file", "max_import_bytes", is_file=True))
+@of_account(_NEEDS)
+def upload(principal: Principal) -> Response:
+    """Store a file, and begin to read it."""
+    try:
+        values = pages.uploaded()
+        file = values.pop("file")
+        checks.check_new_import(principal, **values)
+        upload_id = uploads.store_file(principal.account_id, file.stream, transaction)
+        with transaction():
+            made = service.create_import(
+                principal, **values, filename=file.filename, upload_id=upload_id
+            )
+            path = f"/imports/{made.id}"
+    except ApiError as error:
+        if is_from_script():
+            raise
+        return pages.upload_page(principal, error)
+    if is_from_script():
+        return Response(status=201, headers={"Location": path, "Cache-Control": "no-store"})
+    return redirect_to(path)
+
+
+@bp.errorhandler(PayloadTooLarge)
+def too_large(error: PayloadTooLarge) -> Response:
+    """Say how large a file may be, in the form that uploads it."""
+    if request.endpoint != f"{bp.name}.{upload.__name__}":
+        return render(error)
+    most = current_app.config["SETTINGS"].max_import_bytes
+    message = f"The file is larger than {words.size(most)}. Split it into several, or simplify it."
+    if is_from_script():
+        return render(PayloadTooLarge(message))
+    current_person()  # for the navigation
+    return page("imports/too_large.html", error.status, message=message)
+
+
+@bp.get(_ONE)
+@of_account(_NEEDS)
+def one_import(principal: Principal, import_id: str) -> Response:
+    """One import: how far it is, what it would change, and how the file was read."""
+    return pages.import_page(principal, import_id)
+
+
+@bp.get(f"{_ONE}/shapes")
+@of_account(_NEEDS)
+def shapes(principal: Principal, import_id: str) -> Response:
+    """A page of features of an import, as GeoJSON for the map."""
+    drawn = imports_shapes.draw_features(principal, import_id, **pages.shown_features().wanted)
+    return Response(drawn, content_type=_GEOJSON, headers={"Cache-Control": "no-store"})
+
+
+@bp.post(f"{_ONE}/change")
+@of_account(_NEEDS)
+def change(principal: Principal, import_id: str) -> Response:
+    """Read the file again, with other choices."""
+    found = listing.read_import(principal, import_id)
+    try:
+        values = pages.checked(ImportUpdateSchema, choices.read_choices(request.form, found))
+        with transaction():
+            service.change_import(principal, import_id, values)
+    except ApiError as error:
+        return pages.import_page(principal, import_id, error, request.form)
+    return redirect_to(f"/imports/{import_id}")
+
+
+@bp.post(f"{_ONE}/apply")
+@of_account(_NEEDS)
+def apply(principal: Principal, import_id: str) -> Response:
+    """Apply an import, unless the file was read again since the page was loaded."""
+    try:
+        with transaction():
+            service.apply_import(principal, import_id, looked_at=request.form.get("looked_at", ""))
+    except PreconditionFailed as error:
+        return pages.import_page(principal, import_id, error)
+    return redirect_to(f"/imports/{import_id}")
+
+
+@bp.post(f"{_ONE}/cancel")
+@of_account(_NEEDS)
+def cancel(principal: Principal, import_id: str) -> Response:
+    """Cancel an import."""
+    with transaction():
+        service.cancel_import(principal, import_id)
+    return redirect_to("/imports", "Import canceled. Its file was deleted.")
+
+
+@bp.post(f"{_ONE}/undo")
+@of_account(_NEEDS)
+def undo(principal: Principal, import_id: str) -> Response:
+    """Undo an applied import."""
+    with transaction():
+        service.undo_import(principal, import_id)
+    return redirect_to(f"/imports/{import_id}")

@@ -1,0 +1,153 @@
+"""What the pages of imports say, in words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from app.imports.features.candidates import IS_LINE
+from app.imports.possible import Possible
+from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.files import FEATURES, FORMATS_IN
+
+# The words for each status, and the class of their tag.
+STATUSES: Final[dict[str, tuple[str, str]]] = {
+    "reading": ("Reading the file", "draft"),
+    "ready": ("Ready to review", "draft"),
+    "applying": ("Applying", "draft"),
+    "applied": ("Applied", "good"),
+    "undoing": ("Undoing", "draft"),
+    "undone": ("Undone", ""),
+    "failed": ("Failed", "bad"),
+    "canceled": ("Canceled", ""),
+}
+VERDICTS: Final[dict[str, str]] = {
+    "new": "New",
+    "changed": "Changed",
+    "same": "The same",
+    "rejected": "Rejected",
+}
+FIELDS: Final[dict[str, str]] = {
+    "name": "Name",
+    "external_id": "External id",
+    "description": "Description",
+    "type": "Type",
+    "status": "Status",
+    "geometry": "boundary",
+    "location": "location",
+    "metadata": "metadata",
+}
+_MEGABYTE: Final = 1024 * 1024
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 project``, ``12 projects``; nouns are plural, as the kinds of imports are."""
+    return f"{number:,} {noun.removesuffix('s') if number == 1 else noun}"
+
+
+def size(most: int) -> str:
+    """So many bytes, as people say it."""
+    return f"{most / _MEGABYTE:,.4g} MB" if most >= _MEGABYTE else f"{most / 1024:,.4g} KB"
+
+
+def limits(most: int) -> list[str]:
+    """What a file may have."""
+    formats = list(FORMATS_IN.values())
+    return [
+        f"{', '.join(formats[:-1])} or {formats[-1]}",
+        f"At most {size(most)} and {FEATURES:,} features",
+        f"At most {GEOMETRY_POSITIONS:,} positions in one boundary",
+    ]
+
+
+def summary(found: Mapping[str, Any]) -> str:
+    """What an import would do, or has done."""
+    counts = found["counts"]
+    words = ("new", "changed", "the same", "rejected")
+    parts = [
+        f"{counts[verdict]:,} {word}"
+        for verdict, word in zip(VERDICTS, words, strict=True)
+        if counts[verdict]
+    ]
+    return ", ".join(parts) or "No features"
+
+
+def intent(found: Mapping[str, Any]) -> str:
+    """What applying does: ``create 12 projects and change 3``."""
+    new, changed, kind = found["counts"]["new"], found["counts"]["changed"], found["kind"]
+    if new and changed:
+        return f"create {counted(new, kind)} and change {changed:,}"
+    return f"change {counted(changed, kind)}" if changed else f"create {counted(new, kind)}"
+
+
+def namesakes(found: Mapping[str, Any], number: int) -> str:
+    """What to know of features that have the name of what is there."""
+    one, kind = found["kind"].removesuffix("s"), found["kind"]
+    if number == 1:
+        return (
+            f"One new {one} has the name of another {one}, but is not the same. If it is the same "
+            "forest, have features change what has their name."
+        )
+    return (
+        f"{number:,} new {kind} have the names of other {kind}, but are not the same. If they are "
+        "the same forests, have features change what has their name."
+    )
+
+
+def undo_consequence(found: Mapping[str, Any], can: Possible) -> str:
+    """What an undo does, in numbers."""
+    kind, parts = found["kind"], []
+    if can.created:
+        parts.append(f"deletes the {counted(can.created, kind)} that it created")
+    if can.changed:
+        parts.append(f"restores the {counted(can.changed, kind)} that it changed")
+    return f"This {' and '.join(parts)}."
+
+
+def why_not(found: Mapping[str, Any]) -> str | None:
+    """Why an import that is ready cannot be applied; None: it can."""
+    if found["crs"] is None:
+        return "First say which coordinate system the file uses."
+    counts = found["counts"]
+    if counts["new"] or counts["changed"]:
+        return None
+    if counts["rejected"] and not counts["same"]:
+        return "Nothing to apply: every feature was rejected."
+    return "Nothing to apply: no feature is new or changed."
+
+
+def percent(found: Mapping[str, Any]) -> int | None:
+    """How far a step is; None: nobody knows yet."""
+    done, total = found["progress"]["done"], found["progress"]["total"]
+    return min(100, done * 100 // total) if total else None
+
+
+def matches(kind: str) -> list[tuple[str, str, str]]:
+    """The ways in which a feature finds what it changes: value, name, meaning."""
+    one = kind.removesuffix("s")
+    found = [
+        ("external_id", "By external id", f"the {one} that has the feature’s external id"),
+        ("name", "By name", f"the {one} that has the feature’s name, ignoring case"),
+        ("none", "Nothing", f"each feature becomes a new {one}, unless the same one is there"),
+    ]
+    return found if kind == "projects" else found[1:]
+
+
+def has_lines(features: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether some features were rejected because they are lines."""
+    problems = (problem for one in features for problem in one["problems"])
+    return any(each["message"] == IS_LINE for each in problems)
+
+
+def changes(fields: Iterable[str]) -> str:
+    """The fields that differ."""
+    return ", ".join(FIELDS.get(name, name).lower() for name in fields)
+
+
+def place(coordinates: Sequence[float] | None) -> str | None:
+    """``44.50000° N, 122.10000° W``; None for what is not on the Earth."""
+    if not coordinates or abs(coordinates[0]) > 180 or abs(coordinates[1]) > 90:
+        return None
+    longitude, latitude = coordinates[:2]
+    north, east = "N" if latitude >= 0 else "S", "E" if longitude >= 0 else "W"
+    return f"{abs(latitude):.5f}° {north}, {abs(longitude):.5f}° {east}"

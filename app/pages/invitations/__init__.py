@@ -1,0 +1,1 @@
+"""The pages on which people accept or decline invitations to accounts."""

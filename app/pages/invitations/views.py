@@ -1,0 +1,117 @@
+"""The pages for accepting and declining invitations."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response, request
+
+from app.account.members.invitations import accept_invitation, find_invitation
+from app.account.members.own_invitations import (
+    accept_own_invitation,
+    decline_own_invitation,
+    inviter_of,
+    list_own_invitations,
+)
+from app.auth.sessions import SignedIn, switch_account
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.limits.counting import count_page_request
+from app.pages.invitations.forms import JoinForm
+from app.people.service import set_first_password
+from app.policy.people import INVITATION_LIFE
+from app.site.forms import count_post, form_page
+from app.site.pages import PageBlueprint, instance, page, redirect_to
+from app.site.second_step import begin_sign_in
+from app.site.signed_in import current_person, signed_in
+from app.values.ids import is_id
+
+bp = PageBlueprint("invitations", __name__)
+
+_ENDED: Final = "That invitation has ended."
+
+
+@bp.route("/invitations/<token>", methods=["GET", "POST"])
+def invitation(token: str) -> Any:
+    """Join an account, signed in or as a new person who sets a password."""
+    person, found = current_person(), find_invitation(token)
+    if found is None:
+        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
+    if person is not None and person.user_id == found.user_id:
+        if request.method == "GET":
+            return page("members/join.html", invitation=found)
+        count_post()
+        return _join(token, found, person.session_id)
+    if person is not None or found.is_registered:
+        return page("members/sign_in_first.html", invitation=found, target=request.path)
+    if not instance().password_sign_in:
+        return page("members/sign_in_first.html", invitation=found, target=request.path)
+    form = JoinForm()
+    form.known = (found.email, found.account_name)
+    if not form.validate_on_submit():
+        return form_page("members/join_new.html", form, invitation=found, path=request.path)
+    return _join_new(token, found, form)
+
+
+@bp.get("/invitations")
+@signed_in
+def invitations(person: SignedIn) -> Response:
+    """The invitations of a person whose address was verified."""
+    found = list_own_invitations(person.user_id) if person.is_verified else []
+    inviters = {row.id: inviter_of(row.id, person.user_id) for row in found}
+    return page("members/invitations.html", invitations=found, inviters=inviters)
+
+
+@bp.post("/invitations")
+@signed_in
+def accept(person: SignedIn) -> Response:
+    """Accept one of them."""
+    account_id = _chosen_account(person)
+    joined = accept_own_invitation(person.user_id, account_id) if account_id else None
+    if joined is None:
+        db.session.rollback()
+        return redirect_to("/invitations", _ENDED)
+    switch_account(person.session_id, joined.account_id)
+    db.session.commit()
+    return redirect_to("/projects", "You have joined the account.")
+
+
+@bp.post("/invitations/decline")
+@signed_in
+def decline(person: SignedIn) -> Response:
+    """Decline one of them."""
+    account_id = _chosen_account(person)
+    with transaction():
+        declined = bool(account_id) and decline_own_invitation(person.user_id, account_id)
+    return redirect_to("/invitations", "Invitation declined." if declined else _ENDED)
+
+
+def _chosen_account(person: SignedIn) -> str:
+    """The account whose invitation a form is about; empty if there is none. Counts the request."""
+    count_page_request(person.user_id)
+    account_id = request.form.get("account_id", "")
+    return account_id if person.is_verified and is_id("account", account_id) else ""
+
+
+def _join(token: str, found: Any, session_id: str) -> Response:
+    joined = accept_invitation(token)
+    if joined is None:
+        db.session.rollback()
+        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
+    switch_account(session_id, joined.account_id)
+    db.session.commit()
+    return redirect_to("/projects", f"You have joined {found.account_name}.")
+
+
+def _join_new(token: str, found: Any, form: JoinForm) -> Response:
+    if not set_first_password(found.user_id, form.name.data, form.password.data):
+        db.session.rollback()  # they have just set one, and sign in with it
+        return redirect_to(request.path)
+    joined = accept_invitation(token)  # after the name is set, which the event includes
+    if joined is None:
+        db.session.rollback()
+        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
+    message = f"Welcome. You have joined {found.account_name}."
+    response = begin_sign_in("/projects", joined.user_id, joined.account_id, message)
+    db.session.commit()
+    return response

@@ -1,0 +1,250 @@
+"""Who belongs to the account: inviting, changing roles, removing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+from flask import Response, g, request
+
+from app.account.members.choices import choices_of
+from app.account.members.effects import access_of
+from app.account.members.invitations import invite_member
+from app.account.members.invited import list_invited
+from app.account.members.service import change_role, list_members, read_member, remove_member
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    PreconditionFailed,
+    ValidationFailed,
+)
+from app.limits.plan_file import plan_of
+from app.pages.changes import last_change
+from app.pages.members.forms import InviteForm
+from app.pages.members.words import (
+    ROLE_TABLE,
+    ROLE_WORDS,
+    changed_words,
+    ending_words,
+    mail_words,
+)
+from app.pages.second_factor.step_up import ask_again
+from app.people.second_factor.requirement import members_with_second_factor
+from app.people.second_factor.reset import reset_member, reset_problem
+from app.policy.permissions import ROLES
+from app.site.forms import Unchanged, count_post, form_page
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import of_account
+from app.values.text import fold
+
+bp = PageBlueprint("member_pages", __name__, section="/members")
+
+_ONE: Final = "/members/<member_id>"
+_PER_PAGE: Final = 100  # invited people come first
+_OWNER: Final = "owner"
+_ASKED_AGAIN: Final = (_OWNER, "admin")  # who can make keys that may do everything
+
+
+@bp.get("/members")
+@of_account("members:read")
+def members(principal: Principal) -> Response:
+    """The members of the account, and those who are invited."""
+    return _page(principal, InviteForm(formdata=None))
+
+
+@bp.post("/members/invite")
+@of_account("members:write")
+def invite(principal: Principal) -> Response:
+    """Invite somebody by email, or send the invitation again."""
+    form = InviteForm()
+    if not form.validate_on_submit():
+        return _page(principal, form)
+    if form.role.data in _ASKED_AGAIN and (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            invite_member(principal, email=form.email.data, role=form.role.data)
+    except (Conflict, Forbidden, ValidationFailed) as error:
+        form.email.errors = [_message(error)]
+        return _page(principal, form)
+    return redirect_to("/members", f"An invitation is on its way to {form.email.data}.")
+
+
+@bp.get(_ONE)
+@of_account("members:write")
+def member(principal: Principal, member_id: str) -> Response:
+    """A member: their role, what they have in the account, and what a change would end."""
+    return _member(principal, member_id)
+
+
+@bp.post(f"{_ONE}/role")
+@of_account("members:write")
+def set_role(principal: Principal, member_id: str) -> Response:
+    """Change a role, unless somebody else has changed the member since the page was loaded."""
+    before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
+    if role not in ROLES:
+        return _member(principal, member_id, 422, "Choose a role.")
+    is_asked = role in _ASKED_AGAIN or before["role"] == _OWNER
+    if is_asked and (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            change_role(principal, member_id, role, _as_shown())
+    except (Conflict, Forbidden, PreconditionFailed) as error:
+        return _rejected(principal, member_id, error)
+    done = f"The role of {before['name']} is {role} now."
+    return redirect_to("/members", done if role != before["role"] else "Nothing was changed.")
+
+
+@bp.post(f"{_ONE}/invite")
+@of_account("members:write")
+def invite_again(principal: Principal, member_id: str) -> Response:
+    """Email the invitation again, with a new link. The one before is not valid anymore."""
+    count_post()
+    found = read_member(principal.account_id, member_id)
+    if found["role"] in _ASKED_AGAIN and (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            invite_member(principal, email=found["email"], role=found["role"])
+    except (Conflict, Forbidden) as error:
+        return _page(principal, InviteForm(formdata=None), error.status, _message(error))
+    return redirect_to("/members", f"A new invitation is on its way to {found['email']}.")
+
+
+@bp.post(f"{_ONE}/second-factor/reset")
+@of_account("members:write")
+def reset_second_factor(principal: Principal, member_id: str) -> Response:
+    """Reset the second factor of a member who has lost it; for owners."""
+    read_member(principal.account_id, member_id)
+    if (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            name = reset_member(principal, member_id)
+    except (Conflict, Forbidden) as error:
+        return _member(principal, member_id, error.status, error.message)
+    return redirect_to(
+        f"/members/{member_id}", f"The second factor of {name} is reset. They were told by email."
+    )
+
+
+@bp.post(f"{_ONE}/remove")
+@of_account("members:write")
+def remove(principal: Principal, member_id: str) -> Response:
+    """Remove a member, or withdraw an invitation, unless they have joined or changed since."""
+    before = read_member(principal.account_id, member_id)
+    if before["role"] == _OWNER and (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            remove_member(principal, member_id, _as_shown())
+    except (Conflict, Forbidden, PreconditionFailed) as error:
+        return _rejected(principal, member_id, error)
+    if before["joined_at"] is None:
+        return redirect_to("/members", f"The invitation of {before['email']} is withdrawn.")
+    return redirect_to("/members", f"{before['name']} is removed and no longer has access.")
+
+
+@bp.errorhandler(NotFound)
+def not_a_member(_: NotFound) -> Response:
+    """The list, for whoever asks for somebody who is not in it, or not anymore."""
+    problem = "This person does not belong to the account, or no longer does. Nothing was changed."
+    return _page(g.principal, InviteForm(formdata=None), 404, problem)
+
+
+def _as_shown() -> Unchanged:
+    """The precondition that role and membership are as the page showed them."""
+    role, joined_at = request.form.get("was_role"), request.form.get("was_joined_at")
+    return Unchanged(role=role, joined_at=joined_at or None)
+
+
+def _rejected(principal: Principal, member_id: str, error: ApiError) -> Response:
+    """The page of the member as they are now, and why nothing was changed."""
+    if not isinstance(error, PreconditionFailed):
+        return _member(principal, member_id, error.status, error.message)
+    now = read_member(principal.account_id, member_id)
+    who = last_change(principal.account_id, member_id)
+    problem = changed_words(now, who, bool(request.form.get("was_joined_at")))
+    return _member(principal, member_id, error.status, problem)
+
+
+def _message(error: ApiError) -> str:
+    """What is wrong, from its details if it is about one field."""
+    is_field = any(detail.field in ("email", "role") for detail in error.details)
+    return " ".join(detail.message for detail in error.details) if is_field else error.message
+
+
+def _member(principal: Principal, member_id: str, status: int = 200, problem: str = "") -> Response:
+    found = read_member(principal.account_id, member_id)
+    own = read_member(principal.account_id, str(principal.user_id))
+    access = access_of(principal.account_id, member_id)
+    invited = list_invited(principal.account_id).get(member_id)
+    ranks = list(ROLES)
+    lower = ranks[: ranks.index(found["role"])]
+    return page(
+        "members_page/member.html",
+        status,
+        member=found,
+        invited=invited,
+        mail=mail_words(invited),
+        is_self=member_id == principal.user_id,
+        choices=choices_of(principal, own["role"], found),
+        words=ROLE_WORDS,
+        ends={role: ending_words(access.ends_with(role)) for role in lower},
+        removal=ending_words(access.ends_with(None)),
+        problem=problem,
+        **_second_factor(principal, own["role"], member_id),
+    )
+
+
+def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[str, Any]:
+    """Whether a member has a second factor, and whether and why not the viewer may reset it."""
+    has_one = member_id in members_with_second_factor(principal.account_id)
+    may_reset = has_one and own_role == _OWNER and member_id != principal.user_id
+    return {
+        "has_second_factor": has_one,
+        "may_reset": may_reset,
+        "reset_problem": reset_problem(principal.user_id, member_id) if may_reset else None,
+    }
+
+
+def _page(
+    principal: Principal, form: InviteForm, status: int | None = None, problem: str = ""
+) -> Response:
+    everybody, invited = list_members(principal.account_id), list_invited(principal.account_id)
+    everybody.sort(key=lambda each: (each["joined_at"] is not None, fold(each["name"])))
+    pages = math.ceil(len(everybody) / _PER_PAGE)
+    number = min(max(request.args.get("page", 1, int), 1), pages)
+    people = everybody[(number - 1) * _PER_PAGE : number * _PER_PAGE]
+    values: dict[str, Any] = {
+        "people": [each for each in people if each["joined_at"]],
+        "invited": [
+            (each, invited.get(each["id"]), mail_words(invited.get(each["id"])))
+            for each in people
+            if not each["joined_at"]
+        ],
+        "number": number,
+        "pages": pages,
+        "taken": len(everybody),
+        "taken_by_invited": len(invited),
+        "seats": plan_of(principal.plan).members,
+        "plan": principal.plan,
+        "roles": list(ROLES),
+        "words": ROLE_WORDS,
+        "table": ROLE_TABLE,
+        "problem": problem,
+        "having_second_factor": _having_second_factor(principal),
+    }
+    return form_page("members_page/members.html", form, status, **values)
+
+
+def _having_second_factor(principal: Principal) -> frozenset[str] | None:
+    """Who has a second factor, for those who manage members; None for others."""
+    if not principal.may("members:write"):
+        return None
+    return members_with_second_factor(principal.account_id)

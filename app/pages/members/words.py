@@ -1,0 +1,98 @@
+"""What the pages of members say: what each role may do, and what a change ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from app.account.members.effects import Ending
+from app.account.members.invited import Invited
+from app.policy.permissions import ROLES
+
+ROLE_WORDS: Final = {
+    "viewer": "Sees projects, assets and members. Changes nothing.",
+    "editor": "Creates, changes and deletes projects and assets.",
+    "admin": "Manages members, keys, webhooks and settings as well, and sees usage.",
+    "owner": "Like an admin, and decides who is an owner.",
+}
+_MAY: Final = {
+    "See projects, assets and members": {"projects:read", "assets:read", "members:read"},
+    "Create, change and delete projects and assets": {"projects:write", "assets:write"},
+    "See usage and limits, change the account's settings": {"billing:read", "admin"},
+    "Manage API keys, service tokens, applications and webhooks": {"admin"},
+    "Invite, change and remove viewers, editors and admins": {"members:write"},
+}
+# What each role may do: words, and whether each of ROLES may.
+ROLE_TABLE: Final = {
+    **{what: [needed <= held for held in ROLES.values()] for what, needed in _MAY.items()},
+    "Appoint, change and remove owners": [role == "owner" for role in ROLES],
+}
+_KINDS: Final = {"api_key": "API key", "service_token": "service token"}
+_NAMED: Final = 20
+
+
+def ending_words(ending: Ending) -> list[str]:
+    """Sentences about what ends; none if nothing does."""
+    sentences = []
+    if ending.sessions:
+        sentences.append(f"Signs them out here, in {_number(ending.sessions, 'browser')}.")
+    if ending.applications:
+        number = _number(len(ending.applications), "application")
+        sentences.append(f"Ends the access of {number}: {_listed(ending.applications)}.")
+    for does, credentials in (
+        ("Reduces {} to what the role may do", ending.reduced),
+        ("Revokes {}", ending.revoked),
+    ):
+        if credentials:
+            number = _number(len(credentials), "key or token", "keys and tokens")
+            names = _listed([_credential(each) for each in credentials])
+            sentences.append(f"{does.format(number)}: {names}.")
+    return sentences
+
+
+def changed_words(
+    member: Mapping[str, Any], who: Mapping[str, Any] | None, had_joined: bool
+) -> str:
+    """What somebody else has changed meanwhile.
+
+    Args:
+        member: the record as it is now.
+        who: who changed it last, if that is known.
+        had_joined: whether they had joined when the page was loaded.
+    """
+    if member["joined_at"] and not had_joined:
+        what = f"{member['name']} has joined"
+    else:
+        what = f"{who['who'] if who else 'Somebody'} has changed this role"
+    return (
+        f"{what} since you opened the page. The role is {member['role']} now. Nothing of yours is "
+        "saved: look below, and try again."
+    )
+
+
+def mail_words(invited: Invited | None) -> tuple[str, str]:
+    """What became of the mail of an invitation, and the look of that; empty if it is not known."""
+    if invited is None:
+        return "", ""
+    reason = f": {invited.error}" if invited.error else ""
+    return {
+        "sent": ("Email sent", "good"),
+        "queued": ("Email is being sent", ""),
+        "delayed": (f"Email not sent yet{reason}. It is tried again.", "draft"),
+        "failed": (f"Email could not be sent{reason}", "bad"),
+        "dropped": ("Email not sent: this address got too many within an hour", "bad"),
+    }.get(invited.mail, ("", ""))
+
+
+def _credential(row: Any) -> str:
+    return f"{_KINDS[row.kind]} {row.name} (ends in {row.token_end})"
+
+
+def _number(number: int, one: str, several: str = "") -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {several or one + 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """All names, or the first ones and how many there are besides."""
+    left = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")

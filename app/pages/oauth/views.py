@@ -1,0 +1,136 @@
+"""Asking a person whether an application may act for them, and redirecting back to it."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from flask import Response, request
+
+from app.auth.memberships import memberships_of
+from app.auth.sessions import SignedIn, record_session_use
+from app.db.transactions import transaction
+from app.limits.counting import count_authorization_request
+from app.oauth import redirect_uris, requests, service
+from app.oauth.requests import AuthorizationRequest, CannotRedirect, RedirectWithError
+from app.pages.second_factor.step_up import ask_again
+from app.policy.permissions import SCOPES
+from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
+from app.site.signed_in import current_person, with_person
+from app.values import clock
+
+bp = PageBlueprint("consent", __name__)
+
+
+@bp.route(service.AUTHORIZE, methods=["GET", "POST"])
+@with_person
+def authorize() -> Response:
+    """Ask the signed-in person whether an application may act for them, and redirect back to it."""
+    person = current_person()
+    count_authorization_request("" if person is None else person.user_id)
+    try:
+        auth_request = requests.read_request(request.query_string)
+    except CannotRedirect as error:
+        return page("consent/error.html", error.status, message=error.message)
+    except RedirectWithError as error:
+        return _redirect_to_client(error.url)
+    if person is None:
+        if auth_request.is_silent:
+            return _redirect_to_client(service.deny(auth_request, "login_required"))
+        return redirect_to(f"/login?next={quote(_own_url(), safe='')}")
+    record_session_use(person)
+    accounts = memberships_of(person.user_id)
+    if request.method == "POST":
+        return _handle_decision(auth_request, person, accounts)
+    return _show_consent(auth_request, person, accounts)
+
+
+def _show_consent(
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
+) -> Response:
+    """The consent page, or an immediate redirect if no question is needed or allowed."""
+    account_id = _account_with_consent(auth_request, person, accounts)
+    if account_id is not None and not auth_request.requires_prompt:
+        return _grant_access(auth_request, person, account_id, asked=False)
+    if auth_request.is_silent:
+        return _redirect_to_client(service.deny(auth_request, "consent_required"))
+    return _consent_page(auth_request, person, accounts)
+
+
+def _handle_decision(
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
+) -> Response:
+    """Handle the consent form. The authorization request itself is in the query string.
+
+    Tokens open the account as a key does, so whoever allows them is asked again whether it is them.
+    """
+    decision, account_id = request.form.get("decision"), request.form.get("account_id", "")
+    if decision == "deny":
+        return _redirect_to_client(service.deny(auth_request))
+    if decision == "allow" and account_id in {row.id for row in accounts}:
+        allow_form_action(auth_request.redirect_uri)
+        if (question := ask_again()) is not None:
+            return question
+        return _grant_access(auth_request, person, account_id, asked=True)
+    return _consent_page(auth_request, person, accounts, 422)
+
+
+def _account_with_consent(
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
+) -> str | None:
+    """The account in which the person has consented to all of this, if there is no doubt which.
+
+    None for a public client on the person's device: another program could impersonate it, so the
+    person is asked each time (RFC 8252, section 8.6).
+    """
+    if auth_request.client.is_public and redirect_uris.is_on_this_device(auth_request.redirect_uri):
+        return None
+    allowed = [
+        row.id for row in accounts if service.has_consented(auth_request, person.user_id, row.id)
+    ]
+    if len(allowed) != 1 or (len(accounts) > 1 and allowed[0] != person.account_id):
+        return None
+    return allowed[0]  # type: ignore[no-any-return]
+
+
+def _grant_access(
+    auth_request: AuthorizationRequest, person: SignedIn, account_id: str, *, asked: bool
+) -> Response:
+    with transaction():
+        url = service.grant(auth_request, person.user_id, account_id, asked=asked)
+    return _redirect_to_client(url)
+
+
+def _consent_page(
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any], status: int = 200
+) -> Response:
+    if not accounts:
+        return page("consent/no_account.html", 403, client=auth_request.client)
+    allow_form_action(auth_request.redirect_uri)
+    chosen = {row.id for row in accounts} & {person.account_id} or {accounts[0].id}
+    return page(
+        "consent/consent.html",
+        status,
+        client=auth_request.client,
+        is_unclear=status != 200,
+        accounts=accounts,
+        chosen=chosen.pop(),
+        scopes={name: SCOPES[name] for name in auth_request.scopes},
+        host=redirect_uris.display_host(auth_request.redirect_uri),
+        on_this_device=redirect_uris.is_on_this_device(auth_request.redirect_uri),
+        ends_at=clock.now() + auth_request.life,
+        action=_own_url(),
+    )
+
+
+def _own_url() -> str:
+    """The path and query of the current request, unchanged."""
+    return f"{service.AUTHORIZE}?{request.query_string.decode()}"
+
+
+def _redirect_to_client(url: str) -> Response:
+    """Redirect to the application. After a POST with 303 (RFC 9700, section 4.12)."""
+    response = Response(status=303 if request.method == "POST" else 302)
+    response.headers["Location"] = url
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,206 @@
+"""The accounts of the instance: which there are, what each uses, and its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache, partial
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, Table, bindparam, func, select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.account.billing.service import has_subscription
+from app.account.service import set_plan
+from app.audit.entries import Target, record
+from app.audit.origin import OPERATOR, Via, acting
+from app.auth.tenant import columns_of
+from app.db.column_types import api_column
+from app.db.extensions import db
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values, is_among_ids, page_of
+from app.http.errors import Conflict, NotFound
+from app.models import Account, AccountUsage, Credential, Membership, OAuthAuthorization, User
+from app.pages.operator.listing import (
+    Listed,
+    ListFilters,
+    contains,
+    contains_in_any_case,
+    last_uses,
+    read_page,
+)
+from app.policy.audit import INSTANCE
+from app.usage.counters import summary
+from app.values.ids import is_id
+
+# The orders of the list, by their names in the address.
+SORTS: Final = {
+    "newest": "Newest first",
+    "name": "Name",
+    "area": "Largest area",
+    "projects": "Most projects",
+    "members": "Most members and invitations",
+}
+_COLUMNS: Final = (Account.id, Account.name, Account.slug, Account.plan, Account.created_at)
+_COUNTERS: Final = tuple(
+    func.coalesce(column, 0).label(column.key)
+    for column in (
+        AccountUsage.area_m2,
+        AccountUsage.projects_active,
+        AccountUsage.projects_archived,
+        AccountUsage.projects_draft,
+        AccountUsage.members,
+    )
+)
+_PROJECTS: Final = (
+    AccountUsage.projects_active + AccountUsage.projects_archived + AccountUsage.projects_draft
+)
+_ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
+    "newest": (Account.created_at.desc(),),
+    "name": (func.lower(Account.name),),
+    "area": (func.coalesce(AccountUsage.area_m2, 0).desc(),),
+    "projects": (func.coalesce(_PROJECTS, 0).desc(),),
+    "members": (func.coalesce(AccountUsage.members, 0).desc(),),
+}
+# When something of an account was last used, by what.
+_LAST_USES: Final[tuple[InstrumentedAttribute[Any], ...]] = (
+    Membership.last_active_at,
+    Credential.last_used_at,
+    OAuthAuthorization.last_used_at,
+)
+_OWNERS: Final = CompiledQuery(
+    columns_of(Membership, User.email, User.name, Membership.joined_at)
+    .where(User.id == Membership.user_id, Membership.role == "owner")
+    .order_by(User.email_key)
+)
+_ONE: Final = CompiledQuery(
+    select(*map(api_column, (*_COLUMNS, Account.type, Account.deletes_at)), *_COUNTERS)
+    .outerjoin(AccountUsage, AccountUsage.account_id == Account.id)
+    .where(Account.id == bindparam("account_id"))
+)
+
+
+class AccountDetails(NamedTuple):
+    """One account: its record, its owners, and whether a billing system sets its plan."""
+
+    record: dict[str, Any]
+    owners: list[Any]
+    is_billed: bool
+
+
+def list_accounts(filters: ListFilters) -> Listed:
+    """The accounts of one page: ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at``,
+    ``invited``, how many of the members in ``usage`` have not joined, and ``last_used_at``, None
+    for one that nobody has used."""
+    return read_page(filters, _count, _page, _records)
+
+
+def read_account(account_id: str) -> AccountDetails:
+    """An account. Raises NotFound."""
+    row = _ONE.first(account_id=account_id) if is_id("account", account_id) else None
+    if row is None:
+        raise NotFound("This account does not exist.")
+    (found,) = _records([row])
+    found |= {"type": row.type, "deletes_at": row.deletes_at}
+    owners = _OWNERS.all(account_id=account_id)
+    return AccountDetails(found, owners, has_subscription(account_id))
+
+
+def pages_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The paths of the pages of the accounts that entries are about, by their ids; without accounts
+    that were deleted since."""
+    targets = (entry["target"] for entry in entries)
+    ids = {target["id"] for target in targets if target["type"] == "account" and target["id"]}
+    dialect = engine().dialect.name
+    found = _existing(dialect).tuples(ids=id_values(sorted(ids), dialect))
+    return {account_id: f"/operator/accounts/{account_id}" for (account_id,) in found}
+
+
+def change_plan(account_id: str, plan: str, shown: str) -> None:
+    """Put an account on another plan. The caller commits.
+
+    Both logs record it: that of the instance with the person who does it, that of the account
+    without, as its owners need not know who runs the instance.
+
+    Args:
+        shown: the plan that the page showed.
+
+    Raises:
+        Conflict: somebody has changed it since.
+        NotFound: the account does not exist.
+        ValidationFailed: the plan does not exist.
+    """
+    known = is_id("account", account_id)
+    account = db.session.get(Account, account_id, with_for_update=True) if known else None
+    if account is None:
+        raise NotFound("This account does not exist.")
+    if account.plan != shown:
+        raise Conflict(f"Somebody has just changed the plan to {account.plan}. Choose again.")
+    if plan == shown:
+        return
+    with acting(OPERATOR, Via()):
+        set_plan(account_id, plan)
+    target = Target("account", account_id, account.name)
+    changes = {"plan": {"from": shown, "to": plan}}
+    record("account.updated", target, account_id=INSTANCE, changes=changes)
+
+
+def _records(rows: list[Any]) -> list[dict[str, Any]]:
+    statements = (partial(_last_use, place) for place in range(len(_LAST_USES)))
+    ids = [row.id for row in rows]
+    used, invited = last_uses(ids, statements), _invited_to(ids)
+    names = ("id", "name", "slug", "plan", "created_at")
+    return [
+        {name: getattr(row, name) for name in names}
+        | {"usage": summary(row), "last_used_at": used.get(row.id)}
+        | {"invited": invited.get(row.id, 0)}
+        for row in rows
+    ]
+
+
+def _invited_to(ids: list[str]) -> dict[str, int]:
+    """How many people who have not joined each of these accounts has; without those with none."""
+    dialect = engine().dialect.name
+    return dict(_invited(dialect).tuples(ids=id_values(ids, dialect)))
+
+
+@cache
+def _count(dialect: str, is_search: bool) -> CompiledQuery:
+    return CompiledQuery(_searched(select(func.count()).select_from(Account), dialect, is_search))
+
+
+@cache
+def _page(dialect: str, is_search: bool, sort: str) -> CompiledQuery:
+    rows = select(*map(api_column, _COLUMNS), *_COUNTERS).outerjoin(
+        AccountUsage, AccountUsage.account_id == Account.id
+    )
+    is_down = sort == "newest"
+    order = (*_ORDERS[sort], Account.id.desc() if is_down else Account.id)
+    return CompiledQuery(page_of(_searched(rows, dialect, is_search).order_by(*order)))
+
+
+@cache
+def _existing(dialect: str) -> CompiledQuery:
+    return CompiledQuery(select(Account.id).where(is_among_ids(Account.id.expression, dialect)))
+
+
+@cache
+def _last_use(place: int, dialect: str) -> CompiledQuery:
+    column = _LAST_USES[place]
+    table: Table = column.class_.__table__
+    own = select(table.c.account_id, func.max(column.expression).label("used_at"))
+    own = own.where(is_among_ids(table.c.account_id, dialect)).group_by(table.c.account_id)
+    return CompiledQuery(own)
+
+
+@cache
+def _invited(dialect: str) -> CompiledQuery:
+    own = is_among_ids(Membership.account_id.expression, dialect)
+    rows = select(Membership.account_id, func.count()).where(own, Membership.joined_at.is_(None))
+    return CompiledQuery(rows.group_by(Membership.account_id))
+
+
+def _searched(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:
+    if not is_search:
+        return statement
+    name, slug = Account.name.expression, Account.slug.expression
+    return statement.where(contains_in_any_case(name, dialect) | contains(slug, "slug", dialect))

@@ -1,0 +1,84 @@
+"""What operators set for the whole instance: sign-up, and the message on all pages."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from flask import current_app
+
+from app.audit.entries import Changes, Target, changed, created, record
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.models import InstanceState
+from app.policy.audit import INSTANCE
+from app.site.instance_state import ROW
+from app.values import clock
+from app.values.clock import format_optional_time
+from app.values.records import Record, set_columns
+
+
+def close_sign_up() -> bool:
+    """Let nobody sign up. False if it is closed already. The caller commits."""
+    state = _locked_state()
+    if state.sign_up_closed_at is not None:
+        return False
+    state.sign_up_closed_at = clock.now()
+    _enter("instance.sign_up_closed")
+    return True
+
+
+def open_sign_up() -> bool:
+    """Let people sign up again, as the setting SIGN_UP allows. False if it is not closed. The
+    caller commits."""
+    state = _locked_state()
+    if state.sign_up_closed_at is None:
+        return False
+    state.sign_up_closed_at = None
+    _enter("instance.sign_up_opened")
+    return True
+
+
+def show_message(text: str, kind: str, until: datetime | None) -> None:
+    """Show a message on all pages, in place of the one before. The caller commits.
+
+    Args:
+        kind: one of ``app.policy.instance.MESSAGE_KINDS``.
+        until: when it ends; None: once it is removed.
+    """
+    state = _locked_state()
+    before = _message_of(state)
+    set_columns(state, {"message": text, "message_kind": kind, "message_until": until})
+    now = _message_of(state)
+    changes = created(now) if before["message"] is None else changed(before, now)
+    _enter("instance.message_shown", changes)
+
+
+def remove_message() -> bool:
+    """Remove the message from all pages. False if there is none. The caller commits."""
+    state = _locked_state()
+    before = _message_of(state)
+    if before["message"] is None:
+        return False
+    set_columns(state, dict.fromkeys(("message", "message_kind", "message_until")))
+    _enter("instance.message_removed", changed(before, _message_of(state)))
+    return True
+
+
+def _locked_state() -> InstanceState:
+    """The row, locked; created if there is none yet."""
+    row = insert_into(InstanceState).values(id=ROW).on_conflict_do_nothing()
+    db.session.execute(row)
+    return db.session.get_one(InstanceState, ROW, with_for_update=True)
+
+
+def _message_of(state: InstanceState) -> Record:
+    return {
+        "message": state.message,
+        "kind": state.message_kind,
+        "until": format_optional_time(state.message_until),
+    }
+
+
+def _enter(action: str, changes: Changes | None = None) -> None:
+    name = current_app.config["SETTINGS"].instance_name
+    record(action, Target("instance", None, name), account_id=INSTANCE, changes=changes)

@@ -1,0 +1,153 @@
+"""What the first page of operators shows: numbers, queues, versions and settings."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any, Final, NamedTuple
+
+from flask import current_app
+from redis import Redis
+from sqlalchemy import and_, case, func, select
+
+from app.audit.log.filters import EntryQuery
+from app.audit.log.listing import list_latest
+from app.db.migrations import current_revision, newest_revision
+from app.db.queries import CompiledQuery, connect
+from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
+from app.jobs.valkey import valkey
+from app.models import AccountUsage, Mail, User
+from app.policy.audit import INSTANCE
+from app.processes.worker_registry import count_workers
+from app.usage.counters import summary
+from app.values.version import VERSION
+from app.webhooks.deliveries.metrics import read_backlog
+from config import Settings
+
+_QUEUES: Final = {
+    GENERAL: "Emails, counts and cleanup",
+    DELIVERIES: "Deliveries to webhooks",
+    IMPORTS: "Imports and checks of the instance",
+}
+_TOTALS: Final = CompiledQuery(
+    select(
+        func.count().label("accounts"),
+        *(
+            func.coalesce(func.sum(column), 0).label(column.key)
+            for column in (
+                AccountUsage.projects_active,
+                AccountUsage.projects_archived,
+                AccountUsage.projects_draft,
+                AccountUsage.area_m2,
+                AccountUsage.members,
+            )
+        ),
+    ).select_from(AccountUsage)
+)
+_PEOPLE: Final = CompiledQuery(select(func.count()).select_from(User))
+_HAS_FAILED: Final = and_(Mail.due_at.is_(None), Mail.sent_at.is_(None), Mail.error.is_not(None))
+_MAILS: Final = CompiledQuery(
+    select(
+        func.count(Mail.due_at).label("waiting"),
+        func.coalesce(func.sum(case((_HAS_FAILED, 1), else_=0)), 0).label("failed"),
+        func.max(Mail.sent_at).label("last_sent_at"),
+    )
+)
+
+
+class Numbers(NamedTuple):
+    """How much there is. Hectares are those of projects that are not archived."""
+
+    accounts: int
+    people: int
+    projects: int
+    hectares: float
+
+
+class QueueState(NamedTuple):
+    """A queue of jobs: what it is for, its workers, and how many jobs wait or failed recently."""
+
+    words: str
+    workers: int
+    waiting: int
+    failed: int
+
+
+class ValkeyState(NamedTuple):
+    """The server, which is Valkey or Redis, its version, and its queues of jobs."""
+
+    name: str
+    version: str
+    queues: list[QueueState]
+
+
+class Versions(NamedTuple):
+    """What runs. ``revision`` is that of the tables, ``newest_revision`` that of this version."""
+
+    canopy: str
+    python: str
+    database: str
+    revision: str | None
+    newest_revision: str
+
+
+def read_overview() -> dict[str, Any]:
+    """What the page shows, by name."""
+    backups = list_latest(INSTANCE, EntryQuery(per_page=1, action="instance.backed_up")).records
+    return {
+        "numbers": _numbers(),
+        "valkey": valkey().attempt(_valkey_state),
+        "backlog": read_backlog(),
+        "mails": _MAILS.first(),
+        "last_backup_at": backups[0]["at"] if backups else None,
+        "versions": _versions(),
+        "settings": _settings(),
+    }
+
+
+def _numbers() -> Numbers:
+    row = _TOTALS.first()
+    used = summary(row)
+    people = int(_PEOPLE.scalar())
+    return Numbers(int(row.accounts), people, int(used["projects"]), float(used["hectares"]))
+
+
+def _valkey_state(client: Redis) -> ValkeyState:
+    """Raises RedisError or OSError."""
+    server: Any = client.info("server")
+    name = str(server.get("server_name", "redis")).capitalize()
+    workers = count_workers(client)
+    queues = []
+    for queue, words in _QUEUES.items():
+        jobs = job_queue(client, queue)
+        failed = jobs.failed_job_registry.get_job_count(cleanup=False)
+        queues.append(QueueState(words, workers[queue], jobs.count, failed))
+    return ValkeyState(name, server.get("valkey_version", server["redis_version"]), queues)
+
+
+def _versions() -> Versions:
+    with connect() as connection:
+        if connection.dialect.name == "sqlite":
+            found = connection.exec_driver_sql("SELECT sqlite_version()").scalar_one()
+            database = f"SQLite {found}"
+        else:
+            found = connection.exec_driver_sql("SHOW server_version").scalar_one()
+            database = f"PostgreSQL {found}"
+    return Versions(
+        VERSION, platform.python_version(), database, current_revision(), newest_revision()
+    )
+
+
+def _settings() -> dict[str, str]:
+    """The settings that operators look for, as text, without secrets."""
+    settings: Settings = current_app.config["SETTINGS"]
+    server = settings.mail_url
+    mail = f"{server.host}:{server.port}" if server else "not set: emails are saved as files"
+    sso = f"{settings.oidc_name} ({settings.oidc_issuer})" if settings.oidc_issuer else "not set"
+    return {
+        "PUBLIC_URL": settings.public_url,
+        "SIGN_UP": settings.sign_up,
+        "DEFAULT_PLAN": settings.default_plan,
+        "MAIL_URL": mail,
+        "MAIL_FROM": settings.mail_from.address,
+        "OIDC_ISSUER": sso,
+    }

@@ -1,0 +1,233 @@
+"""The pages of operators."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response, current_app, request
+from sqlalchemy.exc import NoResultFound
+
+from app.audit.log.files import FORMATS
+from app.audit.log.listing import list_latest
+from app.audit.log.responses import file_response
+from app.audit.log.service import record_export
+from app.db.transactions import transaction
+from app.doctor.doctor_runs import read_progress, request_doctor_run
+from app.http.errors import BadRequest, Conflict, NotFound, ServiceUnavailable
+from app.limits.plan_file import plans
+from app.lists.latest import LOOKED_THROUGH
+from app.pages.audit_log.filters import LogFilters
+from app.pages.audit_log.filters import read_filters as read_log_filters
+from app.pages.audit_log.lines import lines_of
+from app.pages.audit_log.sentences import OF_INSTANCE
+from app.pages.operator import accounts, changes, people
+from app.pages.operator.access import of_operator
+from app.pages.operator.forms import MessageForm, PlanForm
+from app.pages.operator.listing import read_filters
+from app.pages.operator.overview import read_overview
+from app.pages.problems import refuse
+from app.pages.second_factor.step_up import ask_again
+from app.pages.usage.meters import meters
+from app.people import operators
+from app.policy.audit import INSTANCE
+from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, STATE_SECONDS
+from app.site.forms import form_page
+from app.site.instance_state import forget_state, read_state
+from app.site.live import live_part
+from app.site.pages import PageBlueprint, page, redirect_to
+
+bp = PageBlueprint("operator", __name__, section="/operator")
+
+_LOG: Final = "/operator/log"
+# What each button does with sign-up, and the message after it.
+_SIGN_UP: Final = {
+    "yes": (changes.close_sign_up, "Sign-up is closed."),
+    "no": (changes.open_sign_up, "Sign-up is open again."),
+}
+
+
+@bp.get("/operator")
+@of_operator
+def overview() -> Response:
+    """The instance: what is on it, how it works, and what operators set."""
+    return _overview(MessageForm(formdata=None))
+
+
+@bp.post("/operator/sign-up")
+@of_operator
+def set_sign_up() -> Response:
+    """Close or open sign-up."""
+    closed = request.form.get("closed")
+    if closed not in _SIGN_UP:
+        raise BadRequest("Choose whether sign-up is closed or open.")
+    if (question := ask_again(password=True)) is not None:
+        return question
+    change, done = _SIGN_UP[closed]
+    with transaction():
+        change()
+    forget_state()
+    return redirect_to("/operator", done)
+
+
+@bp.post("/operator/message")
+@of_operator
+def show_message() -> Response:
+    """Show a message on all pages."""
+    form = MessageForm()
+    if not form.validate_on_submit():
+        return _overview(form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    with transaction():
+        changes.show_message(form.text.data, form.kind.data, form.ends_at)
+    forget_state()
+    shown = f"The message will appear on all pages within {STATE_SECONDS:.0f} seconds."
+    return redirect_to("/operator#message", shown)
+
+
+@bp.post("/operator/message/remove")
+@of_operator
+def remove_message() -> Response:
+    """Remove the message from all pages."""
+    if (question := ask_again(password=True)) is not None:
+        return question
+    with transaction():
+        changes.remove_message()
+    forget_state()
+    return redirect_to("/operator#message", "The message has been removed.")
+
+
+@bp.get("/operator/doctor")
+@of_operator
+def doctor() -> Response:
+    """What the last run of the doctor found, and whether another one is running."""
+    return live_part("operator/doctor.html", progress=read_progress())
+
+
+@bp.post("/operator/doctor")
+@of_operator
+def run_doctor() -> Response:
+    """Have a worker run the doctor now."""
+    if not request_doctor_run():
+        raise ServiceUnavailable(
+            "Valkey does not respond, so no job can be started. Run bin/canopy doctor on the host."
+        )
+    return redirect_to("/operator#doctor")
+
+
+@bp.get("/operator/accounts")
+@of_operator
+def list_accounts() -> Response:
+    """The accounts."""
+    filters = read_filters("/operator/accounts", accounts.SORTS, request.args)
+    listed = accounts.list_accounts(filters)
+    return page("operator/accounts.html", filters=filters, listed=listed)
+
+
+@bp.get("/operator/accounts/<account_id>")
+@of_operator
+def show_account(account_id: str) -> Response:
+    """An account: its plan, what it uses, and who owns it."""
+    return _account(account_id, None)
+
+
+@bp.post("/operator/accounts/<account_id>/plan")
+@of_operator
+def change_plan(account_id: str) -> Response:
+    """Put an account on another plan."""
+    form = PlanForm()
+    if not form.validate_on_submit():
+        return _account(account_id, form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    try:
+        with transaction():
+            accounts.change_plan(account_id, form.plan.data, form.was_plan.data or "")
+    except Conflict as error:
+        form.rejection = error
+        return _account(account_id, form)
+    path = f"/operator/accounts/{account_id}"
+    return redirect_to(path, f"The plan is now {form.plan.data}.")
+
+
+@bp.get("/operator/people")
+@of_operator
+def list_people() -> Response:
+    """The people."""
+    filters = read_filters("/operator/people", people.SORTS, request.args)
+    listed = people.list_people(filters)
+    return page(
+        "operator/people.html", filters=filters, listed=listed, accounts_shown=ACCOUNTS_SHOWN
+    )
+
+
+@bp.get(_LOG)
+@of_operator
+def log() -> Response:
+    """The log of the instance: what belongs to no account, and what operators do."""
+    filters = _log_filters(request.args)
+    found = list_latest(INSTANCE, filters.query(per_page=LISTED), filters.before or None)
+    return page(
+        "operator/log.html",
+        filters=filters,
+        lines=lines_of(found.rows),
+        found=found,
+        looked_through=LOOKED_THROUGH,
+        pages=accounts.pages_of(found.records),
+        drawn=frozenset(),
+    )
+
+
+@bp.post(f"{_LOG}/export")
+@of_operator
+def export_log() -> Response:
+    """A file with all that the filters leave of the log of the instance."""
+    filters, format_name = _log_filters(request.form), request.form.get("format", "")
+    refuse(filters.problems)
+    if format_name not in FORMATS:
+        raise BadRequest("Choose CSV or NDJSON.")
+    query = filters.query()
+
+    def record() -> None:
+        with transaction():
+            record_export(INSTANCE, format_name, query)
+
+    return file_response(INSTANCE, format_name, query, record)
+
+
+def _log_filters(arguments: Any) -> LogFilters:
+    return read_log_filters(INSTANCE, arguments, _LOG, OF_INSTANCE)
+
+
+def _overview(form: MessageForm) -> Response:
+    return form_page(
+        "operator/overview.html",
+        form,
+        state=read_state(),
+        kinds=MESSAGE_KINDS,
+        sign_up_setting=current_app.config["SETTINGS"].sign_up,
+        state_seconds=int(STATE_SECONDS),
+        progress=read_progress(),
+        operators=operators.list_operators(),
+        **read_overview(),
+    )
+
+
+def _account(account_id: str, sent: PlanForm | None) -> Response:
+    """The page of an account, with the form that was sent, if it was rejected."""
+    found = accounts.read_account(account_id)
+    plan = found.record["plan"]
+    try:
+        measured = meters(account_id, plan)
+    except NoResultFound:  # it has just been deleted
+        raise NotFound("This account does not exist.") from None
+    form = sent or PlanForm(formdata=None, plan=plan)
+    return form_page(
+        "operator/account.html",
+        form,
+        account=found.record,
+        owners=found.owners,
+        is_billed=found.is_billed,
+        plans=list(plans()),
+        meters=measured,
+    )

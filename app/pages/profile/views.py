@@ -1,0 +1,228 @@
+"""Pages for the signed-in person: profile, sessions and accounts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask import Response, request
+from sqlalchemy.exc import IntegrityError
+
+from app.account.members.service import remove_member
+from app.auth.memberships import memberships_of
+from app.auth.sessions import SignedIn, list_sessions, principal_of, switch_account
+from app.db.transactions import transaction
+from app.http.errors import Conflict, NotFound, RateLimited
+from app.pages.profile.forms import AccountForm, NameForm, PasswordForm, TimesForm
+from app.pages.second_factor.step_up import ask_again, asks_for_factor
+from app.people import passwords, service
+from app.people.single_sign_on.identities import list_identities
+from app.policy.people import TRIES
+from app.security.passwords import hash_password
+from app.site.browsers import browser_name
+from app.site.forms import PageForm, count_post, form_page
+from app.site.pages import PageBlueprint, instance, redirect_to
+from app.site.passwords import with_passwords
+from app.site.signed_in import sign_in, sign_out, signed_in
+from app.values import clock
+
+bp = PageBlueprint("profile", __name__)
+
+
+@bp.get("/profile")
+@signed_in
+def profile(person: SignedIn) -> Response:
+    """Name, address, times, password, sessions."""
+    return _profile(person)
+
+
+@bp.post("/profile/name")
+@signed_in
+def change_name(person: SignedIn) -> Response:
+    """Change the person's name."""
+    form = NameForm()
+    if not form.validate_on_submit():
+        return _profile(person, form)
+    with transaction():
+        service.rename_person(person.user_id, form.name.data)
+    return redirect_to("/profile", "Name saved.")
+
+
+@bp.post("/profile/times")
+@signed_in
+def change_times(person: SignedIn) -> Response:
+    """Choose the time zone, and how dates are written."""
+    form = TimesForm()
+    if not form.validate_on_submit():
+        return _profile(person, form)
+    zone, dates = form.time_zone.data or None, form.date_format.data or None
+    with transaction():
+        service.set_times(person.user_id, zone, dates)
+    return redirect_to("/profile", "Times are shown this way now.")
+
+
+@bp.post("/profile/password")
+@with_passwords
+@signed_in
+def change_password(person: SignedIn) -> Response:
+    """Change the password; all other sessions end.
+
+    This one is replaced by a new one, so people are asked for their second factor: a stolen session
+    would never end. They enter the passwords after that, as no page carries passwords along."""
+    if (question := ask_again()) is not None:
+        return question
+    if "new_password" not in request.form:
+        return redirect_to("/profile", "Now enter your current password and a new one.")
+    form = PasswordForm()
+    form.known = (person.name, person.email)
+    if form.validate_on_submit():
+        try:
+            with transaction():
+                attempt = passwords.count_own_attempt(person.user_id)
+        except RateLimited as error:
+            form.rejection = error
+        else:
+            hashed = hash_password(form.new_password.data)
+            if passwords.check_password(attempt, form.password.data):
+                return _set_password(person, hashed)
+            form.password.errors = ["That is not your current password."]
+    return _profile(person, form)
+
+
+@bp.post("/profile/verify-email")
+@signed_in
+def send_verification(person: SignedIn) -> Response:
+    """Email a link that verifies the address."""
+    count_post()
+    if not person.is_verified:
+        with transaction():
+            service.send_verification(person.user_id, person.email, person.name)
+    return redirect_to("/profile", _mail_notice(person))
+
+
+@bp.post("/profile/sessions/<session_id>/end")
+@signed_in
+def end_session_by_id(person: SignedIn, session_id: str) -> Response:
+    """End one session."""
+    with transaction():
+        ended = service.end_session_by_id(person, session_id)
+    if not ended:
+        return redirect_to("/profile", "That browser was already signed out.")
+    if session_id == person.session_id:
+        return sign_out(redirect_to("/login", "You are signed out."))
+    return redirect_to("/profile", "That browser is signed out.")
+
+
+@bp.post("/profile/sessions/end-others")
+@signed_in
+def end_other_sessions(person: SignedIn) -> Response:
+    """End all other sessions."""
+    with transaction():
+        service.end_other_sessions(person)
+    return redirect_to("/profile", "You are signed out everywhere else.")
+
+
+@bp.get("/accounts")
+@signed_in
+def accounts(person: SignedIn) -> Response:
+    """The person's accounts, and the current one."""
+    return _accounts(person, AccountForm(formdata=None))
+
+
+@bp.post("/accounts")
+@signed_in
+def open_account(person: SignedIn) -> Response:
+    """Create another account."""
+    form = AccountForm()
+    if not form.validate_on_submit():
+        return _accounts(person, form)
+    name, slug = form.account_name.data, form.account_slug.data or None
+    for _ in range(TRIES):
+        try:
+            with transaction():
+                account_id = service.open_own_account(person.user_id, name, slug)
+                switch_account(person.session_id, account_id)
+        except IntegrityError:  # the slug has just been taken
+            continue
+        return redirect_to("/accounts", f"Account {name} created.")
+    raise Conflict("Others have just created accounts with this name. Please try again.")
+
+
+@bp.post("/accounts/switch")
+@signed_in
+def switch(person: SignedIn) -> Response:
+    """Switch to another account."""
+    account_id = request.form.get("account_id", "")
+    memberships = {row.id: row for row in memberships_of(person.user_id)}
+    if account_id not in memberships:
+        raise NotFound("You do not belong to this account.")
+    with transaction():
+        switch_account(person.session_id, account_id)
+    return redirect_to("/accounts", f"Switched to {memberships[account_id].name}.")
+
+
+@bp.post("/accounts/leave")
+@signed_in
+def leave(person: SignedIn) -> Response:
+    """Leave an account."""
+    account_id = request.form.get("account_id", "")
+    memberships = {row.id: row for row in memberships_of(person.user_id)}
+    if account_id not in memberships:
+        raise NotFound("You do not belong to this account.")
+    account = memberships[account_id]
+    # Who has no second factor may leave an account that requires one, and nothing else.
+    member = replace(
+        person,
+        account_id=account_id,
+        account_name=account.name,
+        role=account.role,
+        second_factor_due_at=None,
+    )
+    others = [other_id for other_id in memberships if other_id != account_id]
+    with transaction():
+        if person.account_id == account_id:  # keep this session, in another account
+            switch_account(person.session_id, others[0] if others else None)
+        remove_member(principal_of(member), person.user_id)
+    return redirect_to("/accounts", f"You have left {account.name}.")
+
+
+def _mail_notice(person: SignedIn) -> str:
+    if instance().sends_mail:
+        return f"We are sending a link to {person.email}."
+    return "This instance does not send email yet. Ask whoever runs this instance to help you."
+
+
+def _set_password(person: SignedIn, hashed: str) -> Response:
+    response = redirect_to("/profile", "Password changed. You are signed out everywhere else.")
+    with transaction():
+        service.set_password(person.user_id, hashed, address=request.remote_addr or "")
+        has_confirmed = not person.has_second_factor
+        sign_in(response, person.user_id, person.account_id, confirmed=has_confirmed)
+    return response
+
+
+def _profile(person: SignedIn, sent: PageForm | None = None) -> Response:
+    """The page with all forms, of which ``sent`` may have been rejected."""
+    times = {"time_zone": person.time_zone or "", "date_format": person.date_format or ""}
+    forms: dict[str, PageForm] = {
+        "name_form": NameForm(formdata=None, name=person.name),
+        "times_form": TimesForm(formdata=None, data=times),
+        "password_form": PasswordForm(formdata=None),
+    }
+    for name, form in forms.items():
+        if isinstance(sent, type(form)):
+            forms[name] = sent
+    sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
+    values = {
+        "sessions": sessions,
+        "now": clock.now(),
+        "has_password": service.find_contact(person.user_id).has_password,
+        "asks_for_factor": asks_for_factor(person),
+        "identities": list_identities(person.user_id) if instance().single_sign_on else [],
+    }
+    return form_page("profile/profile.html", sent or forms["name_form"], **values, **forms)
+
+
+def _accounts(person: SignedIn, form: AccountForm) -> Response:
+    problem = service.own_account_problem(person.user_id)
+    accounts = memberships_of(person.user_id)
+    return form_page("profile/accounts.html", form, accounts=accounts, problem=problem)

@@ -1,0 +1,89 @@
+"""What the list and the map of projects show: the filters in the address of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import marshmallow as ma
+
+from app.pages.addresses import filtered
+from app.pages.problems import problems_by_name
+from app.pages.projects.counts import count_by_status
+from app.policy.bounds import PROJECT_STATUSES
+from app.projects.schemas import ProjectQuerySchema
+
+PER_PAGE: Final = 50
+ANY: Final = "any"  # in the address: projects of any status
+_DEFAULT: Final = {"status": "active", "sort": "name"}
+# How the list can be sorted: the words of the menu, by what stands in the address.
+SORTS: Final[dict[str, tuple[str, str, str]]] = {
+    "name": ("Sort: name", "name", "asc"),
+    "area": ("Sort: largest", "area_hectares", "desc"),
+    "updated": ("Sort: last change", "updated_at", "desc"),
+    "created": ("Sort: newest", "created_at", "desc"),
+}
+
+
+class ProjectFilters(NamedTuple):
+    """The filters of one request, and what was wrong with them."""
+
+    chosen: dict[str, str]  # as the address has them
+    values: dict[str, Any]  # as ``ProjectQuerySchema`` loads them
+    problems: list[str]
+
+    @property
+    def home(self) -> str:
+        """The address of the page without filters."""
+        return "/projects"
+
+    @property
+    def page(self) -> int:
+        return int(self.values["page"])
+
+    @property
+    def status(self) -> str | None:
+        """None: any."""
+        return self.values.get("status")
+
+    @property
+    def are_default(self) -> bool:
+        """Whether nothing is left out but what the page leaves out by itself."""
+        return not {"search", "bbox"} & self.values.keys() and self.status == _DEFAULT["status"]
+
+    def address(self, path: str = "/projects", **others: Any) -> str:
+        """The address of a page with these filters, but for those that are named."""
+        return filtered(path, {**self.chosen, "page": None, **others}, _DEFAULT)
+
+
+def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
+    """The filters of an address. What is not valid is left out, and told in ``problems``."""
+    names = ("search", "status", "sort", "bbox", "page")
+    chosen = _DEFAULT | {name: arguments[name].strip() for name in names if name in arguments}
+    chosen = {name: value for name, value in chosen.items() if value}
+    if chosen.get("sort") not in SORTS:
+        chosen["sort"] = _DEFAULT["sort"]
+    _, sort, order = SORTS[chosen["sort"]]
+    values = {**chosen, "sort": sort, "order": order, "per_page": str(PER_PAGE)}
+    if values.get("status") == ANY:
+        del values["status"]
+    problems: list[str] = []
+    schema = ProjectQuerySchema()
+    try:
+        loaded = schema.load(values)
+    except ma.ValidationError as error:
+        for name, found in problems_by_name(error).items():
+            problems += found
+            for each in (values, chosen):
+                each.pop(name, None)
+                each.update({name: _DEFAULT[name]} if name in _DEFAULT else {})
+        loaded = schema.load(values)
+    loaded["per_page"] = PER_PAGE
+    return ProjectFilters(chosen, loaded, problems)
+
+
+def status_choices(account_id: str) -> list[tuple[str, str]]:
+    """The choices of the menu of statuses, each with the number of projects."""
+    counts = count_by_status(account_id)
+    choices = [(name, f"{name.capitalize()} ({counts[name]:,})") for name in PROJECT_STATUSES]
+    return [*choices, (ANY, f"Any status ({sum(counts.values()):,})")]

@@ -1,0 +1,131 @@
+"""The page of one project, and what is done from it."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import Any, Final
+
+from flask import Response, current_app, request
+
+from app.assets.listing import asset_query, list_assets
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.etags import entity_tag
+from app.pages.changes import latest_changes
+from app.pages.formats import format_names
+from app.pages.metadata import metadata_texts
+from app.pages.projects.page.details import SOURCES, asset_place, perimeter_km, text_of
+from app.projects.boundaries.overlaps import overlaps_of_project
+from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
+from app.projects.boundary_history.reading import list_entries, read_entry
+from app.projects.reading import check_project, read_project
+from app.projects.service import archive_project, delete_project, restore_project
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import of_account
+
+bp = PageBlueprint("project_page", __name__, section="/projects")
+
+_ASSETS: Final = 100  # on the map and in the list of the page
+_BOUNDARIES: Final = 10  # on a page of the history
+_JSON: Final = "application/geo+json"
+
+
+@bp.get("/projects/<project_id>")
+@of_account("projects:read")
+def project(principal: Principal, project_id: str) -> Response:
+    """A project: boundary, area, assets, history."""
+    account_id = principal.account_id
+    record = read_project(account_id, project_id)
+    number = max(request.args.get("page", 1, int), 1)
+    entries, total = list_entries(account_id, project_id, number, _BOUNDARIES)
+    before, _ = list_entries(account_id, project_id, number * _BOUNDARIES + 1, 1)
+    assets, asset_total = list_assets(account_id, project_id, asset_query(per_page=_ASSETS))
+    shown = list(assets)
+    return page(
+        "project_page/project.html",
+        principal=principal,
+        project=record,
+        perimeter=perimeter_km(record["geometry"]),
+        metadata=metadata_texts(record["metadata"]),
+        changes=latest_changes(account_id, project_id),
+        entries=list(zip_longest(entries, [*entries[1:], *before])),
+        page_number=number,
+        pages=-(-total // _BOUNDARIES),
+        sources=SOURCES,
+        assets=shown,
+        places=[place for asset in shown if (place := asset_place(asset))],
+        asset_total=asset_total,
+        formats=format_names("projects"),
+        tiles=current_app.config["SETTINGS"],
+    )
+
+
+@bp.get("/projects/<project_id>/boundary")
+@of_account("projects:read")
+def boundary(principal: Principal, project_id: str) -> Response:
+    """The boundary of a project for its map, as a GeoJSON geometry or null."""
+    record = read_project(principal.account_id, project_id)
+    return _geometry(record["geometry"])
+
+
+@bp.get("/projects/<project_id>/boundaries/<boundary_id>")
+@of_account("projects:read")
+def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
+    """A boundary that a project has had, as a GeoJSON geometry or null."""
+    return _geometry(read_entry(principal.account_id, project_id, boundary_id)["geometry"])
+
+
+@bp.get("/projects/<project_id>/overlaps")
+@of_account("projects:read")
+def overlaps(principal: Principal, project_id: str) -> Response:
+    """The projects that overlap with a project: a part of its page."""
+    check_project(principal, project_id)
+    found = overlaps_of_project(principal, project_id)
+    return page("project_page/overlaps.html", overlaps=found)
+
+
+@bp.post("/projects/<project_id>/boundaries/<boundary_id>/restore")
+@of_account("projects:write")
+def restore_former(principal: Principal, project_id: str, boundary_id: str) -> Response:
+    """Make a former boundary the present one again."""
+    former = read_boundary_to_restore(principal, project_id, boundary_id)
+    with transaction():
+        restore_boundary(principal, project_id, former)
+    return redirect_to(f"/projects/{project_id}#history", "Boundary restored.")
+
+
+@bp.post("/projects/<project_id>/archive")
+@of_account("projects:write")
+def archive(principal: Principal, project_id: str) -> Response:
+    """Archive a project."""
+    with transaction():
+        archive_project(principal, project_id)
+    return redirect_to(f"/projects/{project_id}", "Project archived.")
+
+
+@bp.post("/projects/<project_id>/restore")
+@of_account("projects:write")
+def restore(principal: Principal, project_id: str) -> Response:
+    """Restore an archived project."""
+    with transaction():
+        restore_project(principal, project_id)
+    return redirect_to(f"/projects/{project_id}", "Project restored.")
+
+
+@bp.post("/projects/<project_id>/delete")
+@of_account("projects:write")
+def delete(principal: Principal, project_id: str) -> Response:
+    """Delete an archived project with its assets and former boundaries."""
+    name = read_project(principal.account_id, project_id)["name"]
+    with transaction():
+        delete_project(principal, project_id)
+    return redirect_to("/projects?status=archived", f"{name} deleted.")
+
+
+def _geometry(geometry: Any) -> Response:
+    """A geometry with an entity tag: boundaries can be large."""
+    text = text_of(geometry)
+    response = Response(text, content_type=_JSON)
+    response.headers["ETag"] = entity_tag([text.encode()])
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response.make_conditional(request)  # type: ignore[return-value]

@@ -1,0 +1,136 @@
+"""The map and the list of projects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from flask import Response, current_app, request
+
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.exports.auditing import record_export
+from app.exports.responses import file_response
+from app.exports.schemas import ProjectExportQuerySchema
+from app.exports.service import export_of
+from app.http.errors import Conflict, NotFound
+from app.http.kept_responses import kept_response
+from app.pages.formats import format_names
+from app.pages.problems import load_filters, refuse
+from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
+from app.policy.bounds import MAP_ZOOM
+from app.projects.listing import list_projects, project_query
+from app.projects.map.largest import Wanted
+from app.projects.map.service import draw_map, map_tag
+from app.projects.service import archive_project, restore_project
+from app.site.pages import PageBlueprint, local_path, page, redirect_to
+from app.site.signed_in import is_from_script, of_account
+
+bp = PageBlueprint("project_pages", __name__, section="/projects")
+
+_GEOJSON: Final = "application/geo+json"
+_EXPORTED: Final = ("search", "status", "bbox")
+
+
+@bp.get("/projects")
+@of_account("projects:read")
+def projects(principal: Principal) -> Response:
+    """Projects on a map and in a list."""
+    filters = read_filters(request.args)
+    query = project_query(**filters.values)
+    records, total = list_projects(principal.account_id, query, boundaries=False)
+    values: dict[str, Any] = {
+        "principal": principal,
+        "filters": filters,
+        "projects": list(records),
+        "total": total,
+        "pages": math.ceil(total / PER_PAGE),
+        "formats": format_names("projects"),
+    }
+    if is_from_script():
+        return page("projects/results.html", **values)
+    return page(
+        "projects/projects.html",
+        **values,
+        statuses=status_choices(principal.account_id),
+        sorts={name: words for name, (words, _, _) in SORTS.items()},
+        tiles=current_app.config["SETTINGS"],
+    )
+
+
+@bp.get("/projects/map")
+@of_account("projects:read")
+def projects_map(principal: Principal) -> Response:
+    """The shapes of the projects in a box, as GeoJSON for the map of the page."""
+    filters = read_filters(request.args)
+    refuse(filters.problems)
+    zoom = min(max(request.args.get("zoom", 0, int), 0), MAP_ZOOM)
+    wanted = Wanted(filters.values.get("bbox"), filters.status, filters.values.get("search"))
+    tag = map_tag(principal.account_id, wanted, zoom)
+
+    def make() -> Response:
+        return Response(draw_map(principal.account_id, wanted, zoom), content_type=_GEOJSON)
+
+    return kept_response(tag, _GEOJSON, make)
+
+
+@bp.route("/projects/export", methods=["GET", "POST"])
+@of_account("projects:read")
+def export(principal: Principal) -> Response:
+    """A file with the selected projects, or with all that the filters of the address leave."""
+    sent = request.values
+    values = {"format": sent.get("format", "geojson")}
+    if ids := sent.getlist("ids"):
+        values["ids"] = ",".join(ids)
+    else:
+        filters = read_filters(request.args)
+        refuse(filters.problems)
+        values |= {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
+        if filters.status is None:
+            values.pop("status", None)
+    loaded = load_filters(ProjectExportQuerySchema(), values)
+    wanted = export_of("projects", principal.account_id, loaded)
+    response = file_response(wanted)
+    with transaction():
+        record_export(wanted, principal.account_name)
+    return response
+
+
+@bp.post("/projects/archive")
+@of_account("projects:write")
+def archive(principal: Principal) -> Response:
+    """Archive the selected projects; those that are archived already are left alone."""
+    return _change_selected(principal, archive_project, "archived", "Archived")
+
+
+@bp.post("/projects/restore")
+@of_account("projects:write")
+def restore(principal: Principal) -> Response:
+    """Restore the selected projects."""
+    return _change_selected(principal, restore_project, "restored", "Restored")
+
+
+def _change_selected(
+    principal: Principal, change: Callable[[Principal, str], object], done: str, title: str
+) -> Response:
+    """Change each of the selected projects in a transaction of its own: others wait for it."""
+    ids = request.form.getlist("ids")[:PER_PAGE]
+    back = local_path(request.form.get("back"))
+    back = back if back.startswith("/projects") else "/projects"
+    if not ids:
+        return redirect_to(back, f"Select the projects that are to be {done} first.")
+    changed = 0
+    for project_id in ids:
+        with suppress(Conflict, NotFound), transaction():
+            change(principal, project_id)
+            changed += 1
+    message = f"{title} {_number(changed)}."
+    if left := len(ids) - changed:
+        message += f" {_number(left).capitalize()} could not be: somebody else was quicker."
+    return redirect_to(back, message)
+
+
+def _number(projects: int) -> str:
+    return "1 project" if projects == 1 else f"{projects} projects"

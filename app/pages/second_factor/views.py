@@ -1,0 +1,301 @@
+"""Pages of the second factor: the second step of signing in, and a person's own settings."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response, request
+from sqlalchemy.exc import NoResultFound
+
+from app.auth.memberships import memberships_of
+from app.auth.pending_sign_ins import claim_pending
+from app.auth.sessions import SignedIn, confirm_session
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.http.errors import Conflict, RateLimited
+from app.oauth.service import redirect_target
+from app.pages.second_factor.forms import AuthenticatorForm, PasskeyForm
+from app.pages.second_factor.prompt import question, submitted_factor
+from app.pages.second_factor.step_up import ask_again
+from app.people.second_factor import changes, totp
+from app.people.second_factor.authenticators import (
+    Setup,
+    authenticator_since,
+    new_setup,
+    read_setup,
+)
+from app.people.second_factor.challenges import Purpose
+from app.people.second_factor.checking import (
+    RECOVERY_CODE,
+    Factor,
+    check,
+    count_sign_in_check,
+    refuse,
+)
+from app.people.second_factor.passkeys import list_passkeys, registration_options
+from app.people.second_factor.recovery_codes import codes_left_now, recovery_codes_left
+from app.people.second_factor.webauthn_messages import BadResponse, is_possible
+from app.people.service import record_sign_in
+from app.site.forms import PageForm, count_post, form_page
+from app.site.pages import PageBlueprint, allow_form_action, instance, page, redirect_to
+from app.site.second_step import SECOND_STEP, end_second_step, pending_sign_in
+from app.site.sent_forms import sent_before, show_once
+from app.site.signed_in import known_browser, sign_in, signed_in, with_person
+
+bp = PageBlueprint("second_factor", __name__)
+
+_OWN: Final = "/profile/second-factor"
+_CODES_AGAIN: Final = "make new ones"
+
+
+@bp.route(SECOND_STEP, methods=["GET", "POST"])
+@with_person
+def second_step() -> Response:
+    """The second step of signing in, after the right password."""
+    pending = pending_sign_in()
+    if pending is None:
+        return _begin_again()
+    if address := redirect_target(pending.target):
+        allow_form_action(address)
+    factor = submitted_factor() if request.method == "POST" else None
+    if factor is None:
+        return _second_step(pending)
+    if not factor.value:
+        return _second_step(pending, 422, wrong=factor)
+    try:
+        count_post()
+        with transaction():
+            keys = count_sign_in_check(pending.user_id, factor, known_browser())
+    except RateLimited as error:
+        return _second_step(pending, error.status, rejection=error)
+    try:
+        return _finish(pending, factor, keys)
+    except NoResultFound:  # the person has just been deleted
+        db.session.rollback()
+        return _begin_again()
+
+
+def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
+    """Sign in, if the factor is right. The transaction that starts the session uses up the factor
+    and the pending sign-in."""
+    if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
+        db.session.rollback()
+        with transaction():
+            refuse(pending.user_id, pending.email, keys, request.remote_addr or "")
+        return _second_step(pending, 422, wrong=factor)
+    claimed = claim_pending(pending.token_hash)
+    if claimed is None:
+        db.session.rollback()
+        return _begin_again()
+    accounts = [row.id for row in memberships_of(claimed.user_id)]
+    wanted = claimed.current_account_id
+    account_id = wanted if wanted in accounts else next(iter(accounts), None)
+    record_sign_in(claimed.user_id)
+    response = redirect_to(claimed.target, _codes_left(claimed.user_id, factor))
+    sign_in(response, claimed.user_id, account_id, confirmed=True)
+    end_second_step(response)
+    db.session.commit()
+    return response
+
+
+def _second_step(pending: Any, status: int = 200, **values: Any) -> Response:
+    asked = question(_purpose_of(pending), **values)
+    response = page("second_factor/sign_in.html", status, email=pending.email, **asked)
+    if (rejection := values.get("rejection")) is not None:
+        response.headers.update(rejection.headers)
+    return response
+
+
+def _codes_left(user_id: str, factor: Factor) -> str:
+    """The message for somebody who has used a recovery code."""
+    if factor.kind != RECOVERY_CODE:
+        return ""
+    left = codes_left_now(user_id)
+    return f"You have used a recovery code; {left} {'is' if left == 1 else 'are'} left."
+
+
+def _purpose_of(pending: Any) -> Purpose:
+    return Purpose("sign in", pending.user_id, pending.token_hash)
+
+
+def _begin_again() -> Response:
+    response = redirect_to("/login", "This sign-in has expired or ended. Sign in again.")
+    end_second_step(response)
+    return response
+
+
+@bp.get(_OWN)
+@signed_in
+def own_page(person: SignedIn) -> Response:
+    """Your own second factor, and how to turn it on."""
+    return _own_page(person)
+
+
+@bp.post(f"{_OWN}/authenticator")
+@signed_in
+def new_authenticator(person: SignedIn) -> Response:
+    """Show a new secret for an authenticator app."""
+    if (asked := ask_again(password=True)) is not None:
+        return asked
+    form = AuthenticatorForm(formdata=None)
+    return _setup_page(person, form, new_setup(person.user_id))
+
+
+@bp.post(f"{_OWN}/authenticator/confirm")
+@signed_in
+def confirm_authenticator(person: SignedIn) -> Response:
+    """Turn on an authenticator app with its first code."""
+    if (response := sent_before(_CODES_AGAIN)) is not None:
+        return response
+    form = AuthenticatorForm()
+    setup = read_setup(person.user_id, form.setup.data or "")
+    if setup is None:
+        return redirect_to(_OWN, "This took too long. Please start again.")
+    if not form.validate_on_submit():
+        return _setup_page(person, form, setup)
+    if (asked := ask_again(password=True)) is not None:
+        return asked
+    try:
+        with transaction():
+            codes = changes.turn_on_authenticator(
+                person.user_id,
+                setup.secret,
+                form.code.data,
+                first=not person.has_second_factor,
+                address=request.remote_addr or "",
+            )
+            if codes is not None:
+                confirm_session(person.session_id)
+    except Conflict as error:
+        return redirect_to(_OWN, error.message)
+    if codes is None:
+        form.code.errors = [
+            "Wrong code. Wait for the next one and try again. If it keeps failing, check your "
+            "phone’s clock."
+        ]
+        return _setup_page(person, form, setup)
+    return _turned_on(codes, "Your authenticator app works.")
+
+
+@bp.post(f"{_OWN}/authenticator/remove")
+@signed_in
+def remove_authenticator(person: SignedIn) -> Response:
+    """Remove the authenticator app."""
+    if (asked := ask_again()) is not None:
+        return asked
+    with transaction():
+        removed = changes.remove_authenticator(person.user_id, address=request.remote_addr or "")
+    return redirect_to(_OWN, "App removed." if removed else "The app was already removed.")
+
+
+@bp.post(f"{_OWN}/passkeys/new")
+@signed_in
+def new_passkey(person: SignedIn) -> Response:
+    """Ask the browser to make a passkey."""
+    asked = ask_again(password=True)
+    return _passkey_page(person, PasskeyForm(formdata=None)) if asked is None else asked
+
+
+@bp.post(f"{_OWN}/passkeys")
+@signed_in
+def add_passkey(person: SignedIn) -> Response:
+    """Store the passkey that the browser has made."""
+    if (response := sent_before(_CODES_AGAIN)) is not None:
+        return response
+    form = PasskeyForm()
+    if not form.validate_on_submit():
+        return _passkey_page(person, form)
+    if (asked := ask_again(password=True)) is not None:
+        return asked
+    try:
+        with transaction():
+            codes = changes.turn_on_passkey(
+                _registering(person),
+                form.name.data,
+                form.response.data or "",
+                first=not person.has_second_factor,
+                address=request.remote_addr or "",
+            )
+            confirm_session(person.session_id)
+    except BadResponse:
+        form.name.errors = ["Your browser created no passkey, or took too long. Please try again."]
+        return _passkey_page(person, form)
+    except Conflict as error:
+        form.rejection = error
+        return _passkey_page(person, form)
+    return _turned_on(codes, f"Passkey “{form.name.data}” added.")
+
+
+@bp.post(f"{_OWN}/passkeys/<passkey_id>/remove")
+@signed_in
+def remove_passkey(person: SignedIn, passkey_id: str) -> Response:
+    """Remove a passkey."""
+    if (asked := ask_again()) is not None:
+        return asked
+    with transaction():
+        name = changes.remove_passkey(person.user_id, passkey_id, address=request.remote_addr or "")
+    return redirect_to(_OWN, f"Passkey “{name}” removed." if name else "It was already removed.")
+
+
+@bp.post(f"{_OWN}/recovery-codes")
+@signed_in
+def new_recovery_codes(person: SignedIn) -> Response:
+    """Make new recovery codes, and show them once."""
+    if (response := sent_before(_CODES_AGAIN)) is not None:
+        return response
+    count_post()
+    if (asked := ask_again()) is not None:
+        return asked
+    try:
+        with transaction():
+            codes = changes.new_recovery_codes(person.user_id, address=request.remote_addr or "")
+    except Conflict as error:
+        return redirect_to(_OWN, error.message)
+    return show_once(_OWN, "second_factor/recovery_codes.html", codes=codes, done="")
+
+
+@bp.post(f"{_OWN}/off")
+@signed_in
+def turn_off(person: SignedIn) -> Response:
+    """Turn the second factor off."""
+    if (asked := ask_again()) is not None:
+        return asked
+    with transaction():
+        was_on = changes.turn_off(person.user_id, address=request.remote_addr or "")
+    return redirect_to(_OWN, "Your second factor is off." if was_on else "It was already off.")
+
+
+def _turned_on(codes: list[str], done: str) -> Response:
+    """The recovery codes, if this was the first factor."""
+    if not codes:
+        return redirect_to(_OWN, done)
+    return show_once(_OWN, "second_factor/recovery_codes.html", codes=codes, done=done)
+
+
+def _registering(person: SignedIn) -> Purpose:
+    return Purpose("register", person.user_id, person.session_id)
+
+
+def _own_page(person: SignedIn) -> Response:
+    return page(
+        "second_factor/own.html",
+        since=authenticator_since(person.user_id),
+        passkeys=list_passkeys(person.user_id),
+        codes_left=recovery_codes_left(person.user_id),
+        are_passkeys_possible=is_possible(),
+    )
+
+
+def _setup_page(person: SignedIn, form: PageForm, setup: Setup) -> Response:
+    return form_page(
+        "second_factor/authenticator.html",
+        form,
+        picture=totp.qr_code_url(setup.secret, person.email, instance().name),
+        typed=totp.readable_key(setup.secret),
+        setup=setup.sealed,
+    )
+
+
+def _passkey_page(person: SignedIn, form: PageForm) -> Response:
+    options = registration_options(_registering(person), person.email, instance().name)
+    return form_page("second_factor/passkey.html", form, options=options)

@@ -1,0 +1,1 @@
+"""Signing up, signing in and out, and a forgotten password."""

@@ -1,0 +1,1 @@
+"""Signing in at an OpenID Connect provider, and linking a person to it."""

@@ -1,0 +1,294 @@
+"""Pages for signing in at the provider, and for consenting to what comes of it."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from typing import Any, Final
+
+from flask import Response, request
+from sqlalchemy.exc import IntegrityError, NoResultFound
+
+from app.auth.memberships import memberships_of
+from app.auth.sessions import SignedIn
+from app.db.transactions import transaction
+from app.http.errors import RateLimited
+from app.limits.counting import count_single_sign_on
+from app.oauth.service import redirect_target
+from app.pages.second_factor.step_up import ask_again
+from app.pages.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
+from app.people.auditing import record_refused_sign_in
+from app.people.passwords import check_password, count_sign_in_attempt
+from app.people.service import find_contact, record_sign_in
+from app.people.sign_up import is_open
+from app.people.single_sign_on import admission, attempts, service
+from app.people.single_sign_on.admission import lacks_second_factor
+from app.people.single_sign_on.interface import ProviderFailed, SignInRefused
+from app.policy.people import TRIES
+from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
+from app.security import tokens
+from app.site.cookies import ATTEMPT, read_cookie, set_cookie
+from app.site.forms import count_post, form_page
+from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
+from app.site.second_step import has_second_step
+from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
+
+_CONSENT: Final = "/login/single-sign-on"
+_STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_elsewhere": 409}
+
+_log = logging.getLogger(__name__)
+bp = PageBlueprint("single_sign_on", __name__)
+
+
+@bp.get("/login/single-sign-on")
+@with_person
+def begin() -> Response:
+    """Send the browser to the provider."""
+    target = local_path(request.args.get("next"))
+    if current_person() is not None:
+        return redirect_to(target)
+    return _go_to_provider(target, None)
+
+
+@bp.get("/profile/sign-ins/link")
+@signed_in
+def begin_linking(person: SignedIn) -> Response:
+    """Send the browser to the provider, to link an identity there to the signed-in person."""
+    return _go_to_provider("/profile", person.user_id)
+
+
+@bp.get("/login/single-sign-on/callback")
+@with_person
+def callback() -> Response:
+    """Where the provider sends the browser back to."""
+    token = read_cookie(ATTEMPT)
+    if not attempts.is_return(token, request.args.get("state", "")):
+        return _refused("stale")
+    with transaction():
+        attempt = attempts.claim_return(token)
+    if attempt is None:
+        return _refused("stale")
+    if error := request.args.get("error"):
+        _log.warning("the provider of single sign-on reports %r", error[:100])
+        return _enter_and_refuse("denied" if error == "access_denied" else "failed")
+    try:
+        return _resolve(token, attempt)
+    except ProviderFailed as failure:
+        _log.warning("single sign-on failed: %s", failure)
+        return _enter_and_refuse("failed")
+    except SignInRefused as refusal:
+        return _enter_and_refuse(refusal.reason, refusal.email, refusal.user_id)
+
+
+@bp.route("/login/single-sign-on/new", methods=["GET", "POST"])
+@with_person
+def new() -> Response:
+    """Sign up with an identity, with a new account or by an invitation."""
+    token = read_cookie(ATTEMPT)
+    attempt = attempts.find_waiting(token)
+    if attempt is None or attempt.user_id is not None:
+        return _refused("stale")
+    invitations = admission.invitations_of(attempt.email)
+    if not invitations and not is_open():
+        return _refused("no_sign_up", attempt.email)
+    form = InvitedForm() if invitations else NewPersonForm()
+    if form.validate_on_submit():
+        return _sign_up(token, attempt, form)
+    if request.method == "GET":
+        form.name.data = attempt.name
+    _allow_target(attempt.target)
+    return form_page("single_sign_on/new.html", form, attempt=attempt, invitations=invitations)
+
+
+@bp.route("/login/single-sign-on/link", methods=["GET", "POST"])
+@with_person
+def link() -> Response:
+    """Link the identity to the person who has its address, or who asked for it."""
+    token = read_cookie(ATTEMPT)
+    attempt = attempts.find_waiting(token)
+    if attempt is None or attempt.user_id is None:
+        return _refused("stale")
+    owner, form = find_contact(attempt.user_id), LinkForm()
+    if lacks_second_factor(owner):
+        return _refused("second_factor", owner.email)
+    if owner.has_second_factor and (question := ask_again()) is not None:
+        return question
+    uses_password = owner.has_password and instance().password_sign_in
+    is_answer = uses_password and "password" in request.form
+    if is_answer and form.validate_on_submit() and _is_password_of(owner, form):
+        return _link(token, attempt, owner)
+    _allow_target(attempt.target)
+    values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
+    return form_page("single_sign_on/link.html", form, **values)
+
+
+@bp.post("/login/single-sign-on/mail")
+@with_person
+def mail_link() -> Response:
+    """Email the link that proves that the address is theirs."""
+    token = read_cookie(ATTEMPT)
+    attempt = attempts.find_waiting(token)
+    if attempt is None or attempt.user_id is None:
+        return _refused("stale")
+    count_post()
+    owner = find_contact(attempt.user_id)
+    if lacks_second_factor(owner):
+        return _refused("second_factor", owner.email)
+    with transaction():
+        service.mail_link(token, owner)
+    return page("single_sign_on/mailed.html", email=owner.email, life=CONSENT_LIFE)
+
+
+@bp.route("/login/single-sign-on/link/<token>", methods=["GET", "POST"])
+@with_person
+def mailed_link(token: str) -> Response:
+    """Consent with the emailed link, in the browser that requested it. Only a POST consents, as
+    some programs open the links in emails."""
+    own = read_cookie(ATTEMPT)
+    attempt = attempts.find_waiting(own)
+    sent = (attempt and attempt.link_hash) or ""
+    is_link = tokens.is_well_formed(token, tokens.LINK)
+    if not (is_link and hmac.compare_digest(tokens.hash_token(token), sent)):
+        return _refused("other_browser")
+    owner = find_contact(attempt.user_id)
+    if lacks_second_factor(owner):
+        return _refused("second_factor", owner.email)
+    if request.method == "POST":
+        count_post()
+        if owner.has_second_factor and (question := ask_again()) is not None:
+            return question
+        return _link(own, attempt, owner)
+    _allow_target(attempt.target)
+    return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)
+
+
+@bp.post("/profile/sign-ins/<identity_id>/unlink")
+@signed_in
+def unlink(person: SignedIn, identity_id: str) -> Response:
+    """Unlink an identity; all other sessions end."""
+    has_password = find_contact(person.user_id).has_password
+    try:
+        with transaction():
+            was_linked = service.unlink(person, identity_id, has_password=has_password)
+    except LookupError:
+        message = "This is your only way to sign in. Set a password first."
+        return redirect_to("/profile", message)
+    if not was_linked:
+        return redirect_to("/profile", "That sign-in was already unlinked.")
+    return redirect_to("/profile", "Unlinked. You are signed out everywhere else.")
+
+
+@bp.errorhandler(NoResultFound)
+def begin_again(_: NoResultFound) -> Response:
+    """The person of an attempt has just been deleted."""
+    return _refused("stale")
+
+
+def _is_password_of(owner: Any, form: LinkForm) -> bool:
+    """Whether the form has the password of a person. If not, it gets the reason."""
+    try:
+        with transaction():
+            attempt = count_sign_in_attempt(owner.email, known_browser())
+    except RateLimited as error:
+        form.rejection = error
+        return False
+    if check_password(attempt, form.password.data) and attempt.user_id == owner.id:
+        return True
+    with transaction():
+        record_refused_sign_in(owner.id, owner.email)
+    form.password.errors = ["Wrong password."]
+    return False
+
+
+def _go_to_provider(target: str, user_id: str | None) -> Response:
+    count_single_sign_on()
+    token = tokens.new_token(tokens.SIGN_IN)
+    try:
+        address = service.provider().authorization_url(attempts.secrets_of(token))
+    except ProviderFailed as failure:
+        _log.warning("single sign-on cannot begin: %s", failure)
+        return _refused("failed")
+    with transaction():
+        attempts.begin_attempt(token, target, user_id)
+    response = redirect_to(address)
+    set_cookie(response, ATTEMPT, token, int((ATTEMPT_LIFE + CONSENT_LIFE).total_seconds()))
+    return response
+
+
+def _resolve(token: str, attempt: Any) -> Response:
+    """Raises ProviderFailed or SignInRefused."""
+    identity = service.provider().identify(
+        request.args.get("code", ""), request.args.get("iss"), attempts.secrets_of(token)
+    )
+    with transaction():
+        outcome = service.resolve_identity(token, attempt, identity)
+        if outcome.user_id is None:
+            return redirect_to(f"{_CONSENT}/{'link' if outcome.is_linking else 'new'}")
+        message = "This sign-in is already linked to your profile." if outcome.was_linked else ""
+        return _finish(redirect_to(attempt.target, message), outcome.user_id)
+
+
+def _sign_up(token: str, attempt: Any, form: InvitedForm) -> Response:
+    account = None
+    if isinstance(form, NewPersonForm):
+        account = (form.account_name.data, form.account_slug.data or None)
+    for _ in range(TRIES):
+        try:
+            with transaction():
+                begun = service.sign_up(token, attempt, form.name.data, account)
+                if begun is None:
+                    break
+                target = _first_page(attempt.target, is_invited=account is None)
+                return _finish(redirect_to(target, "Welcome."), *begun)
+        except IntegrityError:  # the slug has just been taken, or the address, or the identity
+            continue
+    return _refused("stale")
+
+
+def _first_page(target: str, *, is_invited: bool) -> str:
+    if target != "/":
+        return target
+    return "/invitations" if is_invited else "/welcome"
+
+
+def _link(token: str, attempt: Any, owner: Any) -> Response:
+    """Link, and sign in, together with what was proved in the open transaction."""
+    try:
+        with transaction():
+            if not service.link_identity(token, attempt, owner):
+                return _refused("stale")
+            message = f"From now on you can sign in with {instance().single_sign_on}."
+            return _finish(redirect_to(attempt.target, message), attempt.user_id)
+    except IntegrityError:
+        return _refused("linked_elsewhere")
+
+
+def _finish(response: Response, user_id: str, account_id: str | None = None) -> Response:
+    """Sign in, in the current transaction."""
+    record_sign_in(user_id)
+    first = next((row.id for row in memberships_of(user_id)), None)
+    has_confirmed = not has_second_step(user_id)
+    sign_in(response, user_id, account_id or first, confirmed=has_confirmed)
+    set_cookie(response, ATTEMPT, "", 0)
+    return response
+
+
+def _allow_target(target: str) -> None:
+    """Let the forms of this page lead on to an application that waits for the person."""
+    if address := redirect_target(target):
+        allow_form_action(address)
+
+
+def _enter_and_refuse(reason: str, email: str = "", user_id: str | None = None) -> Response:
+    """Refuse somebody who comes back from the provider, and record that in the audit log."""
+    with transaction():
+        record_refused_sign_in(user_id, email or "somebody", reason)
+    return _refused(reason, email)
+
+
+def _refused(reason: str, email: str = "") -> Response:
+    status = _STATUSES.get(reason, 403)
+    response = page("single_sign_on/refused.html", status, reason=reason, email=email)
+    if status == 503:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response

@@ -1,0 +1,190 @@
+"""One webhook with its health and its log, and one attempt."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from flask import Response, request
+
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.lists.latest import LOOKED_THROUGH
+from app.pages.webhooks.event_groups import event_groups, in_words
+from app.pages.webhooks.explanations import explain, failure_of, status_words
+from app.pages.webhooks.forms import OVERLAPS
+from app.pages.webhooks.page.attempt import phases_of, pretty, state_words
+from app.pages.webhooks.page.charts import charts_of
+from app.pages.webhooks.page.filters import PERIODS, LogFilters, read_filters
+from app.pages.webhooks.page.snippets import snippets_for
+from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LAST
+from app.policy.events import TEST_EVENT
+from app.site.live import live_part
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import of_account
+from app.values import clock
+from app.values.clock import parse_time
+from app.webhooks.activity import count_waiting, read_overview
+from app.webhooks.logs import service as logs
+from app.webhooks.logs.latest import list_latest
+from app.webhooks.replays.service import last_replay
+from app.webhooks.service import TRIED_AT_ONCE, retry_now, send_test
+
+bp = PageBlueprint("webhook_page", __name__, section="/webhooks")
+
+_ONE: Final = "/webhooks/<webhook_id>"
+_LOG: Final = f"{_ONE}/logs/<log_id>"
+_MOST_COUNTED: Final = 1_000  # deliveries that wait
+
+
+@bp.get(_ONE)
+@of_account("admin")
+def webhook(principal: Principal, webhook_id: str) -> Response:
+    """One webhook: how it is doing, its attempts, and what can be done."""
+    filters = read_filters(request.args)
+    values = _health(principal, webhook_id)
+    found = values["webhook"]
+    return page(
+        "webhook_page/webhook.html",
+        **values | _log(principal, webhook_id, filters),
+        **_charts(principal, webhook_id, filters),
+        groups=event_groups(),
+        test_event=TEST_EVENT,
+        overlaps=OVERLAPS,
+        subscribed=in_words(found["events"]),
+        snippets=snippets_for(found["url"]),
+    )
+
+
+@bp.get(f"{_ONE}/health")
+@of_account("admin")
+def health(principal: Principal, webhook_id: str) -> Response:
+    """How it is doing, for the script of the page."""
+    return live_part("webhook_page/health.html", **_health(principal, webhook_id))
+
+
+@bp.get(f"{_ONE}/charts")
+@of_account("admin")
+def charts(principal: Principal, webhook_id: str) -> Response:
+    """The charts, for the script of the page."""
+    overview = read_overview(principal.account_id, webhook_id)
+    filters = read_filters(request.args)
+    values = _charts(principal, webhook_id, filters)
+    return live_part("webhook_page/charts.html", webhook=overview, filters=filters, **values)
+
+
+@bp.get(f"{_ONE}/log")
+@of_account("admin")
+def log(principal: Principal, webhook_id: str) -> Response:
+    """The attempts that the filters leave, for the script of the page."""
+    overview = read_overview(principal.account_id, webhook_id)
+    values = _log(principal, webhook_id, read_filters(request.args))
+    return live_part("webhook_page/log.html", webhook=overview, **values)
+
+
+@bp.post(f"{_ONE}/test")
+@of_account("admin")
+def test(principal: Principal, webhook_id: str) -> Response:
+    """Send a test event."""
+    with transaction():
+        send_test(principal, webhook_id)
+    return redirect_to(
+        f"/webhooks/{webhook_id}",
+        "A test is on its way. The result appears in the log within seconds.",
+    )
+
+
+@bp.post(f"{_ONE}/retry")
+@of_account("admin")
+def retry(principal: Principal, webhook_id: str) -> Response:
+    """Try now what waits for its next try."""
+    with transaction():
+        number = retry_now(principal, webhook_id)
+    said = "1 delivery is" if number == 1 else f"{number:,} deliveries are"
+    return redirect_to(
+        f"/webhooks/{webhook_id}",
+        f"{said} tried now. The results appear in the log." if number else "Nothing waited.",
+    )
+
+
+@bp.get(_LOG)
+@of_account("admin")
+def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
+    """One attempt: what was sent, what came back, and the life of the delivery."""
+    entry = logs.read_log(principal.account_id, webhook_id, log_id)
+    overview = read_overview(principal.account_id, webhook_id)
+    body = logs.read_body(principal.account_id, entry["event_id"])
+    delivery = logs.read_delivery(principal.account_id, entry["delivery_id"])
+    return page(
+        "webhook_page/attempt.html",
+        webhook=overview,
+        host=urlsplit(overview["url"]).netloc,
+        entry=entry,
+        body=body,
+        pretty=None if body is None else pretty(body),
+        length=0 if body is None else len(body.encode()),
+        phases=phases_of(entry["timing"]),
+        explanation=explain(entry),
+        explain=explain,
+        status_words=status_words,
+        delivery=delivery,
+        state=state_words(delivery["state"]),
+        most=ATTEMPTS,
+        days=LOG_DAYS,
+    )
+
+
+@bp.post(f"{_LOG}/redeliver")
+@of_account("admin")
+def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
+    """Send the event of an attempt once more."""
+    logs.check_log(principal, webhook_id, log_id)
+    with transaction():
+        logs.redeliver(principal, webhook_id, log_id)
+    return redirect_to(
+        f"/webhooks/{webhook_id}",
+        "The event is on its way again. The result appears in the log within seconds.",
+    )
+
+
+def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
+    """What the part with the health shows."""
+    overview = read_overview(principal.account_id, webhook_id)
+    failure = failure_of(principal.account_id, overview)
+    since = overview["failing_since"]
+    return {
+        "webhook": overview,
+        "host": urlsplit(overview["url"]).netloc,
+        "failure": failure,
+        "explanation": explain(failure) if failure else None,
+        "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
+        "replay": last_replay(principal.account_id, webhook_id),
+        "disabled_at": None if since is None else parse_time(since) + DISABLED_AFTER,
+        "waiting": count_waiting(principal.account_id, webhook_id, _MOST_COUNTED),
+        "most_counted": _MOST_COUNTED,
+        "tries": ATTEMPTS,
+        "tried_at_once": TRIED_AT_ONCE,
+        "days": LOG_DAYS,
+    }
+
+
+def _charts(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
+    """What the part with the charts shows."""
+    return {
+        "charts": charts_of(principal.account_id, webhook_id, filters.days),
+        "periods": PERIODS,
+    }
+
+
+def _log(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
+    """What the part with the log shows."""
+    found = list_latest(principal.account_id, webhook_id, filters.query)
+    return {
+        "filters": filters,
+        "found": found,
+        "entries": found.records,
+        "looked_through": LOOKED_THROUGH,
+        "explain": explain,
+        "most": ATTEMPTS,
+        "days": LOG_DAYS,
+    }

@@ -1,0 +1,91 @@
+"""Sending past events again: which, how many that are, and starting it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Response, request
+
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.errors import ApiError, Conflict
+from app.pages.webhooks.event_groups import event_groups, in_words
+from app.pages.webhooks.explanations import explain, failure_of
+from app.pages.webhooks.replays.forms import ReplayDraft, new_draft, read_draft, sent_draft
+from app.policy.bounds import EVENT_DAYS
+from app.policy.deliveries import REPLAYED_PER_SECOND
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import of_account
+from app.webhooks.activity import read_overview
+from app.webhooks.replays.service import EventSelection, count_replay, start_replay
+
+bp = PageBlueprint("webhook_replays", __name__, section="/webhooks")
+
+_PERIODS: Final = {1: "24 hours", 7: "7 days", EVENT_DAYS: f"{EVENT_DAYS} days"}
+_PATH: Final = "/webhooks/<webhook_id>/replay"
+
+
+@bp.get(_PATH)
+@of_account("admin")
+def choose(principal: Principal, webhook_id: str) -> Response:
+    """A form that says which events; once it is sent, how many they are."""
+    if "since" not in request.args:
+        overview = read_overview(principal.account_id, webhook_id)
+        only_failed = request.args.get("only_failed", "") == "true"
+        days = request.args.get("days", EVENT_DAYS, type=int)
+        days = days if days in _PERIODS else EVENT_DAYS
+        draft = new_draft(overview, days, only_failed=only_failed)
+        selection = read_draft(draft) if only_failed else None
+        return _page(principal, webhook_id, draft, selection, days=days)
+    draft = sent_draft(request.args)
+    return _page(principal, webhook_id, draft, read_draft(draft))
+
+
+@bp.post(_PATH)
+@of_account("admin")
+def start(principal: Principal, webhook_id: str) -> Response:
+    """Begin to send them."""
+    draft = sent_draft(request.form)
+    selection = read_draft(draft)
+    if selection is None:
+        return _page(principal, webhook_id, draft, None)
+    try:
+        with transaction():
+            number = start_replay(principal, webhook_id, selection)["replayed"]
+    except Conflict as error:
+        return _page(principal, webhook_id, draft, selection, error)
+    if not number:
+        return _page(principal, webhook_id, draft, selection)
+    events = "1 event is" if number == 1 else f"{number:,} events are"
+    return redirect_to(f"/webhooks/{webhook_id}", f"{events} on the way.")
+
+
+def _page(
+    principal: Principal,
+    webhook_id: str,
+    draft: ReplayDraft,
+    selection: EventSelection | None,
+    error: ApiError | None = None,
+    days: int = 0,
+) -> Response:
+    overview = read_overview(principal.account_id, webhook_id)
+    failure = failure_of(principal.account_id, overview)
+    number = count_replay(principal, webhook_id, selection) if selection else None
+    status = error.status if error else 422 if draft.errors else 200
+    return page(
+        "webhook_replays/replay.html",
+        status,
+        webhook=overview,
+        explanation=explain(failure) if failure else None,
+        draft=draft,
+        selection=selection,
+        number=number,
+        error=error,
+        groups=event_groups(),
+        subscribed=in_words(overview["events"]),
+        in_words=in_words,
+        kept_days=EVENT_DAYS,
+        chosen_days=days,
+        periods=_PERIODS,
+        a_second=REPLAYED_PER_SECOND,
+    )

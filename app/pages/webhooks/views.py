@@ -1,0 +1,174 @@
+"""The list of webhooks, making and editing one, its secret and its end."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response
+
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.errors import ApiError, Forbidden, RateLimited
+from app.pages.second_factor.step_up import ask_again
+from app.pages.webhooks.event_groups import event_groups, in_words
+from app.pages.webhooks.explanations import explain, failure_of
+from app.pages.webhooks.forms import (
+    LIMITS,
+    WebhookDraft,
+    draft_of,
+    overlap_hours,
+    read_draft,
+    sent_draft,
+)
+from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
+from app.site.forms import count_post
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.sent_forms import sent_before, show_once
+from app.site.signed_in import of_account
+from app.webhooks.activity import list_overviews
+from app.webhooks.service import (
+    check_webhook,
+    create_webhook,
+    delete_webhook,
+    read_webhook,
+    rotate_secret,
+    update_webhook,
+)
+
+bp = PageBlueprint("webhook_pages", __name__, section="/webhooks")
+
+_ONE: Final = "/webhooks/<webhook_id>"
+
+
+@bp.get("/webhooks")
+@of_account("admin")
+def webhooks(principal: Principal) -> Response:
+    """All webhooks with their health."""
+    found = list_overviews(principal.account_id)
+    failures = {each["id"]: failure_of(principal.account_id, each) for each in found}
+    return page(
+        "webhooks/webhooks.html",
+        webhooks=found,
+        reasons={key: explain(failure).what for key, failure in failures.items() if failure},
+        most=WEBHOOKS_PER_ACCOUNT,
+        tries=ATTEMPTS,
+        in_words=in_words,
+    )
+
+
+@bp.get("/webhooks/new")
+@of_account("admin")
+def new_webhook(_: Principal) -> Response:
+    """A form for a new webhook."""
+    return _form(WebhookDraft())
+
+
+@bp.post("/webhooks/new")
+@of_account("admin")
+def create(principal: Principal) -> Response:
+    """Create a webhook, whose secret is shown once."""
+    if (response := sent_before("rotate it")) is not None:
+        return response
+    draft = sent_draft()
+    try:
+        count_post()
+        values = read_draft(draft, is_new=True)
+        if draft.errors:
+            return _form(draft)
+        if (question := ask_again()) is not None:
+            return question
+        with transaction():
+            made = create_webhook(principal, **values)
+    except (Forbidden, RateLimited) as error:
+        draft.rejection = error
+        return _form(draft)
+    return _secret(made.record, made.secret)
+
+
+@bp.get(f"{_ONE}/edit")
+@of_account("admin")
+def edit_webhook(principal: Principal, webhook_id: str) -> Response:
+    """A form to change a webhook."""
+    record = read_webhook(principal.account_id, webhook_id)
+    return _form(draft_of(record), record)
+
+
+@bp.post(f"{_ONE}/edit")
+@of_account("admin")
+def save(principal: Principal, webhook_id: str) -> Response:
+    """Change a webhook."""
+    record, draft = read_webhook(principal.account_id, webhook_id), sent_draft()
+    values = read_draft(draft, is_new=False)
+    if draft.errors:
+        return _form(draft, record)
+    if values["url"] != record["url"] and (question := ask_again()) is not None:
+        return question
+    with transaction():
+        update_webhook(principal, webhook_id, values)
+    return redirect_to(f"/webhooks/{webhook_id}", "Webhook saved.")
+
+
+@bp.post(f"{_ONE}/enable")
+@of_account("admin")
+def enable(principal: Principal, webhook_id: str) -> Response:
+    """Send events again from here on."""
+    with transaction():
+        update_webhook(principal, webhook_id, {"enabled": True})
+    return redirect_to(
+        f"/webhooks/{webhook_id}",
+        "Webhook enabled. What it missed is not sent by itself: use “Send again”.",
+    )
+
+
+@bp.post(f"{_ONE}/disable")
+@of_account("admin")
+def disable(principal: Principal, webhook_id: str) -> Response:
+    """Send nothing anymore, and cancel what is pending."""
+    with transaction():
+        update_webhook(principal, webhook_id, {"enabled": False})
+    return redirect_to(f"/webhooks/{webhook_id}", "Webhook disabled. Nothing is sent to it.")
+
+
+@bp.post(f"{_ONE}/delete")
+@of_account("admin")
+def delete(principal: Principal, webhook_id: str) -> Response:
+    """Delete a webhook."""
+    with transaction():
+        delete_webhook(principal, webhook_id)
+    return redirect_to("/webhooks", "Webhook deleted.")
+
+
+@bp.post(f"{_ONE}/rotate")
+@of_account("admin")
+def rotate(principal: Principal, webhook_id: str) -> Response:
+    """Give a webhook a new secret, which is shown once."""
+    check_webhook(principal, webhook_id)
+    if (response := sent_before("rotate it")) is not None:
+        return response
+    count_post()
+    if (hours := overlap_hours()) is None:
+        problem = "Nothing was done. Choose how long the former secret is valid."
+        return redirect_to(f"/webhooks/{webhook_id}", problem)
+    if (question := ask_again()) is not None:
+        return question
+    with transaction():
+        made = rotate_secret(principal, webhook_id, overlap_hours=hours)
+    return _secret(made.record, made.secret, is_rotated=True)
+
+
+def _form(draft: WebhookDraft, record: dict[str, Any] | None = None) -> Response:
+    problem: ApiError | None = draft.rejection
+    status = problem.status if problem else 422 if draft.errors else 200
+    return page(
+        "webhooks/form.html",
+        status,
+        draft=draft,
+        record=record,
+        groups=event_groups(),
+        limits=LIMITS,
+    )
+
+
+def _secret(record: dict[str, Any], secret: str, **values: Any) -> Response:
+    path = f"/webhooks/{record['id']}"
+    return show_once(path, "webhooks/secret.html", record=record, secret=secret, **values)

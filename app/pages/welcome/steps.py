@@ -1,0 +1,38 @@
+"""The first steps of an account, and which of them are done: as the account's rows say."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from app.account.credentials.service import list_credentials
+from app.account.members.service import list_members
+from app.auth.credentials import has_ended
+from app.auth.principal import Principal
+from app.pages.projects.counts import count_by_status
+
+
+class Steps(NamedTuple):
+    """What has been done."""
+
+    has_projects: bool
+    has_keys: bool
+    has_colleagues: bool
+
+    @property
+    def number_done(self) -> int:
+        return sum(self)
+
+
+def keys_of(account_id: str) -> list[dict[str, Any]]:
+    """The API keys of an account that are not over, the newest first."""
+    return [key for key in list_credentials(account_id, "api_key") if not has_ended(key)]
+
+
+def steps_of(principal: Principal) -> Steps:
+    """The steps of the account that somebody works in."""
+    account_id = principal.account_id
+    return Steps(
+        any(count_by_status(account_id).values()),
+        bool(keys_of(account_id)),
+        len(list_members(account_id)) > 1,
+    )

@@ -1,0 +1,77 @@
+"""``/``, for strangers and others, and the first steps of a new account."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Response
+
+from app.account.credentials.service import create_credential
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.http.urls import absolute_url
+from app.pages.credentials.command import first_command
+from app.pages.projects.counts import count_by_status
+from app.pages.second_factor.step_up import ask_again
+from app.pages.welcome.steps import steps_of
+from app.policy.bounds import PAGE_KEYS
+from app.policy.permissions import expand, role_permissions
+from app.site.forms import count_post
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.sent_forms import sent_before, show_once
+from app.site.signed_in import current_person, of_account
+
+bp = PageBlueprint("start", __name__)
+
+_WELCOME: Final = "start/welcome.html"
+_KEY_NAME: Final = "First key"
+_KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
+
+
+@bp.get("/")
+def home() -> Response:
+    """What Canopy is, for strangers; others are led to their projects."""
+    person = current_person()
+    if person is None:
+        return page("start/stranger.html")
+    if person.account_id is None:
+        return redirect_to("/accounts")
+    may_write = "projects:write" in expand(role_permissions(person.role))
+    is_new = not any(count_by_status(person.account_id).values())
+    return redirect_to("/welcome" if is_new and may_write else "/projects")
+
+
+@bp.get("/welcome")
+@of_account("projects:read")
+def welcome(principal: Principal) -> Response:
+    """The first steps: a project, a key, a colleague."""
+    return page(_WELCOME, principal=principal, steps=steps_of(principal))
+
+
+@bp.post("/welcome/key")
+@of_account("admin")
+def make_key(principal: Principal) -> Response:
+    """Create an API key, which is shown once, in lines that work."""
+    if (response := sent_before("revoke it and create another")) is not None:
+        return response
+    count_post()
+    if (question := ask_again()) is not None:
+        return question
+    with transaction():
+        _, secret = create_credential(
+            principal.account_id,
+            kind="api_key",
+            name=_KEY_NAME,
+            permissions=_KEY_PERMISSIONS,
+            created_by=principal.user_id,
+            most=PAGE_KEYS,
+        )
+    return show_once(
+        "/api-keys",
+        _WELCOME,
+        principal=principal,
+        steps=steps_of(principal),
+        secret=secret,
+        address=absolute_url(""),
+        curl=first_command(secret, _KEY_PERMISSIONS),
+    )

@@ -1,0 +1,115 @@
+"""Checking a second factor in two steps, like a password: count the attempt, then compare.
+
+The caller commits in between. Otherwise concurrent guesses would not see each other's count.
+Signatures of passkeys cannot be guessed: they are not counted, so that nobody can keep the person
+out by typing wrong codes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+from app.auth.login_throttle import attempts_now, count_attempt, reset_attempts, throttle_key
+from app.auth.people import KnownBrowser
+from app.db.extensions import db
+from app.http.errors import RateLimited
+from app.models import User
+from app.people.second_factor.auditing import record_refusal
+from app.people.second_factor.authenticators import use_code
+from app.people.second_factor.challenges import Purpose
+from app.people.second_factor.mails import mail_guesses
+from app.people.second_factor.passkeys import has_passkey, use_passkey
+from app.people.second_factor.recovery_codes import codes_left_now, use_recovery_code
+from app.people.second_factor.reporting import report_change
+from app.policy.second_factor import WRONG_CODES, WRONG_CODES_MAILED, WRONG_CODES_WINDOW
+
+CODE: Final = "code"
+RECOVERY_CODE: Final = "recovery_code"
+PASSKEY: Final = "passkey"
+
+_COUNTED: Final = "second factor\0"  # apart from passwords
+# All together: each sign-in at a provider and each new password makes another one.
+_KNOWN: Final = "known browsers"
+_OWN: Final = "confirm"  # attempts of a signed-in person are counted separately
+
+
+class Factor(NamedTuple):
+    """A second factor that somebody submits: its kind, and the code or the browser's response as
+    JSON."""
+
+    kind: str
+    value: str
+
+
+def count_sign_in_check(
+    user_id: str, factor: Factor, known: KnownBrowser | None
+) -> tuple[str, ...]:
+    """Count an attempt after the right password; the caller commits.
+
+    Returns the keys that it is counted under, for ``check``. Raises RateLimited.
+    """
+    keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
+    if known is not None and known.user_id == user_id:
+        keys = (throttle_key(f"{_COUNTED}{user_id}", _KNOWN), *keys)
+    return _count(keys, user_id, factor)
+
+
+def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
+    """Count an attempt of a signed-in person, likewise."""
+    return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), user_id, factor)
+
+
+def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
+    """Whether this is the person's second factor, which is used up in the open transaction. If so,
+    the attempts under the key that this one was counted under are reset.
+
+    Args:
+        purpose: who is asked, where and what for.
+        keys: that the attempt was counted under.
+        address: the client's IP address, for the mail about a recovery code.
+    """
+    person = db.session.get_one(User, purpose.user_id, with_for_update={"key_share": True})
+    if person.second_factor_since is None or not _is_right(purpose, factor):
+        return False
+    reset_attempts(keys[0])  # not what somebody else has guessed meanwhile
+    if factor.kind == RECOVERY_CODE:
+        left = codes_left_now(person.id)
+        report_change(person, "code_used", address=address, left=left)
+    return True
+
+
+def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
+    """Record a wrong factor in the current transaction, and mail the person if there were several.
+
+    Args:
+        keys: that the attempt was counted under.
+        address: the client's IP address.
+    """
+    record_refusal(person_id, email)
+    if attempts_now(keys[0], WRONG_CODES_WINDOW) >= WRONG_CODES_MAILED:
+        mail_guesses(person_id, address)
+
+
+def _is_right(purpose: Purpose, factor: Factor) -> bool:
+    if factor.kind == CODE:
+        return use_code(purpose.user_id, factor.value)
+    if factor.kind == RECOVERY_CODE:
+        return use_recovery_code(purpose.user_id, factor.value)
+    return use_passkey(purpose, factor.value)
+
+
+def _count(keys: tuple[str, ...], user_id: str, factor: Factor) -> tuple[str, ...]:
+    """Count an attempt under the first key. Raises RateLimited."""
+    if factor.kind == PASSKEY:
+        return keys
+    wait = count_attempt(keys[0], WRONG_CODES, WRONG_CODES_WINDOW)
+    if wait is None:
+        return keys
+    seconds = max(1, math.ceil(wait.total_seconds()))
+    minutes = math.ceil(seconds / 60)
+    raise RateLimited(
+        f"Too many wrong codes. Please wait {minutes} {'minute' if minutes == 1 else 'minutes'}"
+        f"{', or use a passkey' if has_passkey(user_id) else ''}.",
+        headers={"Retry-After": str(seconds)},
+    )

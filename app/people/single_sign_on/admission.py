@@ -1,0 +1,78 @@
+"""Whether an identity that is not linked yet may be used, and whose email address it has."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select
+
+from app.account.members.own_invitations import list_own_invitations
+from app.auth.identities import is_registered
+from app.auth.people import EmailTaken, find_person
+from app.db.queries import CompiledQuery
+from app.models import User
+from app.people.sign_up import is_open
+from app.people.single_sign_on.interface import ProviderIdentity, SignInRefused
+from app.policy.bounds import NAME_LENGTH
+from app.site.signed_in import current_person
+from app.values.email import email_problem
+from app.values.text import fold, unstorable
+from config import Settings
+
+_BY_EMAIL: Final = CompiledQuery(select(User.id).where(User.email_key == bindparam("email_key")))
+
+
+def admitted_address(identity: ProviderIdentity, settings: Settings) -> str:
+    """The email address of an identity. Raises SignInRefused if it may not sign in here."""
+    email = identity.text(settings.oidc_email_claim)
+    if not email or email_problem(email):
+        raise SignInRefused("no_address")
+    # No flag exists for another claim: by naming one, the operator vouches for it.
+    if settings.oidc_email_claim == "email" and identity.claims.get("email_verified") is not True:
+        raise SignInRefused("unverified", email)
+    domain = email.rpartition("@")[2].lower()
+    if settings.oidc_domains and domain not in settings.oidc_domains:
+        raise SignInRefused("domain", email)
+    return email
+
+
+def registered_person(email: str) -> str | None:
+    """The id of the person who has signed up with an address; None if nobody has.
+
+    Raises SignInRefused if nobody has, and nobody may.
+    """
+    try:
+        person = find_person(email)
+    except EmailTaken:
+        raise SignInRefused("similar", email) from None
+    if person is not None and is_registered(person):
+        return person.id
+    if not is_open() and not (person is not None and list_own_invitations(person.id)):
+        raise SignInRefused("no_sign_up", email)
+    return None
+
+
+def lacks_second_factor(owner: Any) -> bool:
+    """Whether somebody could get past the second factor of a person by linking an identity to them:
+    they link it themselves, once they are signed in.
+
+    Args:
+        owner: the row of ``find_contact``.
+    """
+    person = current_person()
+    return bool(owner.has_second_factor and (person is None or person.user_id != owner.id))
+
+
+def name_of(identity: ProviderIdentity, email: str) -> str:
+    """A name to suggest to a new person."""
+    name = identity.text("name")
+    if not name or unstorable(name):
+        name = email.partition("@")[0]
+    return name[:NAME_LENGTH]
+
+
+def invitations_of(email: str) -> list[Any]:
+    """The accounts to which somebody with this address is invited, as
+    ``app.account.members.own_invitations.list_own_invitations`` has them."""
+    row = _BY_EMAIL.first(email_key=fold(email))
+    return [] if row is None else list_own_invitations(row.id)

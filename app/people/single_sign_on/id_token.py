@@ -1,0 +1,95 @@
+"""Checking an ID token (OpenID Connect Core 1.0, section 3.1.3.7)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from authlib.oidc.core import CodeIDToken
+from cryptography.exceptions import UnsupportedAlgorithm
+from joserfc import jwt
+from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
+from joserfc.jwk import JWKRegistry, KeySet
+from joserfc.jws import JWSRegistry
+
+from app.people.single_sign_on.interface import ProviderFailed
+from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, HEADER_BYTES, SUBJECT_LENGTH
+
+# What the libraries raise for a token that no provider makes.
+_MALFORMED: Final = (
+    JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError, UnsupportedAlgorithm
+)  # fmt: skip
+_REGISTRY: Final = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
+_REGISTRY.max_header_length = HEADER_BYTES
+
+
+class Expected(NamedTuple):
+    """What a token must say."""
+
+    issuer: str
+    client_id: str
+    nonce: str
+
+
+class UnknownKey(ProviderFailed):
+    """The token is not signed by any of these keys. The provider may have newer ones."""
+
+
+def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, Any]:
+    """The claims of an ID token.
+
+    Args:
+        response: of the token endpoint, with ``id_token`` and ``access_token``.
+        keys: what the provider publishes as its key set (RFC 7517).
+
+    Raises:
+        UnknownKey: it is signed by another key.
+        ProviderFailed: it is no token, or one for somebody else, or of another time.
+    """
+    token = response.get("id_token")
+    if not isinstance(token, str):
+        raise ProviderFailed("there is no ID token")
+    try:
+        decoded = jwt.decode(token, _readable(keys), registry=_REGISTRY)
+        claims = CodeIDToken(
+            decoded.claims,
+            decoded.header,
+            {
+                "iss": {"essential": True, "value": expected.issuer},
+                "aud": {"essential": True, "value": expected.client_id},
+                "sub": {"essential": True},
+                "nonce": {"essential": True, "value": expected.nonce},
+            },
+            {
+                "client_id": expected.client_id,
+                "nonce": expected.nonce,
+                "access_token": response.get("access_token"),
+            },
+        )
+        claims.validate(leeway=CLOCK_SKEW)
+    except (InvalidKeyIdError, BadSignatureError) as error:
+        raise UnknownKey(f"ID token: {type(error).__name__}") from None
+    except _MALFORMED as error:
+        raise ProviderFailed(f"ID token: {type(error).__name__} {error}") from None
+    subject = claims["sub"]
+    is_text = isinstance(subject, str) and subject.isascii() and subject.isprintable()
+    if not is_text or not 0 < len(subject) <= SUBJECT_LENGTH:
+        raise ProviderFailed("ID token: sub is not as it must be")
+    return dict(claims)
+
+
+def _readable(keys: Any) -> KeySet:
+    """The keys of a set that can be read. Others are of kinds that are unknown here, and do not
+    spoil the set (RFC 7517, section 5).
+
+    Raises:
+        ProviderFailed: there is none.
+    """
+    listed = keys.get("keys") if isinstance(keys, dict) else None
+    found = []
+    for each in listed if isinstance(listed, list) else []:
+        with suppress(*_MALFORMED):
+            found.append(JWKRegistry.import_key(each))
+    if not found:
+        raise ProviderFailed("the provider publishes no key that can be read")
+    return KeySet(found)

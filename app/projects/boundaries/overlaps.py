@@ -1,0 +1,224 @@
+"""The projects of an account whose areas overlap with a boundary.
+
+The box index names the candidates. Those come first with which the boundary can have most in
+common, so that the largest overlaps are found also where there is no time for all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
+from time import thread_time
+from typing import Any, Final, NamedTuple, cast
+
+from sqlalchemy import Table, and_, bindparam
+
+from app.api.expensive import expensive_work
+from app.auth.principal import Principal
+from app.auth.tenant import columns_among, columns_of
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids, overlaps_box
+from app.geometry import Boundary, Bounds
+from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
+from app.models import Project
+from app.policy.bounds import (
+    EXPENSIVE_BODY_BYTES,
+    OVERLAP_CANDIDATES,
+    OVERLAPS_SECONDS,
+    OVERLAPS_SHOWN,
+    OVERLAY_SECONDS,
+)
+from app.values.strict_json import dumps
+
+_TABLE: Final = cast("Table", Project.__table__)
+_SIDES: Final = ("west", "south", "east", "north")
+_READ: Final = ("id", "name", "area_m2", "stored_bytes", *_SIDES)
+_OWN: Final = CompiledQuery(
+    columns_of(
+        Project,
+        Project.geometry,
+        Project.area_m2,
+        Project.west,
+        Project.south,
+        Project.east,
+        Project.north,
+    ).where(Project.id == bindparam("project_id"))
+)
+_RADIUS: Final = 6_400_000  # meters; that of the Earth is nowhere larger
+_BULGE: Final = 1.05  # by which an area can exceed its box, as its edges are geodesics
+_SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
+_LEAST_SECONDS: Final = 0.05  # after a geometry that took long to check
+_ROWS: Final = 100  # in memory at once
+_BYTES: Final = 1024 * 1024  # likewise, but for a larger boundary alone
+
+
+class Overlaps(NamedTuple):
+    """The largest overlaps, and whether all were compared that could be among them."""
+
+    records: list[dict[str, Any]]
+    is_complete: bool
+
+
+class _Target(NamedTuple):
+    """What overlaps are looked for with."""
+
+    account_id: str
+    project_id: str | None  # which does not overlap with itself
+    area_m2: int
+    bounds: Bounds
+    within: tuple[str, ...] | None  # ids of the only projects that count; None: all
+
+
+class _Candidate(NamedTuple):
+    """A project, and the square meters that it can overlap by at most."""
+
+    at_most: float
+    row: Any
+
+
+def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
+    """The overlaps of a project; none where it has no boundary.
+
+    Raises:
+        ServiceUnavailable: there is much to compare, and too many others are before this request.
+    """
+    account_id, within = principal.account_id, principal.project_ids
+    row = _OWN.first(account_id=account_id, project_id=project_id)
+    if row is None or row.geometry is None:
+        return Overlaps([], True)
+    target = _Target(account_id, project_id, row.area_m2, Bounds(*row[2:]), within)
+    found = _candidates(target)
+    with _turn(found, len(row.geometry)):
+        return _compare(target, stored_shape(row.geometry), found, OVERLAPS_SECONDS)
+
+
+def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps | None:
+    """The overlaps of a geometry that was checked, if they were asked for and it is valid.
+
+    Args:
+        values: of ``GeometryCheckSchema``. What the check took of the time is left out.
+    """
+    boundary: Boundary | None = values["boundary"]
+    if boundary is None or not values.get("overlaps"):
+        return None
+    bounds, area_m2 = boundary.bounds, boundary.area_m2
+    account_id, within = principal.account_id, principal.project_ids
+    target = _Target(account_id, values.get("project_id"), area_m2, bounds, within)
+    found = _candidates(target)
+    seconds = max(OVERLAPS_SECONDS - values["seconds"], _LEAST_SECONDS)
+    with _turn(found, len(boundary.text)):
+        return _compare(target, shape_of(boundary.rings), found, seconds)
+
+
+def _turn(found: Sequence[_Candidate], size: int) -> Any:
+    """The turn of a comparison with many bytes of boundaries."""
+    size += sum(candidate.row.stored_bytes for candidate in found)
+    return expensive_work() if size > EXPENSIVE_BODY_BYTES else nullcontext()
+
+
+def _candidates(target: _Target) -> list[_Candidate]:
+    """The projects whose boxes overlap, those first that can overlap by most. There are more than
+    OVERLAP_CANDIDATES if not all were looked at."""
+    dialect = engine().dialect.name
+    values = box_values(target.bounds, target.account_id, dialect)
+    values |= {"account_id": target.account_id, "besides": target.project_id or ""}
+    if target.within is not None:
+        values["within"] = id_values(target.within, dialect)
+    query = _by_box(dialect, target.within is not None)
+    rows = query.all(most=OVERLAP_CANDIDATES + 1, **values)
+    found = [
+        _Candidate(min(row.area_m2, _common_box_m2(target.bounds, Bounds(*row[4:]))), row)
+        for row in rows
+    ]
+    return sorted(found, key=lambda each: -each.at_most)
+
+
+@cache
+def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
+    near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
+    limits = [is_among_ids(_TABLE.c.id, dialect, "within")] if is_limited else []
+    is_another = and_(*limits, _TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
+    columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
+    found = fence(columns, and_(near, overlaps_box(_TABLE, _SIDES), is_another))
+    return CompiledQuery(columns_among(found, *_READ).limit(bindparam("most")))
+
+
+def _common_box_m2(one: Bounds, other: Bounds) -> float:
+    """At least the square meters that two areas in these boxes can have in common."""
+    south, north = max(one.south, other.south), min(one.north, other.north)
+    widths = (
+        min(one.east, other.east + turn) - max(one.west, other.west + turn)
+        for turn in (-360, 0, 360)
+    )
+    width = sum(max(0.0, each) for each in widths)
+    height = math.sin(math.radians(north)) - math.sin(math.radians(south))
+    return _BULGE * _RADIUS**2 * math.radians(width) * max(0.0, height)
+
+
+def _compare(
+    target: _Target, shape: Shape, found: Sequence[_Candidate], seconds: float
+) -> Overlaps:
+    """The largest overlaps; of what takes longer than ``seconds``, the rest is left out."""
+    end, is_complete = thread_time() + seconds, len(found) <= OVERLAP_CANDIDATES
+    largest: list[tuple[int, str, Any]] = []  # a heap
+    for candidate, text in _with_texts(target.account_id, found):
+        if len(largest) == OVERLAPS_SHOWN and candidate.at_most < largest[0][0]:
+            break
+        left = end - thread_time()
+        area = None
+        if len(text) * _SECONDS_PER_BYTE < left:
+            area = common_area(shape, stored_shape(text), min(left, OVERLAY_SECONDS))
+        if area is None:
+            is_complete = False
+        elif area >= 1:
+            row = candidate.row
+            entry = (min(round(area), row.area_m2, target.area_m2), row.id, row.name)
+            push = heapq.heappushpop if len(largest) == OVERLAPS_SHOWN else heapq.heappush
+            push(largest, entry)
+        if left <= 0:
+            break
+    records = [_record(target, *entry) for entry in sorted(largest, key=lambda e: (-e[0], e[1]))]
+    return Overlaps(records, is_complete)
+
+
+def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, str]]:
+    """The candidates with their boundaries, but for those that have none anymore."""
+    dialect = engine().dialect.name
+    for some in _batches(found):
+        ids = [candidate.row.id for candidate in some]
+        known = ids if dialect == "postgresql" else dumps(ids).decode()
+        texts = dict(_by_id(dialect).tuples(account_id=account_id, ids=known))
+        for candidate in some:
+            if text := texts.get(candidate.row.id):
+                yield candidate, text
+
+
+def _batches(found: Sequence[_Candidate]) -> Iterator[list[_Candidate]]:
+    batch: list[_Candidate] = []
+    size = 0
+    for candidate in found:
+        size += candidate.row.stored_bytes
+        if batch and (len(batch) == _ROWS or size > _BYTES):
+            yield batch
+            batch, size = [], candidate.row.stored_bytes
+        batch.append(candidate)
+    if batch:
+        yield batch
+
+
+@cache
+def _by_id(dialect: str) -> CompiledQuery:
+    rows = columns_of(Project, Project.id, Project.geometry)
+    return CompiledQuery(rows.where(is_among_ids(_TABLE.c.id, dialect)))
+
+
+def _record(target: _Target, m2: int, project_id: str, name: str) -> dict[str, Any]:
+    return {
+        "project_id": project_id,
+        "name": name,
+        "overlap_hectares": m2 / 10_000,
+        "share": round(m2 / max(target.area_m2, 1), 6),
+    }

@@ -1,0 +1,57 @@
+"""Making a former boundary of a project the present one again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from app.api.expensive import expensive_work
+from app.auth.principal import Principal
+from app.geometry import Boundary, GeometryInvalid, read_boundary
+from app.http.errors import Conflict, Detail, ValidationFailed
+from app.http.etags import ANY, IfMatch
+from app.projects.boundary_history.comparing import Comparison, compare_ahead
+from app.projects.boundary_history.reading import read_former
+from app.projects.record import project_record
+from app.projects.service import update_project
+from app.values.strict_json import loads
+
+
+class Former(NamedTuple):
+    """A former boundary, and what the project gains and loses by it."""
+
+    boundary: Boundary
+    compared: Comparison | None
+
+
+def read_boundary_to_restore(
+    principal: Principal, project_id: str, boundary_id: str
+) -> Former | None:
+    """Read and compare a former boundary, before the transaction. None: it is the present one.
+
+    Raises:
+        NotFound: the project has no such boundary.
+        Conflict: its shape was not kept.
+        ValidationFailed: it is not valid anymore by the rules of today.
+        ServiceUnavailable: it is large, and too many others are before this request.
+    """
+    entry = read_former(principal.account_id, project_id, boundary_id)
+    if entry.is_present:
+        return None
+    if entry.text is None:
+        raise Conflict("The shape of this boundary was not kept, so it cannot be restored.")
+    try:
+        boundary = read_boundary(loads(entry.text.encode()), expensive=expensive_work)
+    except GeometryInvalid as error:
+        details = [Detail(problem.field, problem.message) for problem in error.problems]
+        raise ValidationFailed("This boundary is not valid.", details=details) from None
+    return Former(boundary, compare_ahead(principal.account_id, project_id, boundary))
+
+
+def restore_boundary(
+    principal: Principal, project_id: str, former: Former | None, if_match: IfMatch = ANY
+) -> dict[str, Any]:
+    """Give a project its former boundary, as ``update_project`` does. Returns its record."""
+    values = {} if former is None else {"geometry": former.boundary}
+    compared = None if former is None else former.compared
+    project = update_project(principal, project_id, values, if_match, compared=compared)
+    return project_record(project)

@@ -1,0 +1,169 @@
+"""The bodies and responses of the routes of boundaries."""
+
+from __future__ import annotations
+
+from time import thread_time
+from typing import Any, ClassVar, Final
+
+from marshmallow import fields, post_load, pre_load
+
+from app.api.fields import Geometry, RecordId
+from app.api.openapi.geojson import BARE_GEOMETRY
+from app.api.openapi.schemas import OutputSchema
+from app.api.schemas import MetaSchema, TotalMetaSchema
+from app.geometry import PROBLEM_CODES
+from app.policy.bounds import BOUNDARY_SOURCES
+from app.projects.boundaries import examples
+from app.projects.boundaries.validation import geometry_report
+from app.values.fields import Choice, InputSchema, StrictBoolean
+
+_COMPLETE: Final = {
+    "description": "False if there was no time to compare all projects that could overlap; the "
+    "largest overlaps may be missing then, too."
+}
+
+
+class BoundaryAuthorSchema(OutputSchema):
+    """A person; for an API key or service token, the person who created it."""
+
+    id = fields.String(required=True)
+    email = fields.String(required=True)
+
+
+class BoundarySchema(OutputSchema):
+    """A boundary that a project has or has had.
+
+    Of boundaries set before they were kept, it is not known who set them. The same goes for changes
+    made with SQL.
+    """
+
+    example: ClassVar = examples.BOUNDARY
+
+    id = fields.String(required=True)
+    area_hectares = fields.Float(required=True)
+    added_hectares = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "What it has gained over the boundary before it; null if comparing them "
+            "would have taken too long."
+        },
+    )
+    removed_hectares = fields.Float(
+        required=True, allow_none=True, metadata={"description": "What it has lost, likewise."}
+    )
+    source = Choice(
+        "BoundarySource",
+        BOUNDARY_SOURCES,
+        required=True,
+        allow_none=True,
+        metadata={"description": "How it was set; null if that is not known."},
+    )
+    created_at = fields.DateTime(required=True)
+    created_by = fields.Nested(
+        BoundaryAuthorSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Who set it; null if that is not known."},
+    )
+    replaced_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null for the present boundary."},
+    )
+
+
+class BoundaryWithGeometrySchema(BoundarySchema):
+    """A boundary that a project has or has had, with its geometry."""
+
+    example: ClassVar = examples.BOUNDARY | {"geometry": examples.BOUNDARY_GEOMETRY}
+
+    geometry = Geometry(
+        allow_none=True,
+        required=True,
+        metadata={"description": "Null if it was overwritten with SQL, so that it is lost."},
+    )
+
+
+class GeometryCheckSchema(InputSchema):
+    """A geometry to check."""
+
+    example: ClassVar = {"geometry": examples.OPEN_RING}
+    also: ClassVar = BARE_GEOMETRY
+
+    geometry = fields.Raw(
+        required=True,
+        allow_none=True,
+        metadata={"description": "A GeoJSON geometry, valid or not."},
+    )
+
+    overlaps = StrictBoolean(
+        metadata={
+            "description": "Whether to compare a valid geometry with the account's projects, as "
+            "`GET /v1/projects/{project_id}/overlaps` does."
+        },
+    )
+    project_id = RecordId(
+        "project",
+        allow_none=True,
+        metadata={"description": "The project whose new boundary it is: left out of `overlaps`."},
+    )
+
+    @pre_load
+    def _wrap_bare_geometry(self, data: Any, **_: Any) -> Any:
+        bare = isinstance(data, dict) and "coordinates" in data and "geometry" not in data
+        return {"geometry": data} if bare else data
+
+    @post_load
+    def _check(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Checked here and not in the view: the turn of a large body ends once it is loaded."""
+        began = thread_time()
+        report, boundary = geometry_report(data["geometry"])
+        seconds = thread_time() - began
+        return {"report": report, "boundary": boundary, "seconds": seconds} | data
+
+
+class GeometryProblemSchema(OutputSchema):
+    """One problem of a geometry. Indices count from 0, and are null where they do not apply."""
+
+    code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES), required=True)
+    message = fields.String(required=True)
+    part = fields.Integer(required=True, allow_none=True)
+    ring = fields.Integer(required=True, allow_none=True)
+    position = fields.Integer(required=True, allow_none=True)
+    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+
+
+class OverlapSchema(OutputSchema):
+    """A project whose area overlaps."""
+
+    example: ClassVar = examples.OVERLAP
+
+    project_id = fields.String(required=True)
+    name = fields.String(required=True)
+    overlap_hectares = fields.Float(required=True)
+    share = fields.Float(
+        required=True,
+        metadata={"description": "Of the area that was asked about, from 0 to 1."},
+    )
+
+
+class OverlapsMetaSchema(TotalMetaSchema):
+    example: ClassVar = {"complete": True}
+
+    complete = fields.Boolean(required=True, metadata=_COMPLETE)
+
+
+class GeometryReportMetaSchema(MetaSchema):
+    complete = fields.Boolean(metadata=_COMPLETE)
+
+
+class GeometryReportSchema(OutputSchema):
+    """Whether a geometry is valid, its area, and its problems; its overlaps, if asked for."""
+
+    example: ClassVar = examples.REPORT
+
+    valid = fields.Boolean(required=True)
+    area_hectares = fields.Float(required=True, allow_none=True)
+    problems = fields.List(fields.Nested(GeometryProblemSchema), required=True)
+    overlaps = fields.List(fields.Nested(OverlapSchema))

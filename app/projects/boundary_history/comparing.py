@@ -1,0 +1,58 @@
+"""What a new boundary of a project has gained and lost, found out before the transaction."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import NamedTuple
+
+from sqlalchemy import bindparam
+
+from app.api.expensive import expensive_work
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.geometry import Boundary
+from app.geometry.shapes import UNKNOWN, Difference, difference, shape_of, stored_shape
+from app.models import Project
+from app.policy.bounds import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
+
+_GEOMETRY = CompiledQuery(
+    columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
+)
+
+
+class Comparison(NamedTuple):
+    """The texts of two boundaries, and how the second differs from the first."""
+
+    old: str
+    new: str
+    difference: Difference
+
+
+def compare_ahead(account_id: str, project_id: str, boundary: Boundary) -> Comparison | None:
+    """Compare a new boundary with the one that is committed, before the transaction that changes
+    it. None: there is none, or it is the same.
+
+    Raises:
+        ServiceUnavailable: one of them is large, and too many others are before this request.
+    """
+    row = _GEOMETRY.first(account_id=account_id, project_id=project_id)
+    if row is None or row.geometry in (None, boundary.text):
+        return None
+    is_large = max(len(row.geometry), len(boundary.text)) > EXPENSIVE_BODY_BYTES
+    with expensive_work() if is_large else nullcontext():
+        old, new = stored_shape(row.geometry), shape_of(boundary.rings)
+        return Comparison(row.geometry, boundary.text, difference(old, new))
+
+
+def compare_now(old: str, new: str, ahead: Comparison | None) -> Difference:
+    """How two boundaries differ, in the transaction: what was found out before it, or, if the
+    boundary has changed since, only what takes little time.
+
+    Args:
+        old, new: the texts of the boundaries.
+    """
+    if ahead is not None and (ahead.old, ahead.new) == (old, new):
+        return ahead.difference
+    if len(old) + len(new) > EXPENSIVE_BODY_BYTES:
+        return UNKNOWN
+    return difference(stored_shape(old), stored_shape(new), OVERLAY_LOCKED_SECONDS)

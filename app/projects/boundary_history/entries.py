@@ -1,0 +1,116 @@
+"""The rows of entries: inserting one, and closing the present one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Final, cast
+
+from sqlalchemy import Table, bindparam, func, update
+
+from app.auth.tenant import columns_of
+from app.db.extensions import db
+from app.db.transactions import insert_row
+from app.geometry.shapes import Difference
+from app.models import BoundaryEntry, Project
+from app.projects.boundary_history.author import Author
+from app.projects.boundary_history.matching import Kept, checksum
+from app.values.ids import new_id
+
+_ENTRIES: Final = cast("Table", BoundaryEntry.__table__)
+_OWN: Final = (
+    _ENTRIES.c.account_id == bindparam("account"),
+    _ENTRIES.c.project_id == bindparam("project"),
+)
+_IS_PRESENT: Final = _ENTRIES.c.replaced_at.is_(None)
+_CLOSE: Final = (
+    update(_ENTRIES)
+    .where(*_OWN, _IS_PRESENT)
+    .values(
+        replaced_at=bindparam("moment"),
+        geometry=bindparam("text"),
+        stored_bytes=bindparam("size"),
+    )
+    .returning(_ENTRIES.c.id, _ENTRIES.c.area_m2, _ENTRIES.c.checksum)
+)
+_FORGET: Final = (
+    update(_ENTRIES)
+    .where(*_OWN, _ENTRIES.c.id == bindparam("entry"))
+    .values(geometry=None, stored_bytes=0)
+)
+_FIND: Final = columns_of(BoundaryEntry, BoundaryEntry.area_m2, BoundaryEntry.checksum).where(
+    _ENTRIES.c.project_id == bindparam("project_id")
+)
+_SIZE: Final = (
+    columns_of(BoundaryEntry)
+    .add_columns(func.coalesce(func.sum(_ENTRIES.c.stored_bytes), 0))
+    .where(_ENTRIES.c.project_id == bindparam("project_id"))
+)
+
+
+def insert(
+    key: tuple[str, str],
+    moment: datetime,
+    boundary: Kept,
+    author: Author,
+    change: Difference,
+    **others: Any,
+) -> str:
+    """Insert an entry. Returns its id.
+
+    Args:
+        key: the ids of the account and the project.
+        others: further columns.
+    """
+    account_id, project_id = key
+    row = {
+        "id": new_id("boundary"),
+        "project_id": project_id,
+        "account_id": account_id,
+        "created_at": moment,
+        "created_by": author.user_id,
+        "created_by_email": author.email,
+        "source": author.source,
+        "area_m2": boundary.area_m2,
+        "added_m2": change.added_m2,
+        "removed_m2": change.removed_m2,
+        "checksum": checksum(boundary.text),
+        "stored_bytes": 0,
+    }
+    insert_row(BoundaryEntry, row | others)
+    return str(row["id"])
+
+
+def close_present(project: Project, text: str | None) -> Any:
+    """End the present entry, and give it the text of its boundary. Returns its ``id``, ``area_m2``
+    and ``checksum``, or None without one."""
+    size = 0 if text is None else len(text.encode())
+    values = {"moment": project.updated_at, "text": text, "size": size}
+    return db.session.connection().execute(_CLOSE, _of(project) | values).one_or_none()
+
+
+def forget_text(project: Project, entry_id: str) -> None:
+    """Take the text from an entry."""
+    db.session.connection().execute(_FORGET, _of(project) | {"entry": entry_id})
+
+
+def find_present(project: Project) -> Any:
+    """The ``area_m2`` and ``checksum`` of the present entry, or None without one."""
+    return db.session.execute(_FIND.where(_IS_PRESENT), _ids(project)).one_or_none()
+
+
+def has_any(project: Project) -> bool:
+    """Whether a project has entries."""
+    return db.session.execute(_FIND.limit(1), _ids(project)).first() is not None
+
+
+def bytes_kept(project: Project) -> int:
+    """The stored bytes of a project's former boundaries."""
+    return int(db.session.execute(_SIZE, _ids(project)).scalar_one())
+
+
+def _of(project: Project) -> dict[str, Any]:
+    return {"account": project.account_id, "project": project.id}
+
+
+def _ids(project: Project) -> dict[str, str]:
+    return {"account_id": project.account_id, "project_id": project.id}

@@ -1,0 +1,33 @@
+"""The job that simplifies boundaries for maps, where that was not done with the change."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from app.db.transactions import transaction
+from app.jobs import shutdown
+from app.jobs.registry import Job
+
+_RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
+_PAUSE: Final = 1.0  # times as long as the batch before it, in which others have their turn
+
+
+def simplify_boundaries() -> int:
+    """Make the shapes that are missing. Returns of how many boundaries."""
+    from app.projects.boundary_history.waiting import Waiting  # noqa: PLC0415 - commands need no geometry
+
+    end, done, waiting = time.monotonic() + _RUN_SECONDS, 0, Waiting()
+    while True:
+        began = time.monotonic()
+        batch = waiting.read()
+        if not batch:
+            return done
+        with transaction():
+            done += waiting.write(batch)
+        took = time.monotonic() - began
+        if shutdown.requested.wait(_PAUSE * took) or time.monotonic() > end:
+            return done
+
+
+JOBS: Final = (Job(simplify_boundaries, every_seconds=15),)

@@ -1,0 +1,160 @@
+"""Reading the boundaries that a project has had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values, is_among_ids
+from app.http.errors import NotFound
+from app.lists.statements import newest_first, page_rows
+from app.models import BoundaryEntry, Project
+from app.projects.boundary_history.matching import Kept, is_entry_of
+from app.values.ids import is_id
+from app.values.strict_json import Fragment
+
+COLUMNS: Final = (
+    BoundaryEntry.id,
+    BoundaryEntry.area_m2,
+    BoundaryEntry.added_m2,
+    BoundaryEntry.removed_m2,
+    BoundaryEntry.created_at,
+    BoundaryEntry.created_by,
+    BoundaryEntry.created_by_email,
+    BoundaryEntry.source,
+    BoundaryEntry.replaced_at,
+)
+_OF_PROJECT: Final = BoundaryEntry.project_id == bindparam("project_id")
+_IS_IT: Final = BoundaryEntry.id == bindparam("boundary_id")
+_COUNT: Final = CompiledQuery(
+    columns_of(BoundaryEntry).add_columns(func.count().label("total")).where(_OF_PROJECT)
+)
+_EXISTS: Final = CompiledQuery(
+    columns_of(BoundaryEntry, BoundaryEntry.id).where(_OF_PROJECT, _IS_IT)
+)
+_ONE: Final = CompiledQuery(
+    columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.checksum, BoundaryEntry.geometry)
+    .add_columns(Project.area_m2.label("present_m2"), Project.geometry.label("present"))
+    .where(
+        _OF_PROJECT,
+        _IS_IT,
+        Project.id == BoundaryEntry.project_id,
+        Project.account_id == bindparam("account_id"),
+    )
+)
+
+
+@cache
+def _kept(dialect: str) -> CompiledQuery:
+    has_text = BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None)
+    return CompiledQuery(
+        columns_of(BoundaryEntry, BoundaryEntry.id).where(
+            is_among_ids(BoundaryEntry.project_id.expression, dialect, "project_ids"),
+            is_among_ids(BoundaryEntry.id.expression, dialect, "boundary_ids"),
+            has_text,
+        )
+    )
+
+
+class Entry(NamedTuple):
+    """A boundary that a project has or has had. ``text`` is None where it is not kept."""
+
+    record: dict[str, Any]
+    is_present: bool
+    text: str | None
+
+
+def list_entries(
+    account_id: str, project_id: str, page: int, per_page: int
+) -> tuple[list[dict[str, Any]], int]:
+    """The boundaries of one page, the newest first, without their geometry; and the number on all
+    pages."""
+    values: dict[str, Any] = {"account_id": account_id, "project_id": project_id}
+    total = int(_COUNT.scalar(**values))
+    dialect = engine().dialect.name
+    rows = page_rows(page, per_page, total, lambda span: _page(dialect, span.backwards), values)
+    return [entry_record(*row) for row in rows], total
+
+
+def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, Any]:
+    """The record of a boundary with its geometry. Raises NotFound."""
+    entry = read_former(account_id, project_id, boundary_id)
+    return entry.record | {"geometry": None if entry.text is None else Fragment(entry.text)}
+
+
+def still_kept(
+    account_id: str, project_ids: Sequence[str], boundary_ids: Sequence[str]
+) -> frozenset[str]:
+    """Those of the boundaries of some projects that can still be read."""
+    dialect = engine().dialect.name
+    values = {
+        "project_ids": id_values(project_ids, dialect),
+        "boundary_ids": id_values(boundary_ids, dialect),
+    }
+    return frozenset(row[0] for row in _kept(dialect).tuples(account_id=account_id, **values))
+
+
+def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:
+    """Raises NotFound when the project has no such boundary."""
+    if _find(_EXISTS, principal.account_id, project_id, boundary_id) is None:
+        raise _not_found()
+
+
+def read_former(account_id: str, project_id: str, boundary_id: str) -> Entry:
+    """A boundary of a project. Raises NotFound."""
+    row = _find(_ONE, account_id, project_id, boundary_id)
+    if row is None:
+        raise _not_found()
+    is_present, text = row.replaced_at is None, row.geometry
+    # A project's row can have been changed with SQL, or by an earlier version.
+    if is_present and row.present and is_entry_of(row, Kept(row.present, row.present_m2)):
+        text = row.present
+    return Entry(entry_record(*row[: len(COLUMNS)]), is_present, text)
+
+
+def _find(query: CompiledQuery, account_id: str, project_id: str, boundary_id: str) -> Any:
+    if not (is_id("project", project_id) and is_id("boundary", boundary_id)):
+        return None
+    return query.first(account_id=account_id, project_id=project_id, boundary_id=boundary_id)
+
+
+def _not_found() -> NotFound:
+    return NotFound("This boundary does not exist in this project.")
+
+
+@cache
+def _page(dialect: str, backwards: bool) -> CompiledQuery:
+    keys = columns_of(BoundaryEntry, BoundaryEntry.id).where(_OF_PROJECT)
+    rows = columns_of(BoundaryEntry, *COLUMNS).where(_OF_PROJECT)
+    order = (BoundaryEntry.id.expression,)
+    return newest_first(keys, rows, order, dialect, backwards=backwards)
+
+
+def entry_record(
+    id_: str,
+    area_m2: int,
+    added_m2: int | None,
+    removed_m2: int | None,
+    created_at: str,
+    created_by: str | None,
+    email: str | None,
+    source: str | None,
+    replaced_at: str | None,
+) -> dict[str, Any]:
+    """The fields of a boundary without its geometry, from a row of ``COLUMNS``."""
+    return {
+        "id": id_,
+        "area_hectares": area_m2 / 10_000,
+        "added_hectares": None if added_m2 is None else added_m2 / 10_000,
+        "removed_hectares": None if removed_m2 is None else removed_m2 / 10_000,
+        "source": source,
+        "created_at": created_at,
+        "created_by": None if created_by is None else {"id": created_by, "email": email},
+        "replaced_at": replaced_at,
+    }

@@ -1,0 +1,136 @@
+"""Keeping the boundaries of projects, in the transaction of each change.
+
+The entry of the present boundary has no text: that is in the project's row. A row can have been
+changed without its entry: with SQL, or by an earlier version of the service during an upgrade. The
+next change notices that by the area and the checksum, and makes up for what it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from app.geometry.shapes import UNKNOWN, Difference
+from app.models import Project
+from app.projects.boundary_history import entries, shapes
+from app.projects.boundary_history.author import Author  # these for other packages
+from app.projects.boundary_history.comparing import Comparison, compare_now
+from app.projects.boundary_history.description import Description, Named, describe
+from app.projects.boundary_history.matching import Kept, checksum, is_entry_of
+
+_BY_SQL: Final = Author(source="database")
+_NOBODY: Final = Author()
+
+
+def kept(project: Project) -> Kept | None:
+    """The boundary that a project has now."""
+    return None if project.geometry is None else Kept(project.geometry, project.area_m2 or 0)
+
+
+class Recorded(NamedTuple):
+    """What came of recording a boundary: how many bytes more are stored, and how the audit log
+    describes the change."""
+
+    stored_bytes: int
+    description: Description
+
+
+def record_first(project: Mapping[str, Any], author: Author) -> Description | None:
+    """Record the boundary of a new project, if it has one. Returns how the audit log describes it.
+
+    Args:
+        project: the columns of its row.
+    """
+    if project["geometry"] is not None:
+        boundary = Kept(project["geometry"], project["area_m2"])
+        key = (project["account_id"], project["id"])
+        change = Difference(boundary.area_m2, 0)
+        moment = project["created_at"]
+        done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
+        entry_id = entries.insert(key, moment, boundary, author, change, **done)
+        return describe(None, (entry_id, boundary), change)
+    return None
+
+
+def record_change(
+    project: Project, former: Kept | None, author: Author, ahead: Comparison | None = None
+) -> Recorded:
+    """Record the changed boundary of a project.
+
+    Args:
+        project: as it is now, written to the database.
+        former: the boundary that it had.
+        ahead: what was found out before the transaction.
+    """
+    closed = entries.close_present(project, former and former.text)
+    former_id = None if closed is None else closed.id
+    if former is not None and not (closed and is_entry_of(closed, former)):
+        if closed is not None:
+            entries.forget_text(project, closed.id)
+        former_id = _make_up_for(project, former)
+    recorded, change = _record_present(project, author, former, ahead)
+    before = None if former is None else (former_id, former)
+    stored_bytes = 0 if former is None else len(former.text.encode())
+    return Recorded(stored_bytes, describe(before, recorded, change))
+
+
+def record_change_by_sql(project: Project, reported: str | None, *, is_changed: bool) -> None:
+    """Record the boundary of a row where it is not that of the present entry.
+
+    Args:
+        reported: the text of the former boundary, as it was reported.
+        is_changed: whether the row's other columns say that the boundary was changed.
+    """
+    entry, boundary = entries.find_present(project), kept(project)
+    if entry is None:
+        if boundary is not None:
+            _record_present(project, _BY_SQL, None)
+        return
+    is_sure = entry.checksum is not None or not is_changed
+    if boundary is not None and is_sure and is_entry_of(entry, boundary):
+        return
+    is_former = reported is not None and entry.checksum == checksum(reported)
+    former = Kept(reported or "", entry.area_m2) if is_former else None
+    entries.close_present(project, former and former.text)
+    _record_present(project, _BY_SQL, former, change=None if former else UNKNOWN)
+
+
+def _make_up_for(project: Project, former: Kept) -> str:
+    """Record a boundary that had no entry until now, when it is replaced; nobody knows who set it,
+    nor when, if there are others. Returns the id of the entry."""
+    is_first = not entries.has_any(project)
+    return entries.insert(
+        (project.account_id, project.id),
+        project.created_at if is_first else project.updated_at,
+        former,
+        _NOBODY,
+        Difference(former.area_m2, 0) if is_first else UNKNOWN,
+        replaced_at=project.updated_at,
+        geometry=former.text,
+        stored_bytes=len(former.text.encode()),
+    )
+
+
+def _record_present(
+    project: Project,
+    author: Author,
+    former: Kept | None,
+    ahead: Comparison | None = None,
+    change: Difference | None = None,
+) -> tuple[Named | None, Difference]:
+    """Record the boundary that a project has now, if any. Returns it, and how it differs.
+
+    Args:
+        change: how it differs from the former one; None: to be found out.
+    """
+    shapes.drop_shapes(project)
+    boundary = kept(project)
+    if boundary is None:
+        return None, Difference(0, former.area_m2 if former else 0)
+    if change is None and former is not None:
+        change = compare_now(former.text, boundary.text, ahead)
+    change = change or Difference(boundary.area_m2, 0)
+    key, moment = (project.account_id, project.id), project.updated_at
+    done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
+    entry_id = entries.insert(key, moment, boundary, author, change, **done)
+    return (entry_id, boundary), change

@@ -1,0 +1,98 @@
+"""Present boundaries of all accounts that are not simplified yet: large ones, and those from before
+there were maps."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from sqlalchemy import bindparam, select, update
+
+from app.db.extensions import db
+from app.db.queries import connect
+from app.geometry.shapes import map_shapes
+from app.models import BoundaryEntry, Project
+from app.projects.boundary_history import shapes
+from app.usage.counters import note_new_shapes
+from app.values import clock
+
+_BATCH_ROWS: Final = 30  # each of them can have megabytes
+_BATCH_BYTES: Final = 4 * 1024 * 1024
+
+_IS_WAITING: Final = (
+    BoundaryEntry.replaced_at.is_(None),
+    BoundaryEntry.simplified_at.is_(None),
+)
+_NEXT: Final = (
+    select(
+        BoundaryEntry.account_id,
+        BoundaryEntry.project_id,
+        BoundaryEntry.id,
+        Project.area_m2,
+        Project.geometry,
+    )
+    .join(Project, Project.id == BoundaryEntry.project_id)
+    # It can have been moved to another account with SQL.
+    .where(Project.account_id == BoundaryEntry.account_id)
+    .where(*_IS_WAITING, BoundaryEntry.project_id > bindparam("after"))
+    .order_by(BoundaryEntry.project_id)
+    .limit(_BATCH_ROWS)
+)
+_LOCK: Final = select(Project.id).order_by(Project.id)
+_MARK: Final = update(BoundaryEntry).where(*_IS_WAITING).returning(BoundaryEntry.id)
+
+
+class _Simplified(NamedTuple):
+    """A boundary with its shapes; ``key`` has the ids of the account and the project."""
+
+    key: tuple[str, str]
+    entry_id: str
+    area_m2: int
+    shapes: dict[int, str]
+
+
+class Waiting:
+    """Goes through the boundaries once."""
+
+    def __init__(self) -> None:
+        self._after = ""  # a project's id
+
+    def read(self) -> list[_Simplified]:
+        """Simplify the next ones; none at the end."""
+        batch, size = list[_Simplified](), 0
+        with connect() as connection:
+            for found in connection.execute(_NEXT, {"after": self._after}):
+                account_id, project_id, entry_id, area_m2, text = found
+                made = {} if text is None else map_shapes(text)
+                key = (account_id, project_id)
+                batch.append(_Simplified(key, entry_id, area_m2 or 0, made))
+                self._after = project_id
+                size += len(text or "")
+                if size > _BATCH_BYTES:
+                    break
+        return batch
+
+    def write(self, batch: list[_Simplified]) -> int:
+        """Insert their shapes in the current transaction, but not of those that are being changed,
+        or have been meanwhile. Returns of how many."""
+        ids = [each.key[1] for each in batch]
+        free = _LOCK.where(Project.id.in_(ids)).with_for_update(skip_locked=True, key_share=True)
+        locked = set(db.session.scalars(free))
+        written = [each for each in batch if each.key[1] in locked and _mark(each)]
+        for each in written:
+            shapes.insert_shapes(each.key, each.area_m2, each.shapes)
+        note_new_shapes(each.key[0] for each in written)
+        return len(written)
+
+
+def _mark(simplified: _Simplified) -> bool:
+    """Note that the shapes of a boundary are made. False: it is no longer the present one."""
+    account_id, project_id = simplified.key
+    own = _MARK.where(
+        BoundaryEntry.account_id == account_id,
+        BoundaryEntry.project_id == project_id,
+        BoundaryEntry.id == simplified.entry_id,
+    )
+    marked = db.session.execute(
+        own.values(simplified_at=clock.now()), execution_options={"synchronize_session": False}
+    )
+    return marked.first() is not None

@@ -1,0 +1,43 @@
+"""/v1/projects/map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.api.blueprint import ApiBlueprint
+from app.auth.principal import Principal
+from app.http.kept_responses import kept_response
+from app.projects.map import service
+from app.projects.map.largest import Wanted
+from app.projects.map.schemas import MapQuerySchema, MapSchema
+
+bp = ApiBlueprint("maps", __name__, url_prefix="/v1", description="Projects as they are drawn.")
+
+
+@bp.operation(
+    "GET",
+    "/projects/map",
+    needs="projects:read",
+    of_some_projects=True,
+    query=MapQuerySchema,
+    gives=(200, MapSchema),
+    from_replica=True,
+)
+def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
+    """Get projects for a map.
+
+    A FeatureCollection of the largest projects in `bbox`, the largest first. Boundaries are
+    simplified to half a pixel of `zoom`; what is smaller than 2 pixels is a point. Archived
+    projects are included; `status=active` leaves them out.
+    """
+    zoom = values.pop("zoom")
+    wanted = Wanted(**values, within=principal.project_ids)
+    tag = service.map_tag(principal.account_id, wanted, zoom)
+
+    def make() -> Response:
+        drawn = service.draw_map(principal.account_id, wanted, zoom)
+        return Response(drawn, content_type=MapSchema.content_type)
+
+    return kept_response(tag, MapSchema.content_type, make)

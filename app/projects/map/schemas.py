@@ -1,0 +1,96 @@
+"""The query of a map, and its FeatureCollection."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from marshmallow import fields, validate
+
+from app.api.fields import BoundingBox, SearchText
+from app.api.openapi.geojson import GEOJSON
+from app.api.openapi.schemas import OutputSchema
+from app.policy.bounds import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
+from app.values.fields import Choice, QueryInteger, QuerySchema
+
+_SHAPE: Final[dict[str, Any]] = {
+    "description": "For drawing only: simplified, perhaps not valid.",
+    "oneOf": [
+        {"$ref": f"#/components/schemas/{kind}"} for kind in ("Point", "Polygon", "MultiPolygon")
+    ],
+}
+_EXAMPLE: Final = {
+    "type": "Feature",
+    "id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+    "geometry": {
+        "type": "Polygon",
+        "coordinates": [[[8.2, 48.5], [8.3, 48.5], [8.3, 48.6], [8.2, 48.5]]],
+    },
+    "properties": {
+        "id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+        "name": "Upper Valley",
+        "status": "active",
+        "area_hectares": 4098.4125,
+    },
+}
+
+
+class MapQuerySchema(QuerySchema):
+    """Which part of the world, and how large it is drawn."""
+
+    bbox = BoundingBox()
+    zoom = QueryInteger(
+        low=0,
+        high=MAP_ZOOM,
+        required=True,
+        metadata={
+            "description": "Zoom of the map, on which the world is a square of "
+            "256 · 2^`zoom` pixels (Web Mercator).",
+            "examples": [8],
+        },
+    )
+    status = fields.String(
+        validate=validate.OneOf(PROJECT_STATUSES),
+        metadata={"description": "Only projects with exactly this `status`."},
+    )
+    search = SearchText("the name or the description")
+
+
+class MapPropertiesSchema(OutputSchema):
+    """What a map says of a project."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    status = Choice("ProjectStatus", PROJECT_STATUSES, required=True)
+    area_hectares = fields.Float(required=True)
+
+
+class MapFeatureSchema(OutputSchema):
+    """A project on a map."""
+
+    example: ClassVar = _EXAMPLE
+
+    type = fields.String(required=True, metadata={"const": "Feature"})
+    id = fields.String(required=True)
+    geometry = fields.Raw(required=True, metadata=_SHAPE)
+    properties = fields.Nested(MapPropertiesSchema, required=True)
+
+
+def _count(description: str) -> fields.Integer:
+    return fields.Integer(required=True, metadata={"minimum": 0, "description": description})
+
+
+class MapSchema(OutputSchema):
+    """A GeoJSON FeatureCollection (RFC 7946) of the largest projects, the largest first."""
+
+    content_type: ClassVar = GEOJSON
+    example: ClassVar = {
+        "type": "FeatureCollection",
+        "features": [_EXAMPLE],
+        "numberMatched": 1,
+        "numberReturned": 1,
+    }
+
+    type = fields.String(required=True, metadata={"const": "FeatureCollection"})
+    features = fields.List(fields.Nested(MapFeatureSchema), required=True)
+    numberMatched = _count("How many projects lie in `bbox`.")
+    numberReturned = _count(f"How many of them are here, at most {MAP_FEATURES:,}.")

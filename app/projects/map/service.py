@@ -1,0 +1,58 @@
+"""A map of an account's projects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.geometry import Bounds
+from app.geometry.shapes import level_of, pixels, point_shape
+from app.http.etags import entity_tag
+from app.policy.bounds import MAP_LEAST_PIXELS
+from app.projects.map.largest import Wanted, find_largest
+from app.projects.map.reading import read_shapes
+from app.projects.reading import version_of_projects
+from app.values.strict_json import Fragment, dumps
+
+
+def map_tag(account_id: str, wanted: Wanted, zoom: int) -> str:
+    """The weak entity tag of a map, without reading it."""
+    seen = (version_of_projects(account_id), wanted, zoom)
+    return f"W/{entity_tag([repr(seen).encode()])}"
+
+
+def draw_map(account_id: str, wanted: Wanted, zoom: int) -> bytes:
+    """The map as the text of a GeoJSON FeatureCollection.
+
+    Raises:
+        ServiceUnavailable: it is large, and too many others are before this request.
+    """
+    rows, matched = find_largest(account_id, wanted)
+    drawn = [row for row in rows if pixels(_box(row), zoom) >= MAP_LEAST_PIXELS]
+    shapes = read_shapes(account_id, drawn, level_of(zoom))
+    features = [_feature(row, shapes.get(row.row), zoom) for row in rows]
+    return dumps(
+        {
+            "type": "FeatureCollection",
+            "features": features,
+            "numberMatched": matched,
+            "numberReturned": len(features),
+        }
+    )
+
+
+def _box(row: Any) -> Bounds:
+    return Bounds(row.west, row.south, row.east, row.north)
+
+
+def _feature(row: Any, shape: str | None, zoom: int) -> dict[str, Any]:
+    return {
+        "type": "Feature",
+        "id": row.id,
+        "geometry": Fragment(shape or point_shape(_box(row), zoom)),
+        "properties": {
+            "id": row.id,
+            "name": row.name,
+            "status": row.status,
+            "area_hectares": row.area_m2 / 10_000,
+        },
+    }

@@ -1,1 +1,0 @@
-"""The second factor: authenticator apps, passkeys, recovery codes, and asking for them."""

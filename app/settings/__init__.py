@@ -1,0 +1,1 @@
+"""How the text of a setting becomes its value. ``config.py`` has the settings."""

@@ -1,0 +1,141 @@
+"""How the text of ``MAIL_URL`` and of ``MAIL_FROM`` becomes their value.
+
+Each reader raises ``ValueError`` with a message that continues the name of the setting, as those of
+``app.settings.values`` do.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+from app.settings.values import file, one_of
+
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_LOCAL_PART = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}")
+_SENDER = re.compile(r"(?:(?P<name>[^<>]*?) *<)?(?P<address>[^<> ]+?)(?(name)>)")
+_SENDER_LENGTH = 64  # characters of the name
+
+
+@dataclass(frozen=True, slots=True)
+class MailServer:
+    """The server that sends mails. ``starttls`` is ``offered``, ``required`` or ``never``."""
+
+    host: str
+    port: int
+    is_tls: bool  # from the first byte on
+    starttls: str
+    user: str = field(repr=False)  # empty: no login
+    password: str = field(repr=False)
+    ca: Path | None  # trusted certificates; None: those of the system
+
+
+class Sender(NamedTuple):
+    """The sender of mails; the name may be empty."""
+
+    name: str
+    address: str
+
+
+def mail_server(value: str) -> MailServer | None:
+    """``smtp://`` or ``smtps://``, with a user and a password if the server requires them."""
+    if not value:
+        return None
+    found = _mail_url(value)
+    user, password = _decoded(found.username), _decoded(found.password)
+    if bool(user) != bool(password):
+        raise ValueError("must have a user and a password, or neither")
+    starttls, ca = _mail_options(found.query, is_tls=found.scheme == "smtps")
+    host = found.hostname or ""
+    if user and found.scheme == "smtp" and not is_loopback(host):
+        if starttls == "never":
+            raise ValueError("must not have starttls=never: the password would be sent unencrypted")
+        starttls = "required"
+    port = found.port or (465 if found.scheme == "smtps" else 587 if user else 25)
+    return MailServer(host, port, found.scheme == "smtps", starttls, user, password, ca)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def sender(value: str) -> Sender:
+    """An address, or a name with an address in angle brackets."""
+    found = _SENDER.fullmatch(value)
+    name = (found["name"] or "").strip('" ') if found else ""
+    local, _, host = found["address"].rpartition("@") if found else ("", "", "")
+    is_name = name.isprintable() and len(name) <= _SENDER_LENGTH and not set(name) & set('"\\')
+    if not (_LOCAL_PART.fullmatch(local) and _HOST.fullmatch(host) and is_name) or "=?" in name:
+        raise ValueError(
+            "must be an address such as canopy@example.org, or one with a name of at most "
+            f"{_SENDER_LENGTH} characters, such as Canopy <canopy@example.org>"
+        )
+    return Sender(name, f"{local}@{host}")
+
+
+def email(value: str) -> str | None:
+    """An email address without a name, or nothing."""
+    if value and sender(value) != ("", value):
+        raise ValueError("must be an address such as help@example.org, without a name")
+    return value or None
+
+
+def _mail_url(value: str) -> SplitResult:
+    try:
+        found = urlsplit(value)
+        host = f"[{found.hostname}]" if ":" in (found.hostname or "") else found.hostname or ""
+        is_right = (
+            found.scheme in ("smtp", "smtps")
+            and _HOST.fullmatch(host)
+            and found.port != 0
+            and found.path in ("", "/")
+            and not found.fragment
+        )
+    except ValueError:
+        is_right = False
+    if not is_right:
+        raise ValueError(
+            "must be a URL such as smtp://localhost or smtps://user:password@mail.example.org, "
+            "without a path; percent-encode special characters in user and password"
+        )
+    return found
+
+
+def _decoded(value: str | None) -> str:
+    """A user or a password in ASCII; the library for SMTP cannot send other characters."""
+    try:
+        text = unquote(value or "", errors="strict")
+    except UnicodeDecodeError:
+        text = "\n"
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("must have a user and a password of printable ASCII characters")
+    return text
+
+
+def _mail_options(query: str, *, is_tls: bool) -> tuple[str, Path | None]:
+    """``starttls`` and ``ca``."""
+    try:
+        options = parse_qs(query, strict_parsing=True) if query else {}
+        starttls = _only(options.pop("starttls", ["offered"]))
+        ca = _only(options.pop("ca", [""]))
+        if options or (is_tls and starttls != "offered"):
+            raise ValueError
+        return one_of("offered", "required", "never")(starttls), file(ca)
+    except ValueError:
+        raise ValueError(
+            "may end with ?starttls=required or ?starttls=never if it begins with smtp:, and "
+            "with ?ca= and the path of an existing certificate file; join two options with &"
+        ) from None
+
+
+def _only(values: list[str]) -> str:
+    (value,) = values
+    return value

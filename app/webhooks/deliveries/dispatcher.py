@@ -1,0 +1,261 @@
+"""The main loop of the delivery job: claims what is due, has it sent, and records the outcomes.
+
+This thread alone queries the database and decides; the pool's threads only send. The database says
+what is due. Wake signals and outcomes only say that it is worth looking.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import Final
+
+from sqlalchemy.exc import SQLAlchemyError
+from ulid import ULID
+
+from app.db.engines import is_outage
+from app.outbound import Egress
+from app.policy.deliveries import (
+    ATTEMPT_SECONDS,
+    LINGER_SECONDS,
+    QUEUED_SECONDS,
+    RUN_SECONDS,
+    SWEEP_SECONDS,
+)
+from app.values import clock
+from app.webhooks.deliveries import leases
+from app.webhooks.deliveries.due import DueScan
+from app.webhooks.deliveries.metrics import record_metrics
+from app.webhooks.deliveries.outcomes import record_outcomes, unrecorded
+from app.webhooks.deliveries.scheduler import FairScheduler
+from app.webhooks.deliveries.sender_pool import SenderPool
+from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
+
+log = logging.getLogger(__name__)
+
+Transaction = Callable[[], AbstractContextManager[None]]
+
+_BATCH: Final = 128  # outcomes recorded at once
+_BATCH_SECONDS: Final = 0.05  # from the first outcome of a batch to its recording, at most
+_SCAN_INTERVAL: Final = 0.005  # seconds, at least, however many signals come
+_QUEUED_SCAN_INTERVAL: Final = 1.0  # at most, while claimed deliveries wait for their turn
+_OUTAGE_PAUSE: Final = 0.5  # seconds, while the database is unavailable
+_WAIT_SECONDS: Final = 0.5  # at most, until it checks whether to stop
+_WAIT_AT_END: Final = 0.05
+_END_SECONDS: Final = ATTEMPT_SECONDS + 1.0  # for the requests in flight, when asked to stop
+
+
+class Dispatcher:
+    """One run of the delivery job.
+
+    Args:
+        transaction: a context whose statements are one transaction, committed at its end.
+        is_stopping: whether the worker was asked to stop.
+    """
+
+    def __init__(
+        self, egress: Egress, transaction: Transaction, is_stopping: Callable[[], bool]
+    ) -> None:
+        self.delivered = 0
+        self._transaction = transaction
+        self._is_stopping = is_stopping
+        self._run_id = str(ULID()).lower()
+        self._inbox: SimpleQueue[Outcome | None] = SimpleQueue()  # None: something may be due
+        self._pool = SenderPool(egress, self._inbox.put)
+        self._scheduler = FairScheduler()
+        self._scan = DueScan(self._run_id, self._scheduler)
+        self._must_scan = True
+        self._scanned_at = -_SCAN_INTERVAL
+        self._sent: set[str] = set()  # deliveries that are in flight or not recorded yet
+        self._outcomes: list[Outcome] = []  # not recorded yet
+        self._may_be_recorded = False  # whether the commit that failed last may have succeeded
+        self._outage_until = 0.0  # when the database is tried again
+
+    @property
+    def may_have_more(self) -> bool:
+        """Whether something may be due that was left."""
+        return self._must_scan
+
+    def notify(self) -> None:
+        """Say that something may be due. Any thread may call this."""
+        self._inbox.put(None)
+
+    def run(self, *, linger: float = LINGER_SECONDS) -> int:
+        """Deliver until nothing was due for ``linger`` seconds; with 0, do not wait for what is due
+        later. Returns how many deliveries succeeded."""
+        began = busy = monotonic()
+        try:
+            while not self._is_stopping() and monotonic() - began < RUN_SECONDS:
+                if self._work():
+                    busy = monotonic()
+                elif monotonic() - busy >= linger and not self._is_due_soon(linger):
+                    break
+                self._wait(self._wait_timeout(busy + linger))
+        finally:  # a run that failed has requests in flight, too
+            self._shut_down()
+        return self.delivered
+
+    def _work(self) -> bool:
+        """One round. Returns whether there is anything to do."""
+        if monotonic() >= self._outage_until:
+            try:
+                self._record_if_due()
+                self._scan_if_due()
+            except SQLAlchemyError as error:
+                self._on_outage(error)
+        self._send()
+        scheduler = self._scheduler
+        return bool(self._must_scan or scheduler.in_flight or scheduler.queued or self._outcomes)
+
+    def _wait(self, seconds: float) -> None:
+        """Wait for a message, and process all that have come."""
+        try:
+            message = self._inbox.get(timeout=max(0.0, seconds))
+            while True:
+                if message is None:
+                    self._must_scan = True
+                else:
+                    self._on_outcome(message)
+                message = self._inbox.get_nowait()
+        except Empty:
+            return
+
+    def _on_outcome(self, outcome: Outcome) -> None:
+        self._outcomes.append(outcome)
+        self._must_scan |= self._scheduler.on_outcome(outcome)
+        self._must_scan |= self._scan.is_over_budget and self._scheduler.queued == 0
+        self._send()
+
+    def _send(self) -> None:
+        """Begin every request that may begin."""
+        for queue, delivery in self._scheduler.begin_next():
+            self._sent.add(delivery.id)
+            self._pool.send(delivery, queue.destination)
+
+    def _wait_timeout(self, ends_at: float) -> float:
+        """How many seconds to wait for a message.
+
+        Args:
+            ends_at: when the run ends if there is nothing more to do.
+        """
+        now = monotonic()
+        moments = [now + _WAIT_SECONDS]
+        if self._outcomes:
+            moments.append(now + self._batch_seconds_left())
+        elif not self._scheduler.in_flight:
+            moments.append(ends_at)
+        if self._must_scan:
+            moments.append(self._scanned_at + _SCAN_INTERVAL)
+        elif self._scan.next_due is not None:
+            seconds = (self._scan.next_due - clock.now()).total_seconds()
+            moments.append(max(now + seconds, self._scanned_at + _SCAN_INTERVAL))
+        return max(min(moments), self._outage_until) - now
+
+    def _is_due_soon(self, linger: float) -> bool:
+        """Whether something will be due before the next periodic job runs."""
+        soon = timedelta(seconds=SWEEP_SECONDS + 1 if linger else 0)
+        return self._scan.next_due is not None and self._scan.next_due <= clock.now() + soon
+
+    def _record_if_due(self) -> None:
+        if self._outcomes and (
+            len(self._outcomes) >= _BATCH
+            or self._batch_seconds_left() <= 0
+            or not self._scheduler.in_flight
+        ):
+            self._record()
+
+    def _batch_seconds_left(self) -> float:
+        """Until the outcomes are recorded. An outcome may have waited here while this thread had
+        something else to do; a clock that was set back does not make it wait for longer."""
+        return _BATCH_SECONDS - abs((clock.now() - self._outcomes[0].ended_at).total_seconds())
+
+    def _record(self) -> None:
+        try:
+            with self._transaction():
+                missing = unrecorded(self._outcomes) if self._may_be_recorded else self._outcomes
+                self._must_scan |= record_outcomes(self._run_id, missing)
+        except Exception as error:
+            self._may_be_recorded = True
+            if is_outage(error):
+                raise
+            log.exception("cannot record %d attempts at once", len(self._outcomes))
+            self._record_by_webhook()
+        self._may_be_recorded = False
+        record_metrics(self._outcomes)
+        self._scan.expect_retries(self._outcomes)
+        self.delivered += sum(outcome.error is None for outcome in self._outcomes)
+        self._sent.difference_update(outcome.delivery.id for outcome in self._outcomes)
+        self._outcomes = []
+
+    def _record_by_webhook(self) -> None:
+        """Record webhook by webhook, so that what cannot be recorded affects no other webhook. It
+        is sent again when its lease expires."""
+        by_webhook: defaultdict[str, list[Outcome]] = defaultdict(list)
+        for outcome in self._outcomes:
+            by_webhook[outcome.delivery.webhook_id].append(outcome)
+        for webhook_id, outcomes in by_webhook.items():
+            try:
+                with self._transaction():
+                    self._must_scan |= record_outcomes(self._run_id, unrecorded(outcomes))
+            except Exception as error:
+                if is_outage(error):
+                    raise
+                log.exception("cannot record attempts for webhook %s", webhook_id)
+
+    def _scan_if_due(self) -> None:
+        """Claim what is due, if there may be something and the last scan is long enough ago."""
+        now = clock.now()
+        is_due = self._scan.next_due is not None and self._scan.next_due <= now
+        if self._scheduler.queued:  # what has waited for too long is released
+            is_due |= monotonic() - self._scanned_at >= _QUEUED_SCAN_INTERVAL
+        if not (self._must_scan or is_due) or monotonic() - self._scanned_at < _SCAN_INTERVAL:
+            return
+        expired_at = monotonic() - QUEUED_SECONDS
+        self._release(self._scheduler.remove_unsent(claimed_before=expired_at))
+        self._scanned_at = monotonic()
+        numbers = self._scan.find(now)
+        if numbers or self._scan.has_canceled:
+            with self._transaction():
+                self._scan.cancel()
+                claimed = self._scan.claim(numbers, clock.now())  # the lease begins now
+            # Not before the claim is committed. Where a lease expired too early, it has a new one.
+            self._scheduler.enqueue(each for each in claimed if each.id not in self._sent)
+        self._must_scan = self._scan.is_unfinished
+        if not self._must_scan:  # not for each part of a round: it looks at all webhooks
+            self._scheduler.forget_idle()
+
+    def _release(self, deliveries: list[ClaimedDelivery]) -> None:
+        if deliveries:
+            with self._transaction():
+                leases.release(self._run_id, deliveries)
+
+    def _shut_down(self) -> None:
+        """Release what has not begun, and wait for the requests in flight."""
+        deadline = monotonic() + _END_SECONDS
+        queued = self._scheduler.remove_unsent(claimed_before=monotonic())
+        self._must_scan |= bool(queued)
+        try:
+            self._release(queued)
+        except SQLAlchemyError as error:  # they are due again when their leases expire
+            log.warning("cannot release what was claimed: %s", type(error).__name__)
+        while (self._scheduler.in_flight or self._outcomes) and monotonic() < deadline:
+            self._wait(_WAIT_AT_END)
+            try:
+                if monotonic() >= self._outage_until:
+                    self._record_if_due()
+            except SQLAlchemyError as error:
+                self._on_outage(error)
+        self._pool.close()
+
+    def _on_outage(self, error: SQLAlchemyError) -> None:
+        """Try the database again after a pause. Raises what is not an outage."""
+        if not is_outage(error):
+            raise error
+        if monotonic() - self._outage_until > _OUTAGE_PAUSE:
+            log.warning("database unavailable, deliveries retry: %s", type(error).__name__)
+        self._outage_until = monotonic() + _OUTAGE_PAUSE

@@ -1,0 +1,194 @@
+"""The health of webhooks in the database: when one is disabled, and the mails about that."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, cast
+
+from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
+
+from app.audit import entries
+from app.auth.memberships import members_in_roles
+from app.db.column_types import Timestamp
+from app.db.extensions import db
+from app.mail.service import queue_mail
+from app.models import Webhook
+from app.policy.deliveries import DISABLED_AFTER, WARNED_AFTER
+from app.policy.permissions import ROLES
+from app.security.masking import masked_url
+from app.values import clock
+from app.values.clock import describe_duration, format_optional_time
+from app.webhooks.deliveries.cancellation import end_replays
+from app.webhooks.deliveries.types import Outcome
+
+log = logging.getLogger(__name__)
+
+FAILING: Final = "webhook_failing"  # kinds of mails
+DISABLED: Final = "webhook_disabled"
+
+_WEBHOOKS = cast("Table", Webhook.__table__)
+_CHANGED_COLUMNS: Final = tuple(
+    _WEBHOOKS.c[name] for name in ("id", "account_id", "url", "disabled_reason", "failing_since")
+)
+_SUCCESS_AT: Final = bindparam("success_at", type_=Timestamp)
+_FAILED_AT: Final = bindparam("failed_at", type_=Timestamp)
+# An attempt that ended before a 410 may be recorded after it.
+_CLEARS = and_(bindparam("has_success"), func.coalesce(_WEBHOOKS.c.disabled_reason, "") != "gone")
+_RECORD = (
+    update(_WEBHOOKS)
+    .where(_WEBHOOKS.c.id == bindparam("webhook"), _WEBHOOKS.c.url == bindparam("called"))
+    .values(
+        last_success_at=func.coalesce(_SUCCESS_AT, _WEBHOOKS.c.last_success_at),
+        consecutive_failures=case(
+            (bindparam("has_success"), bindparam("failures")),
+            else_=_WEBHOOKS.c.consecutive_failures + bindparam("failures"),
+        ),
+        failing_since=case(
+            (_CLEARS, _FAILED_AT),
+            else_=func.coalesce(_WEBHOOKS.c.failing_since, _FAILED_AT),
+        ),
+        warned_at=case((bindparam("has_success"), None), else_=_WEBHOOKS.c.warned_at),
+    )
+)
+_URL_SHOWN: Final = 300  # characters; lines of a mail are limited
+_ADMIN_ROLES: Final = tuple(role for role, held in ROLES.items() if "admin" in held)
+
+Target = tuple[str, str]  # a webhook, and the URL that was called
+
+
+@dataclass(slots=True)
+class Streak:
+    """What consecutive attempts mean for a webhook."""
+
+    success_at: datetime | None = None  # the last one
+    failures: int = 0  # after it
+    failed_at: datetime | None = None  # the first of them
+    is_gone: bool = False
+
+    def add(self, outcome: Outcome) -> None:
+        if self.is_gone:  # attempts that ended later may have begun before
+            return
+        if outcome.error is None:
+            self.success_at, self.failures, self.failed_at = outcome.ended_at, 0, None
+        else:
+            self.failures += 1
+            self.failed_at = self.failed_at or outcome.ended_at
+            self.is_gone = outcome.is_gone
+
+
+def record_health(outcomes: Iterable[Outcome]) -> bool:
+    """Update webhooks after attempts, and disable those that have failed for long or are gone.
+    An attempt at a URL that the webhook no longer has says nothing about it.
+
+    Returns whether any was disabled.
+    """
+    streaks: defaultdict[Target, Streak] = defaultdict(Streak)
+    for outcome in outcomes:
+        streaks[outcome.delivery.webhook_id, outcome.url].add(outcome)
+    rows = [
+        {
+            "webhook": webhook_id,
+            "called": url,
+            "success_at": streak.success_at,
+            "has_success": streak.success_at is not None,
+            "failures": streak.failures,
+            "failed_at": streak.failed_at,
+        }
+        for (webhook_id, url), streak in sorted(streaks.items(), key=lambda item: item[0])
+    ]  # in a fixed order, so that two workers do not deadlock
+    if rows:
+        db.session.connection().execute(_RECORD, rows)
+    failing = {target: streak for target, streak in streaks.items() if streak.failed_at}
+    return bool(failing) and _disable_or_warn(failing)
+
+
+def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
+    """Disable webhooks that are gone or have failed for long; warn a day before."""
+    moment = max(streak.failed_at for streak in failing.values() if streak.failed_at)
+    gone = [target for target, streak in failing.items() if streak.is_gone]
+    long_ago = _WEBHOOKS.c.failing_since <= moment - DISABLED_AFTER
+    warned = _WEBHOOKS.c.warned_at <= moment - (DISABLED_AFTER - WARNED_AFTER)
+    disabled: list[Any] = []
+    for reason, targets, condition in (
+        ("gone", gone, true()),
+        ("failing", failing, long_ago & warned),
+    ):
+        values = {
+            "enabled": False,
+            "disabled_reason": reason,
+            "canceled_at": moment,
+            "updated_at": moment,
+        }
+        disabled += _change(targets, condition, values)
+    for row in disabled:
+        log.warning("webhook %s is disabled: %s", row.id, row.disabled_reason)
+        _enter(row)
+        end_replays(row.account_id, row.id)
+        _mail(DISABLED, row)
+    soon = _WEBHOOKS.c.failing_since <= moment - WARNED_AFTER
+    for row in _change(failing, _WEBHOOKS.c.warned_at.is_(None) & soon, {"warned_at": moment}):
+        _mail(FAILING, row)
+    return bool(disabled)
+
+
+def _enter(row: Any) -> None:
+    """Enter into the audit log that a webhook was disabled."""
+    changes = entries.created({"reason": row.disabled_reason})
+    target = entries.Target("webhook", row.id, masked_url(row.url))
+    entries.record("webhook.disabled", target, account_id=row.account_id, changes=changes)
+
+
+def _change(targets: Iterable[Target], condition: Any, values: Mapping[str, Any]) -> Sequence[Any]:
+    """Change those of the webhooks that are enabled and meet the condition. Returns their rows."""
+    if not targets:
+        return ()
+    changing = (
+        update(_WEBHOOKS)
+        .where(
+            tuple_(_WEBHOOKS.c.id, _WEBHOOKS.c.url).in_(sorted(targets)),
+            _WEBHOOKS.c.enabled,
+            condition,
+        )
+        .values(values)
+        .returning(*_CHANGED_COLUMNS)
+    )
+    return db.session.connection().execute(changing).all()
+
+
+def _mail(kind: str, row: Any) -> None:
+    values = {"url": row.url, "reason": row.disabled_reason, "failing_since": row.failing_since}
+    mail_admins(row.account_id, kind, row.id, values)
+
+
+def mail_admins(account_id: str, kind: str, webhook_id: str, values: Mapping[str, Any]) -> None:
+    """Queue a mail to everybody who may change the account's webhooks, in the current transaction.
+    Each person gets one mail of a kind about a webhook a day.
+
+    Args:
+        kind: ``webhook_failing`` or ``webhook_disabled``.
+        values: of the webhook: ``url``, ``failing_since`` and, when it is disabled, ``reason``.
+    """
+    since: datetime = values["failing_since"] or clock.now()
+    url: str = values["url"]
+    shared = {
+        "url": url if len(url) <= _URL_SHOWN else f"{url[:_URL_SHOWN]}…",
+        "webhook_id": webhook_id,
+        "reason": values.get("reason"),
+        "since": format_optional_time(since),
+        "life": describe_duration(DISABLED_AFTER),
+        "disabled_at": format_optional_time(_disabled_at(since)),
+        "path": f"/v1/webhooks/{webhook_id}",
+    }
+    occasion = f"{kind}:{account_id}:{webhook_id}:{clock.now():%Y-%m-%d}"
+    for person in members_in_roles(account_id, _ADMIN_ROLES):
+        own = {"name": person.name, "account_name": person.account_name}
+        queue_mail(kind, person.email, cause=f"{occasion}:{person.id}", values=shared | own)
+
+
+def _disabled_at(since: datetime) -> datetime:
+    """When a webhook is disabled unless a delivery succeeds: in a day at the earliest."""
+    return max(since + DISABLED_AFTER, clock.now() + (DISABLED_AFTER - WARNED_AFTER))

@@ -1,0 +1,85 @@
+"""The job that sends deliveries."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Final
+
+from flask import current_app
+from redis import Redis
+from redis.exceptions import RedisError
+
+from app.db.transactions import transaction
+from app.db.waiting import shorten_waits
+from app.events.outbox import NEW_DELIVERIES
+from app.jobs import shutdown
+from app.jobs.registry import Job
+from app.jobs.valkey import valkey
+from app.models import Delivery
+from app.outbound import Egress
+from app.policy.deliveries import LONGEST_WAITS, SWEEP_SECONDS
+from app.webhooks.deliveries.dispatcher import Dispatcher
+from config import Settings
+
+_SIGNAL_SECONDS: Final = 1.0  # that one wait for a signal lasts
+_OUTAGE_SECONDS: Final = 1.0  # between two scans while Valkey is down
+
+
+def deliver() -> int:
+    """Send what is due, and what becomes due meanwhile. Returns how many deliveries succeeded."""
+    valkey().attempt(NEW_DELIVERIES.begin)  # what is due is in the database, signal or not
+    with closing(open_egress(current_app.config["SETTINGS"])) as egress:
+        dispatcher = Dispatcher(egress, transaction, shutdown.is_requested)
+        with _forward_signals(dispatcher, valkey().client):
+            delivered = dispatcher.run()
+    if dispatcher.may_have_more:  # the run ended by its time limit
+        valkey().attempt(NEW_DELIVERIES.notify)
+    return delivered
+
+
+def open_egress(settings: Settings) -> Egress:
+    """The HTTP client for receivers."""
+    return Egress(
+        allowed_networks=settings.webhook_allowed_networks,
+        ca_bundle=settings.webhook_ca_bundle,
+    )
+
+
+@contextmanager
+def _forward_signals(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
+    """A thread that passes wake signals on to the dispatcher. It ends a moment later."""
+    ended = threading.Event()
+    thread = threading.Thread(
+        target=_listen, args=(dispatcher, client, ended), name="signals", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _listen(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> None:
+    """Notify the dispatcher of each signal; while Valkey is down, every second."""
+    while not ended.is_set():
+        try:
+            if NEW_DELIVERIES.wait(client, _SIGNAL_SECONDS):
+                dispatcher.notify()
+        except (RedisError, OSError):
+            ended.wait(_OUTAGE_SECONDS)
+            dispatcher.notify()
+
+
+def shorten_delivery_waits() -> int:
+    """Let no delivery wait for longer than the schedule says, after the clock was set back. Returns
+    how many did."""
+    with transaction():
+        return shorten_waits(Delivery, LONGEST_WAITS)
+
+
+JOBS: Final = (
+    Job(deliver, every_seconds=SWEEP_SECONDS, signal=NEW_DELIVERIES),
+    Job(shorten_delivery_waits, every_seconds=60),
+)

@@ -1,0 +1,216 @@
+"""Finding what is due, and leasing it to one worker.
+
+Claiming a delivery marks it with the run and moves its ``due_at`` on: other workers pass it over,
+and when a worker dies, its deliveries are due again once their leases expire. So several workers
+share one database. Statements are about all accounts: this is the service's own work.
+
+Nothing here commits. Each function is one short transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, cast
+
+from sqlalchemy import (
+    ARRAY,
+    Boolean,
+    ColumnClause,
+    Integer,
+    Table,
+    Text,
+    bindparam,
+    column,
+    text,
+    update,
+)
+from sqlalchemy.sql.expression import TextualSelect
+
+from app.db.column_types import Timestamp
+from app.db.extensions import db
+from app.db.queries import connect
+from app.models import Delivery
+from app.policy.deliveries import LEASE
+from app.webhooks.deliveries.types import ClaimedDelivery, PendingWebhook
+
+_DELIVERIES = cast("Table", Delivery.__table__)
+_WEBHOOKS_AT_ONCE: Final = 200  # that one scan finds, and one claim is about
+
+# Steps from webhook to webhook along the index of pending deliveries, however many each has.
+_PENDING_WEBHOOKS = text(
+    """
+    WITH RECURSIVE pending(webhook_id, step) AS (
+        SELECT (SELECT webhook_id FROM deliveries
+                WHERE due_at IS NOT NULL AND webhook_id > :after
+                ORDER BY webhook_id LIMIT 1), 1
+        UNION ALL
+        SELECT (SELECT webhook_id FROM deliveries
+                WHERE due_at IS NOT NULL AND webhook_id > pending.webhook_id
+                ORDER BY webhook_id LIMIT 1), step + 1
+        FROM pending WHERE webhook_id IS NOT NULL AND step < :most
+    )
+    SELECT webhooks.id AS webhook_id, account_id, url, enabled, sealed_secret,
+        sealed_former_secret, former_secret_until, last_success_at, consecutive_failures,
+        canceled_at,
+        (SELECT due_at FROM deliveries WHERE webhook_id = webhooks.id AND due_at IS NOT NULL
+         ORDER BY due_at LIMIT 1) AS due_at
+    FROM pending JOIN webhooks ON webhooks.id = pending.webhook_id ORDER BY pending.step
+    """
+).columns(
+    column("webhook_id"),
+    column("account_id"),
+    column("url"),
+    column("enabled", Boolean),
+    column("sealed_secret"),
+    column("sealed_former_secret"),
+    column("former_secret_until", Timestamp),
+    column("last_success_at", Timestamp),
+    column("consecutive_failures"),
+    column("canceled_at", Timestamp),
+    column("due_at", Timestamp),
+)
+_CLAIMED_COLUMNS: Final[tuple[ColumnClause[Any], ...]] = (
+    column("id"),
+    column("account_id"),
+    column("webhook_id"),
+    column("event_id"),
+    column("event_type"),
+    column("event_created_at", Timestamp),
+    column("body"),
+    column("cause"),
+    column("attempts", Integer),
+    column("due_at", Timestamp),
+    column("created_at", Timestamp),
+)
+_CLAIM_ON_POSTGRESQL = (
+    text(
+        """
+    WITH picked AS (
+        SELECT due.id, due.due_at
+        FROM unnest(:webhook_ids, :numbers) AS wanted(webhook_id, number)
+        CROSS JOIN LATERAL (
+            SELECT id, due_at FROM deliveries
+            WHERE deliveries.webhook_id = wanted.webhook_id AND due_at <= :now
+            ORDER BY due_at LIMIT wanted.number FOR UPDATE SKIP LOCKED
+        ) AS due
+    ), claimed AS (
+        UPDATE deliveries SET due_at = :until, claim = :claim
+        FROM picked WHERE deliveries.id = picked.id
+        RETURNING deliveries.id, account_id, webhook_id, event_id, cause, attempts,
+            picked.due_at, created_at
+    )
+    SELECT claimed.id, claimed.account_id, webhook_id, event_id, events.type AS event_type,
+        events.created_at AS event_created_at, body, cause, attempts, claimed.due_at,
+        claimed.created_at
+    FROM claimed JOIN events ON events.id = claimed.event_id
+    ORDER BY claimed.due_at, claimed.id
+    """
+    )
+    .bindparams(
+        bindparam("webhook_ids", type_=ARRAY(Text)),
+        bindparam("numbers", type_=ARRAY(Integer)),
+        bindparam("now", type_=Timestamp),
+        bindparam("until", type_=Timestamp),
+    )
+    .columns(*_CLAIMED_COLUMNS)
+)
+_LEASE_ON_SQLITE = (
+    update(_DELIVERIES)
+    .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
+    .values(due_at=bindparam("until"), claim=bindparam("run"))
+)
+_RELEASE = (
+    update(_DELIVERIES)
+    .where(_DELIVERIES.c.id == bindparam("delivery"), _DELIVERIES.c.claim == bindparam("run"))
+    .values(due_at=bindparam("due"), claim=None)
+)
+
+
+def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
+    """Webhooks with pending deliveries, due or not, in the order of their ids.
+
+    Args:
+        after: the id after which to begin.
+
+    Returns:
+        some of them, and the id after which to continue; "" when these were the last.
+    """
+    values = {"after": after, "most": _WEBHOOKS_AT_ONCE}
+    with connect() as connection:  # takes no lock
+        rows = [PendingWebhook(*row) for row in connection.execute(_PENDING_WEBHOOKS, values)]
+    return rows, rows[-1].webhook_id if len(rows) >= _WEBHOOKS_AT_ONCE else ""
+
+
+def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDelivery]:
+    """Claim deliveries that are due, the oldest first. No other run claims them within ``LEASE``.
+
+    Args:
+        numbers: how many to claim at most, by the id of the webhook.
+    """
+    if not numbers:
+        return []
+    if db.engine.dialect.name == "postgresql":
+        values = {"webhook_ids": list(numbers), "numbers": list(numbers.values())}
+        rows = db.session.execute(
+            _CLAIM_ON_POSTGRESQL,
+            {**values, "now": now, "until": now + LEASE, "claim": run_id},
+        ).all()
+    else:
+        rows = _claim_on_sqlite(run_id, numbers, now)
+    return [_claimed_delivery(row) for row in rows]
+
+
+def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
+    """End the leases of deliveries that were not begun: they are due as before."""
+    rows = [{"delivery": each.id, "run": run_id, "due": each.due_at} for each in deliveries]
+    if rows:
+        db.session.connection().execute(_RELEASE, rows)
+
+
+def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> Sequence[Any]:
+    """Two statements of one transaction, in which nobody else writes."""
+    values: dict[str, Any] = {"now": now}
+    for position, (webhook_id, number) in enumerate(numbers.items()):
+        values |= {f"w{position}": webhook_id, f"n{position}": number}
+    rows = db.session.execute(_select_on_sqlite(len(numbers)), values).all()
+    if rows:
+        leasing = {"ids": [row.id for row in rows], "until": now + LEASE, "run": run_id}
+        db.session.connection().execute(_LEASE_ON_SQLITE, leasing)
+    return rows
+
+
+def _select_on_sqlite(webhooks: int) -> TextualSelect:
+    """What is due for this number of webhooks."""
+    picked = " UNION ALL ".join(
+        f"SELECT * FROM (SELECT id FROM deliveries WHERE webhook_id = :w{n}"  # noqa: S608 - numbers
+        f" AND due_at <= :now ORDER BY due_at LIMIT :n{n})"
+        for n in range(webhooks)
+    )
+    return (
+        text(
+            "SELECT deliveries.id, deliveries.account_id, webhook_id, event_id,"  # noqa: S608
+            " events.type AS event_type, events.created_at AS event_created_at, body, cause,"
+            f" attempts, due_at, deliveries.created_at FROM ({picked}) AS picked"
+            " JOIN deliveries ON deliveries.id = picked.id"
+            " JOIN events ON events.id = deliveries.event_id ORDER BY due_at, deliveries.id"
+        )
+        .bindparams(bindparam("now", type_=Timestamp))
+        .columns(*_CLAIMED_COLUMNS)
+    )
+
+
+def _claimed_delivery(row: Any) -> ClaimedDelivery:
+    return ClaimedDelivery(
+        id=row.id,
+        account_id=row.account_id,
+        webhook_id=row.webhook_id,
+        event_id=row.event_id,
+        event_type=row.event_type,
+        event_created_at=row.event_created_at,
+        body=row.body,
+        cause=row.cause,
+        attempt=row.attempts + 1,
+        due_at=row.due_at,
+        created_at=row.created_at,
+    )

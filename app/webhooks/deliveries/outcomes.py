@@ -1,0 +1,135 @@
+"""Recording attempts: log entries, retries, and the health of webhooks, for many at once.
+
+Statements are about all accounts: this is the service's own work. Nothing here commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Table, bindparam, select, update
+
+from app.db.extensions import db
+from app.models import Delivery, DeliveryLog
+from app.policy.deliveries import RETRY_AFTER
+from app.values.ids import new_id
+from app.webhooks.deliveries.attempt_counts import add_to_counts
+from app.webhooks.deliveries.health import record_health
+from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
+
+_DELIVERIES = cast("Table", Delivery.__table__)
+_LOGS = cast("Table", DeliveryLog.__table__)
+
+_SUCCEEDED = (
+    update(_DELIVERIES)
+    .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
+    .values(state="succeeded", attempts=_DELIVERIES.c.attempts + 1, due_at=None, claim=None)
+)
+_FAILED = (
+    update(_DELIVERIES)
+    .where(_DELIVERIES.c.id == bindparam("delivery"), _DELIVERIES.c.claim == bindparam("run"))
+    .values(
+        state=bindparam("new_state"),
+        attempts=bindparam("made"),
+        due_at=bindparam("due"),
+        claim=None,
+    )
+)
+# Waits for a commit that is pending, as when PostgreSQL waits for a standby.
+_ATTEMPTS = (
+    select(_DELIVERIES.c.id, _DELIVERIES.c.attempts)
+    .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(_DELIVERIES.c.id)
+    .with_for_update()
+)
+
+
+class Retry(NamedTuple):
+    """What follows for a delivery whose attempt failed."""
+
+    delivery: ClaimedDelivery
+    state: str
+    due_at: datetime | None
+
+
+def record_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
+    """Record attempts in the current transaction. Returns whether a webhook was disabled, so that
+    its pending deliveries have to be canceled."""
+    if not outcomes:
+        return False
+    retries = {each.delivery.id: retry_of(each) for each in outcomes if each.error is not None}
+    write_logs([_log_row(each, retries.get(each.delivery.id)) for each in outcomes])
+    record_delivered(each.delivery for each in outcomes if each.error is None)
+    record_failed(run_id, retries.values())
+    was_disabled = record_health(each for each in outcomes if not each.is_internal_error)
+    add_to_counts(outcomes)
+    return was_disabled
+
+
+def unrecorded(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The attempts that are not recorded yet, after a commit whose result is unknown."""
+    ids = [outcome.delivery.id for outcome in outcomes]
+    rows = db.session.connection().execute(_ATTEMPTS, {"ids": ids})
+    recorded = {row.id: row.attempts for row in rows}
+    return [each for each in outcomes if recorded.get(each.delivery.id, 0) < each.delivery.attempt]
+
+
+def retry_of(outcome: Outcome) -> Retry:
+    """When to retry a failed attempt. A redelivery, a sixth attempt and a 410 are not retried."""
+    delivery = outcome.delivery
+    is_last = delivery.cause == "redelivery" or delivery.attempt > len(RETRY_AFTER)
+    if is_last or outcome.is_gone:
+        return Retry(delivery, "failed", None)
+    return Retry(delivery, "pending", outcome.ended_at + RETRY_AFTER[delivery.attempt - 1])
+
+
+def record_delivered(deliveries: Iterable[ClaimedDelivery]) -> None:
+    """These succeeded, even if another run has claimed them since."""
+    if ids := [delivery.id for delivery in deliveries]:
+        db.session.connection().execute(_SUCCEEDED, {"ids": ids})
+
+
+def record_failed(run_id: str, retries: Iterable[Retry]) -> None:
+    """These failed, unless another run has claimed them since."""
+    rows = [
+        {
+            "delivery": delivery.id,
+            "run": run_id,
+            "new_state": state,
+            "made": delivery.attempt,
+            "due": due_at,
+        }
+        for delivery, state, due_at in retries
+    ]
+    if rows:
+        db.session.connection().execute(_FAILED, rows)
+
+
+def write_logs(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert a log entry for each attempt."""
+    if rows:
+        db.session.connection().execute(_LOGS.insert(), list(rows))
+
+
+def _log_row(outcome: Outcome, retry: Retry | None) -> dict[str, Any]:
+    delivery = outcome.delivery
+    return {
+        "id": new_id("log"),
+        "account_id": delivery.account_id,
+        "webhook_id": delivery.webhook_id,
+        "delivery_id": delivery.id,
+        "event_id": delivery.event_id,
+        "event_type": delivery.event_type,
+        "cause": delivery.cause,
+        "attempt": delivery.attempt,
+        "status": "success" if outcome.error is None else "failed",
+        "response_code": outcome.status,
+        "response_time_ms": round(outcome.seconds * 1000),
+        "error": outcome.error,
+        "sent_at": outcome.sent_at,
+        "delivered_at": outcome.ended_at,
+        "next_retry_at": retry.due_at if retry else None,
+        **outcome.timing._asdict(),
+    }

@@ -1,0 +1,168 @@
+"""Which delivery is sent next: receivers take turns, and none gets more than its share.
+
+How many requests are in flight at once is limited three times: for each webhook, for each account,
+and for all receivers of one health.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
+from time import monotonic
+from typing import Final
+
+from app.policy.deliveries import FOR_FAILING, FOR_SLOW, FOR_UNKNOWN, PER_ACCOUNT, SENDERS
+from app.webhooks.deliveries.types import ClaimedDelivery, Outcome, PendingWebhook
+from app.webhooks.deliveries.webhook_queue import ReceiverHealth, WebhookQueue
+
+_LIMITS: Final = {
+    ReceiverHealth.HEALTHY: SENDERS,
+    ReceiverHealth.SLOW: FOR_SLOW,
+    ReceiverHealth.UNKNOWN: FOR_UNKNOWN,
+    ReceiverHealth.FAILING: FOR_FAILING,
+}
+_REMEMBERED_SECONDS: Final = 60.0  # the health of a receiver without pending deliveries
+
+
+class FairScheduler:
+    """The queues of all webhooks with pending deliveries, and whose turn it is."""
+
+    def __init__(self) -> None:
+        self.queued = 0  # deliveries that wait for their turn
+        self.in_flight = 0
+        self.share = SENDERS  # threads for each receiver that responds
+        self._queues: dict[str, WebhookQueue] = {}
+        # Those with claimed deliveries, and some that had: few, however many webhooks there are.
+        self._active: dict[str, WebhookQueue] = {}
+        # Those whose webhook may begin another request, by health.
+        self._turns: dict[ReceiverHealth, deque[WebhookQueue]] = {
+            health: deque() for health in ReceiverHealth
+        }
+        self._has_turn: set[WebhookQueue] = set()  # those in one of these deques
+        self._at_account_limit: defaultdict[str, deque[WebhookQueue]] = defaultdict(deque)
+        self._in_flight_by_account: Counter[str] = Counter()
+        self._in_flight_by_health: Counter[ReceiverHealth] = Counter()
+        self._sent_as: dict[str, ReceiverHealth] = {}  # by delivery in flight
+        self._surplus: list[ClaimedDelivery] = []  # of receivers that turned out to fail
+
+    @property
+    def active(self) -> Collection[WebhookQueue]:
+        """Every queue with claimed deliveries, and some that had."""
+        return self._active.values()
+
+    def get(self, webhook_id: str) -> WebhookQueue:
+        """The queue of a webhook. Raises KeyError."""
+        return self._queues[webhook_id]
+
+    def refresh(self, pending: PendingWebhook, now: datetime) -> WebhookQueue | None:
+        """Adopt what the database says of a webhook. Returns its queue, or None when nothing is due
+        and nothing claimed."""
+        queue = self._queues.get(pending.webhook_id)
+        if queue is None:
+            if pending.due_at > now:
+                return None
+            queue = self._queues[pending.webhook_id] = WebhookQueue(pending)
+        queue.refresh(pending, now)
+        return queue
+
+    def enqueue(self, deliveries: Iterable[ClaimedDelivery]) -> None:
+        """Add claimed deliveries; those of one webhook in the order in which they were due."""
+        changed = {}
+        self._active = {key: queue for key, queue in self._active.items() if queue.is_active}
+        for delivery in deliveries:
+            queue = changed[delivery.webhook_id] = self._queues[delivery.webhook_id]
+            queue.enqueue(delivery)
+            self.queued += 1
+        self._active |= changed
+        responding = sum(each.is_active and each.health.is_responding for each in self.active)
+        self.share = max(1, SENDERS // max(1, responding))
+        for queue in changed.values():
+            self._give_turn(queue)
+
+    def begin_next(self) -> Iterator[tuple[WebhookQueue, ClaimedDelivery]]:
+        """Deliveries to send now, webhooks in turn. What is yielded is in flight."""
+        kinds = [health for health, turns in self._turns.items() if turns]
+        while kinds and self.in_flight < SENDERS:
+            for health in tuple(kinds):
+                queue = self._next_queue(health) if self.in_flight < SENDERS else None
+                if queue is None:
+                    kinds.remove(health)
+                    continue
+                delivery = self._begin(queue)
+                self._give_turn(queue)
+                yield queue, delivery
+
+    def on_outcome(self, outcome: Outcome) -> bool:
+        """End an attempt. Returns whether more should be claimed for its webhook."""
+        queue = self._queues[outcome.delivery.webhook_id]
+        self._end(queue, outcome.delivery)
+        self._surplus += queue.on_outcome(outcome)
+        self._give_turn(queue)
+        return queue.has_more and queue.claimable(self.share) > 0
+
+    def remove_canceled(self) -> list[ClaimedDelivery]:
+        """Remove queued deliveries whose webhook was disabled or deleted, and return them."""
+        removed = [delivery for queue in self.active for delivery in queue.remove_canceled()]
+        self.queued -= len(removed)
+        return removed
+
+    def remove_unsent(self, *, claimed_before: float) -> list[ClaimedDelivery]:
+        """Remove deliveries that have been queued since then or longer, and what a receiver that
+        turned out to fail cannot use. Returns them, to be released in the database."""
+        removed, self._surplus = self._surplus, []
+        for queue in self.active:
+            removed += queue.remove_expired(claimed_before)
+            self._give_turn(queue)  # what is left may begin, where the first of it was too old
+        self.queued -= len(removed)
+        return removed
+
+    def forget_idle(self) -> None:
+        """Forget receivers for which nothing was due for a while."""
+        since = monotonic() - _REMEMBERED_SECONDS
+        for webhook_id, queue in list(self._queues.items()):
+            if not queue.is_active and queue.due_seen_at < since:
+                del self._queues[webhook_id]
+        self._in_flight_by_account = +self._in_flight_by_account
+
+    def _give_turn(self, queue: WebhookQueue) -> None:
+        """Give a webhook a turn, if it can use one and has none."""
+        if queue not in self._has_turn and queue.can_begin(self.share):
+            self._has_turn.add(queue)
+            self._turns[queue.health].append(queue)
+
+    def _next_queue(self, health: ReceiverHealth) -> WebhookQueue | None:
+        """The webhook of this health whose turn it is, or None when none may begin a request."""
+        turns = self._turns[health]
+        for _ in range(len(turns)):
+            if self._in_flight_by_health[health] >= _LIMITS[health]:
+                return None
+            queue = turns.popleft()
+            if queue.health is not health or not queue.can_begin(self.share):
+                self._has_turn.discard(queue)
+                self._give_turn(queue)  # its health may have changed since
+            elif self._in_flight_by_account[queue.account_id] < PER_ACCOUNT:
+                self._has_turn.discard(queue)
+                return queue
+            else:
+                self._at_account_limit[queue.account_id].append(queue)
+        return None
+
+    def _begin(self, queue: WebhookQueue) -> ClaimedDelivery:
+        delivery = queue.begin()
+        self.queued -= 1
+        self.in_flight += 1
+        self._in_flight_by_account[queue.account_id] += 1
+        self._in_flight_by_health[queue.health] += 1
+        self._sent_as[delivery.id] = queue.health
+        return delivery
+
+    def _end(self, queue: WebhookQueue, delivery: ClaimedDelivery) -> None:
+        self.in_flight -= 1
+        self._in_flight_by_account[queue.account_id] -= 1
+        self._in_flight_by_health[self._sent_as.pop(delivery.id)] -= 1
+        if waiting := self._at_account_limit.get(queue.account_id):
+            next_queue = waiting.popleft()
+            self._turns[next_queue.health].append(next_queue)
+            if not waiting:
+                del self._at_account_limit[queue.account_id]

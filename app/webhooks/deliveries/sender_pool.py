@@ -1,0 +1,87 @@
+"""The threads that send deliveries, one attempt at a time each."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from time import monotonic
+
+from app.outbound import Egress, EgressError, Timing
+from app.policy.deliveries import SENDERS
+from app.security.webhook_signing import request_headers, signatures
+from app.values import clock
+from app.webhooks.deliveries.types import (
+    GONE,
+    INTERNAL_ERROR,
+    ClaimedDelivery,
+    Destination,
+    Outcome,
+)
+
+log = logging.getLogger(__name__)
+
+
+class SenderPool:
+    """As many threads as are needed, up to ``SENDERS``.
+
+    Args:
+        on_outcome: called in the thread that sent, after each attempt.
+    """
+
+    def __init__(self, egress: Egress, on_outcome: Callable[[Outcome], None]) -> None:
+        self._egress = egress
+        self._on_outcome = on_outcome
+        self._work: SimpleQueue[tuple[ClaimedDelivery, Destination | None] | None] = SimpleQueue()
+        self._threads = 0
+        self._idle = threading.Semaphore(0)
+
+    def send(self, delivery: ClaimedDelivery, destination: Destination | None) -> None:
+        """Send a delivery once, as soon as a thread is free."""
+        if not self._idle.acquire(blocking=False) and self._threads < SENDERS:
+            self._threads += 1
+            threading.Thread(target=self._run, name="sender", daemon=True).start()
+        self._work.put((delivery, destination))
+
+    def close(self) -> None:
+        """End the threads, each after its current attempt."""
+        for _ in range(self._threads):
+            self._work.put(None)
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            self._on_outcome(attempt(self._egress, *work))
+            self._idle.release()
+
+
+def attempt(egress: Egress, delivery: ClaimedDelivery, destination: Destination | None) -> Outcome:
+    """Send a delivery once. Never raises: an error is part of the outcome."""
+    sent_at, started_at = clock.now(), monotonic()
+    status, timing, error = None, Timing(), None
+    if destination is None:
+        return Outcome(delivery, "", sent_at, sent_at, 0.0, timing, None, INTERNAL_ERROR)
+    try:
+        body = delivery.body.encode()
+        headers = request_headers(delivery.event_id, delivery.event_type, delivery.id, sent_at)
+        headers |= signatures(destination.secrets, delivery.event_id, sent_at, body)
+        status, timing = egress.post(destination.url, body, headers)
+        error = status_error(status)
+    except EgressError as failure:
+        timing, error = failure.timing, str(failure.reason)
+    except Exception:
+        log.exception("attempt of delivery %s failed", delivery.id)
+        error = INTERNAL_ERROR
+    seconds = monotonic() - started_at
+    return Outcome(delivery, destination.url, sent_at, clock.now(), seconds, timing, status, error)
+
+
+def status_error(status: int) -> str | None:
+    """The error for a response with this status; None for 2xx."""
+    if 200 <= status < 300:
+        return None
+    if 300 <= status < 400:
+        return f"answered {status}; redirects are not followed"
+    if status == GONE:
+        return f"answered {status}; the webhook is disabled"
+    return f"answered {status}"

@@ -1,0 +1,181 @@
+"""API keys and service tokens (docs/api-conventions.md, "Authentication"): their format, and that
+only a hash is stored."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.account.credentials.service import create_credential, list_credentials, revoke_credential
+from app.db.extensions import db
+from app.http.errors import ValidationFailed
+from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.values import clock
+from tests.make import Client, make_key, make_project, make_service_token
+
+LATER = clock.now() + timedelta(days=400)
+RECORD = [
+    *("id", "account_id", "name", "permissions", "project_ids", "ip_allowlist", "ends_with"),
+    *("created_by", "created_at", "expires_at", "last_used_at", "last_used_address", "revoked_at"),
+]
+
+
+def _create(client: Client, **fields: Any) -> Any:
+    wanted = {"kind": "api_key", "name": "ci", "permissions": ["projects:read"]} | fields
+    with client.app.app_context():
+        try:
+            credential, secret = create_credential(client.account_id, **wanted)
+            db.session.commit()
+            return credential.id, secret
+        finally:
+            db.session.rollback()
+
+
+def _list(client: Client, kind: str = "api_key") -> list[dict[str, Any]]:
+    with client.app.app_context():
+        return list_credentials(client.account_id, kind)
+
+
+@pytest.mark.parametrize(
+    ("kind", "prefix", "secret_prefix"),
+    [("api_key", "key_", "canopy_key_"), ("service_token", "svc_", "canopy_svc_")],
+)
+def test_ids_and_secrets_have_prefixes(
+    client: Client, kind: str, prefix: str, secret_prefix: str
+) -> None:
+    credential_id, secret = _create(client, kind=kind)
+    assert credential_id.startswith(prefix)
+    assert secret.startswith(secret_prefix)
+
+
+@pytest.mark.both
+def test_only_a_digest_of_the_secret_is_stored(app: Flask, client: Client) -> None:
+    credential_id, secret = _create(client)
+    with app.app_context():
+        found = db.session.execute(
+            text("SELECT * FROM credentials WHERE id = :id"), {"id": credential_id}
+        )
+        row = found.one()._asdict()
+        db.session.rollback()
+    assert row["token_hash"] == hashlib.sha256(secret.encode()).hexdigest()
+    assert all(secret not in str(value) for value in row.values())
+    assert row["token_end"] == secret[-4:]
+
+
+def test_the_record_never_shows_the_secret(client: Client) -> None:
+    _, secret = _create(client)
+    record = _list(client)[0]
+    assert list(record) == RECORD
+    assert all(secret not in str(value) for value in record.values())
+    assert record["ends_with"] == secret[-4:]
+    assert record["created_by"] == client.owner_id
+
+
+def test_kinds_are_listed_separately_newest_first(client: Client) -> None:
+    keys = [make_key(client).credential_id for _ in range(2)]
+    token = make_service_token(client).credential_id
+    assert [record["id"] for record in _list(client)] == [*keys[::-1], client.credential_id]
+    assert [record["id"] for record in _list(client, "service_token")] == [token]
+
+
+def test_permissions_are_sorted_and_unique(client: Client) -> None:
+    _create(client, permissions=["projects:read", "assets:read", "projects:read"])
+    assert _list(client)[0]["permissions"] == ["assets:read", "projects:read"]
+
+
+@pytest.mark.parametrize("permission", PERMISSIONS)
+def test_every_permission_can_be_granted(client: Client, permission: str) -> None:
+    _create(client, permissions=[permission])
+    assert _list(client)[0]["permissions"] == [permission]
+
+
+@pytest.mark.parametrize("permission", PERMISSIONS)
+def test_what_is_of_the_account_is_not_limited_to_projects(client: Client, permission: str) -> None:
+    fields = {"project_ids": [make_project(client)["id"]], "permissions": [permission]}
+    if permission in OF_PROJECTS:
+        _create(client, **fields)
+        assert _list(client)[0]["project_ids"] == fields["project_ids"]
+        return
+    with pytest.raises(ValidationFailed) as raised:
+        _create(client, **fields)
+    assert [detail.field for detail in raised.value.details] == ["permissions"]
+
+
+def test_a_project_of_another_account_is_refused(client: Client, stranger: Client) -> None:
+    with pytest.raises(ValidationFailed):
+        _create(client, project_ids=[make_project(stranger)["id"]])
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"name": ""}, ["name"]),
+        ({"name": "  "}, ["name"]),
+        ({"name": "x" * 201}, ["name"]),
+        ({"name": "a\x00b"}, ["name"]),
+        ({"permissions": []}, ["permissions"]),
+        ({"permissions": ["projects:admin"]}, ["permissions"]),
+        ({"permissions": ["profile"]}, ["permissions"]),
+        ({"permissions": ["projects:read", "PROJECTS:READ"]}, ["permissions"]),
+        ({"ip_allowlist": ["10.0.0.1/8"]}, ["ip_allowlist"]),
+        ({"ip_allowlist": ["localhost"]}, ["ip_allowlist"]),
+        ({"ip_allowlist": ["10.0.0.0/33", "::/129"]}, ["ip_allowlist", "ip_allowlist"]),
+        ({"ip_allowlist": ["10.0.0.1"] * 101}, ["ip_allowlist"]),
+        ({"name": "", "permissions": []}, ["name", "permissions"]),
+        ({"project_ids": []}, ["project_ids"]),
+        ({"project_ids": ["x"]}, ["project_ids"]),
+        ({"project_ids": ["proj_01arz3ndektsv4rrffq69g5fav"]}, ["project_ids"]),
+        ({"project_ids": [f"proj_{n}" for n in range(101)]}, ["project_ids"]),
+        ({"expires_at": clock.now()}, ["expires_at"]),
+        ({"kind": "service_token", "expires_at": LATER}, ["expires_at"]),
+    ],
+)
+def test_invalid_arguments_are_named(
+    client: Client, fields: dict[str, Any], wrong: list[str]
+) -> None:
+    with pytest.raises(ValidationFailed) as raised:
+        _create(client, **fields)
+    assert [detail.field for detail in raised.value.details] == wrong
+
+
+def test_an_unknown_account_is_rejected(app: Flask) -> None:
+    with pytest.raises(ValidationFailed) as raised:
+        _create(Client(app, "acct_unknown", "", None))
+    assert [detail.field for detail in raised.value.details] == ["account"]
+
+
+@pytest.mark.parametrize("entry", ["10.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32"])
+def test_ipv4_and_ipv6_addresses_and_networks_are_accepted(client: Client, entry: str) -> None:
+    _create(client, kind="service_token", ip_allowlist=[entry])
+    assert _list(client, "service_token")[0]["ip_allowlist"] == [entry]
+
+
+def _revoke(client: Client, kind: str, credential_id: str) -> bool:
+    with client.app.app_context():
+        done = revoke_credential(client.account_id, kind, credential_id)
+        db.session.commit()
+        return done
+
+
+def test_revoking_happens_once(client: Client) -> None:
+    credential_id, _ = _create(client)
+    assert _list(client)[0]["revoked_at"] is None
+    assert _revoke(client, "api_key", credential_id)
+    revoked_at = _list(client)[0]["revoked_at"]
+    assert revoked_at is not None
+    assert not _revoke(client, "api_key", credential_id)
+    assert _list(client)[0]["revoked_at"] == revoked_at
+
+
+def test_a_credential_of_another_kind_or_account_is_not_revoked(
+    client: Client, stranger: Client
+) -> None:
+    credential_id, _ = _create(client)
+    assert not _revoke(client, "service_token", credential_id)
+    assert not _revoke(stranger, "api_key", credential_id)
+    assert _list(client)[0]["revoked_at"] is None

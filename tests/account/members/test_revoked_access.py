@@ -1,0 +1,258 @@
+"""What a removal or a lower role revokes (docs/members.md, "What ends")."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.account.credentials.service import create_credential, list_credentials
+from app.auth.sessions import find_session, start_session
+from app.db.extensions import db
+from app.models import (
+    OAuthApplication,
+    OAuthAuthorization,
+    OAuthConsent,
+    OAuthToken,
+)
+from app.policy.permissions import role_permissions
+from app.values import clock
+from app.values.ids import new_id
+from tests.make import Client, Member, make_member, new_email, second_app
+
+PATH = "/v1/account/members"
+EVERYTHING = ["admin"]
+
+
+def _demote(client: Client, member: Member, role: str) -> None:
+    assert client.put(f"{PATH}/{member.id}", json={"role": role}).status_code == 200
+
+
+def _remove(client: Client, member: Member) -> None:
+    assert client.delete(f"{PATH}/{member.id}").status_code == 204
+
+
+# Changes to a member who was an admin, and whether they revoke access.
+CHANGES: list[Any] = [
+    (lambda client, member: _remove(client, member), True),
+    (lambda client, member: _demote(client, member, "editor"), True),
+    (lambda client, member: _demote(client, member, "viewer"), True),
+    (lambda client, member: _demote(client, member, "owner"), False),
+    (lambda client, member: _demote(client, member, "admin"), False),
+]
+each_change = pytest.mark.parametrize(
+    ("change", "ends"), CHANGES, ids=["removed", "editor", "viewer", "owner", "unchanged"]
+)
+
+
+def _session(client: Client, user_id: str, account_id: str | None) -> str:
+    with client.app.app_context():
+        token = start_session(user_id, account_id, address="198.51.100.7", browser="Firefox")
+        db.session.commit()
+        return token
+
+
+def _is_alive(client: Client, token: str) -> bool:
+    with client.app.app_context():
+        return find_session(token) is not None
+
+
+@each_change
+def test_sessions_end(client: Client, stranger: Client, change: Any, ends: bool) -> None:
+    email = new_email(client)
+    member = make_member(client, "admin", email=email)
+    make_member(stranger, "admin", email=email)
+    here = [_session(client, member.id, client.account_id) for _ in range(2)]
+    others = [
+        _session(client, member.id, stranger.account_id),
+        _session(client, member.id, None),
+        _session(client, client.owner_id, client.account_id),
+    ]
+    change(client, member)
+    with second_app(client.app) as elsewhere:
+        for app in (client.app, elsewhere):
+            seen = Client(app, client.account_id, client.owner_id, None)
+            assert [_is_alive(seen, token) for token in here] == [not ends] * 2
+            assert all(_is_alive(seen, token) for token in others)
+
+
+def _grant(client: Client, user_id: str, account_id: str) -> dict[type, Any]:
+    """Create a consent with its authorization and tokens. Returns the key of each table's row."""
+    with client.app.app_context():
+        moment, later = clock.now(), clock.now() + timedelta(days=1)
+        application = OAuthApplication(
+            id=new_id("application"),
+            account_id=client.account_id,
+            name="Map",
+            redirect_uris=[],
+            scopes=["profile"],
+            created_at=moment,
+            updated_at=moment,
+        )
+        db.session.add(application)
+        db.session.flush()
+        whose = {
+            "account_id": account_id,
+            "user_id": user_id,
+            "application_id": application.id,
+            "scopes": ["profile"],
+            "created_at": moment,
+        }
+        consent = OAuthConsent(**whose, updated_at=moment)
+        db.session.add(consent)
+        db.session.flush()
+        authorization = OAuthAuthorization(
+            **whose,
+            id=new_id("authorization"),
+            code_hash=new_id("event").ljust(64, "0"),
+            redirect_uri="https://example.org",
+            code_expires_at=later,
+            ends_at=later,
+        )
+        db.session.add(authorization)
+        db.session.flush()
+        token = OAuthToken(
+            token_hash=new_id("event").ljust(64, "1"),
+            authorization_id=authorization.id,
+            kind="access",
+            scopes=["profile"],
+            created_at=moment,
+            expires_at=later,
+        )
+        db.session.add(token)
+        keys = {
+            OAuthConsent: (account_id, user_id, application.id),
+            OAuthAuthorization: authorization.id,
+            OAuthToken: token.token_hash,
+        }
+        db.session.commit()
+        return keys
+
+
+def _left(client: Client, granted: dict[type, Any]) -> int:
+    with client.app.app_context():
+        found = [db.session.get(model, key) for model, key in granted.items()]
+        db.session.rollback()
+        return len([row for row in found if row is not None])
+
+
+@each_change
+def test_consents_are_revoked(client: Client, stranger: Client, change: Any, ends: bool) -> None:
+    email = new_email(client)
+    member = make_member(client, "admin", email=email)
+    make_member(stranger, "admin", email=email)
+    here = [_grant(client, member.id, client.account_id) for _ in range(2)]
+    others = [
+        _grant(client, member.id, stranger.account_id),
+        _grant(client, client.owner_id, client.account_id),
+    ]
+    change(client, member)
+    assert [_left(client, granted) for granted in here] == [0 if ends else 3] * 2
+    assert [_left(client, granted) for granted in others] == [3, 3]
+
+
+def _key(client: Client, user_id: str, permissions: list[str], kind: str = "api_key") -> Client:
+    with client.app.app_context():
+        credential, token = create_credential(
+            client.account_id, kind=kind, name="k", permissions=permissions, created_by=user_id
+        )
+        db.session.commit()
+        return Client(client.app, client.account_id, user_id, token, credential.id)
+
+
+def _held(client: Client, key: Client, kind: str = "api_key") -> list[str] | None:
+    """The permissions of a key of the account, or None if it is revoked."""
+    with client.app.app_context():
+        found = list_credentials(client.account_id, kind)
+    (row,) = [row for row in found if row["id"] == key.credential_id]
+    return None if row["revoked_at"] else row["permissions"]
+
+
+VIEWER, EDITOR = role_permissions("viewer"), role_permissions("editor")
+
+
+@pytest.mark.parametrize("kind", ["api_key", "service_token"])
+@pytest.mark.parametrize(
+    ("role", "before", "after"),
+    [
+        ("editor", ["admin"], EDITOR),
+        ("viewer", ["admin"], VIEWER),
+        ("viewer", EDITOR, VIEWER),
+        ("viewer", ["projects:write"], ["projects:read"]),
+        ("viewer", ["assets:write", "projects:read"], ["assets:read", "projects:read"]),
+        ("editor", ["projects:write"], ["projects:write"]),
+        (
+            "editor",
+            ["members:write", "projects:write"],
+            ["members:read", "projects:read", "projects:write"],
+        ),
+        ("editor", ["members:write"], ["members:read"]),
+        ("viewer", ["projects:read"], ["projects:read"]),
+        ("editor", ["billing:read"], None),
+        ("viewer", ["billing:read"], None),
+        ("owner", ["admin"], ["admin"]),
+        ("owner", ["billing:read"], ["billing:read"]),
+    ],
+)
+def test_keys_are_restricted_to_the_new_role(
+    client: Client, kind: str, role: str, before: list[str], after: list[str] | None
+) -> None:
+    member = make_member(client, "admin")
+    key, owners = _key(client, member.id, before, kind), _key(client, client.owner_id, before, kind)
+    _demote(client, member, role)
+    assert _held(client, key, kind) == after
+    assert _held(client, owners, kind) == before
+    seen = key.get("/v1/auth/verify")
+    assert seen.status_code == (401 if after is None else 200)
+    assert after is None or seen.json["permissions"] == after
+
+
+def test_an_owner_who_becomes_an_admin_keeps_restricted_keys(client: Client) -> None:
+    owner, member = make_member(client, "owner"), make_member(client, "viewer")
+    key = _key(client, owner.id, EVERYTHING)
+    _demote(client, owner, "admin")
+    assert _held(client, key) == EVERYTHING
+    assert key.put(f"{PATH}/{member.id}", json={"role": "owner"}).status_code == 403
+
+
+def test_a_higher_role_restores_nothing(client: Client) -> None:
+    member = make_member(client, "admin")
+    key, revoked = _key(client, member.id, EVERYTHING), _key(client, member.id, ["billing:read"])
+    _demote(client, member, "viewer")
+    _demote(client, member, "owner")
+    assert _held(client, key) == VIEWER
+    assert _held(client, revoked) is None
+    assert revoked.get("/v1/account").status_code == 401
+
+
+def test_keys_of_a_removed_person_are_revoked_for_every_process(
+    client: Client, stranger: Client
+) -> None:
+    email = new_email(client)
+    member = make_member(client, "admin", email=email)
+    there = make_member(stranger, "admin", email=email)
+    keys = [member.client, _key(client, member.id, EVERYTHING, "service_token")]
+    with second_app(client.app) as app:
+        elsewhere = [Client(app, key.account_id, key.owner_id, key.token) for key in keys]
+        assert {key.get("/v1/account").status_code for key in (*keys, *elsewhere)} == {200}
+        _remove(client, member)
+        assert {key.get("/v1/account").status_code for key in (*keys, *elsewhere)} == {401}
+    assert client.get("/v1/account").status_code == 200
+    assert there.client.get("/v1/account").status_code == 200
+    assert there.client.get("/v1/account").json["data"]["id"] == stranger.account_id
+
+
+@pytest.mark.both
+def test_a_rejected_change_revokes_nothing(client: Client) -> None:
+    owner = make_member(client, "owner")
+    admin = make_member(client, "admin")
+    session = _session(client, owner.id, client.account_id)
+    granted = _grant(client, owner.id, client.account_id)
+    assert admin.client.delete(f"{PATH}/{owner.id}").status_code == 403
+    assert admin.client.put(f"{PATH}/{owner.id}", json={"role": "viewer"}).status_code == 403
+    stale = {"If-Match": '"x"'}
+    assert client.delete(f"{PATH}/{owner.id}", headers=stale).status_code == 412
+    assert _is_alive(client, session)
+    assert _left(client, granted) == 3
+    assert owner.client.get("/v1/account").status_code == 200

@@ -1,0 +1,178 @@
+"""``bin/canopy audit``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core import create_core
+from app.db.connections import close_all
+from app.policy.audit import INSTANCE
+from config import ROOT
+from tests.audit.log.logs import PATH, checkpoints, exported, sealed_log, sql, write
+from tests.cli.conftest import Run, runner
+from tests.make import Client
+
+
+@pytest.fixture
+def run(app: Flask) -> Any:
+    core = create_core(app.config["SETTINGS"])
+    yield runner(core)
+    with core.app_context():
+        close_all()
+
+
+@pytest.fixture
+def made(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return sealed_log(client, monkeypatch)
+
+
+@pytest.mark.slow
+def test_a_file_is_verified_without_the_service(
+    client: Client, made: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "log.ndjson"
+    file.write_bytes(b"\n".join([*exported(client), b""]))
+    environ = {"PATH": os.environ["PATH"], "DATABASE_URL": "nothing", "PORT": "none"}
+    command = [sys.executable, "-m", "app.cli", "audit", "verify", str(file)]
+    found = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "Problems: none." in found.stdout
+    changed = file.read_bytes().replace(made[3].encode(), made[4].encode())
+    file.write_bytes(changed)
+    found = subprocess.run([*command, "--json"], cwd=ROOT, env=environ, capture_output=True)
+    assert found.returncode == 1
+    (problem, _) = json.loads(found.stdout)["findings"]
+    assert (problem["kind"], problem["entry_id"]) == ("entry_changed", made[4])
+
+
+@pytest.mark.slow
+def test_the_output_may_be_cut_short(client: Client, made: list[str], tmp_path: Path) -> None:
+    """As by ``head``."""
+    file = tmp_path / "log.ndjson"
+    file.write_bytes(b"\n".join(exported(client)))
+    command = [sys.executable, "-m", "app.cli", "audit", "verify", str(file)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    found = subprocess.run(command, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert found.stderr == b""
+    assert made
+
+
+def test_an_export_is_complete_and_entered(
+    client: Client, run: Run, made: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "log.ndjson"
+    found = run("audit", "export", "--account", client.account_id, "--output", str(file))
+    assert found.exit_code == 0, found.output
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert all(entry_id in file.read_text() for entry_id in made)
+    entry = client.get(PATH).json["data"][0]
+    assert (entry["action"], entry["actor"]["type"]) == ("audit_log.exported", "operator")
+    assert entry["changes"] == {"format": {"from": None, "to": "ndjson"}}
+    assert run("audit", "verify", str(file)).exit_code == 0
+
+
+def test_checkpoints_that_were_kept_show_what_is_missing(
+    client: Client, run: Run, made: list[str], tmp_path: Path
+) -> None:
+    kept, file = tmp_path / "kept.json", tmp_path / "log.ndjson"
+    listed = run("audit", "checkpoints", "--account", client.account_id, "--json")
+    kept.write_text(listed.stdout)
+    lines = exported(client)
+    cut = next(at for at, line in enumerate(lines) if b'"number":4' in line)
+    file.write_bytes(b"\n".join([*lines[:cut], b'{"end":{"checkpoints":3,"entries":0}}\n']))
+    found = run("audit", "verify", str(file), "--checkpoints", str(kept))
+    assert found.exit_code == 1
+    assert "The end of the log is missing (checkpoint 4)" in found.output
+    assert made
+
+
+def test_another_key_is_named(client: Client, run: Run, made: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "log.ndjson"
+    file.write_bytes(b"\n".join(exported(client)))
+    keys = {key["id"]: key["public_key"] for key in client.get(f"{PATH}/keys").json["data"]}
+    own = [word for key in keys.values() for word in ("--key", key)]
+    found = run("audit", "verify", str(file), *own)
+    assert (found.exit_code, "names its keys itself" in found.output) == (0, False)
+    other = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="
+    found = run("audit", "verify", str(file), "--key", other)
+    assert found.exit_code == 1
+    assert "A key is not the one that you named" in found.output
+    assert run("audit", "verify", str(file), "--key", "x").exit_code == 1
+    assert made
+
+
+def test_whose_log_it_is_and_who_says_so_is_told(
+    client: Client, run: Run, made: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "log.ndjson"
+    file.write_bytes(b"\n".join(exported(client)))
+    found = run("audit", "verify", str(file))
+    assert f"log      {client.account_id}\n" in found.output
+    assert "The file names its keys itself" in found.output
+    assert made
+
+
+def test_kept_checkpoints_that_cannot_be_read_are_told(run: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    for text in ("", "{}", "[" * 100_000, '{"data":[{"previous_hash":1}]}'):
+        kept.write_text(text)
+        found = run("audit", "verify", str(kept), "--checkpoints", str(kept))
+        assert found.exit_code == 1
+        assert "--checkpoints cannot be used" in found.output
+
+
+def _kinds(run: Run, client: Client) -> list[str]:
+    found = run("audit", "verify", "--account", client.account_id, "--json")
+    return [each["kind"] for each in json.loads(found.stdout)["findings"] if each["problem"]]
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("action = 'project.deleted' WHERE id = :sealed", "column_changed"),
+        ("target_id = NULL WHERE id = :waiting", "column_changed"),
+        ("mac = 'x' WHERE id = :waiting", "not_authentic"),
+        ("number = 90 WHERE id = :waiting", "number_unknown"),
+        ("number = NULL WHERE id = :sealed", "entry_removed"),
+    ],
+)
+def test_what_only_the_database_shows(
+    client: Client, run: Run, made: list[str], change: str, expected: str
+) -> None:
+    waiting = write(client)
+    assert _kinds(run, client) == []
+    statement = f"UPDATE audit_entries SET {change}"
+    values = {"sealed": made[2], "waiting": waiting}
+    used = {name: value for name, value in values.items() if f":{name}" in change}
+    with_account = f"{statement} AND account_id = :account"
+    sql(client, with_account, **used)
+    assert expected in _kinds(run, client)
+    assert checkpoints(client)
+
+
+@pytest.mark.both
+def test_the_log_of_the_instance(run: Run) -> None:
+    assert run("audit", "checkpoints", "--account", INSTANCE).exit_code == 0
+    found = run("audit", "verify", "--account", INSTANCE, "--json")
+    assert json.loads(found.stdout)["account_id"] == INSTANCE
+
+
+def test_wrong_usage_is_told(run: Run, tmp_path: Path) -> None:
+    assert run("audit", "verify").exit_code == 2
+    missing = run("audit", "verify", str(tmp_path / "none"))
+    assert missing.exit_code == 1
+    assert "cannot be read" in missing.output
+    (tmp_path / "kept").write_text("{}")
+    found = run("audit", "verify", "-", "--checkpoints", str(tmp_path / "kept"))
+    assert "there is no checkpoint in it" in found.output

@@ -1,0 +1,299 @@
+"""What the verification of a file finds: each way in which a log can be changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from app.audit.proof import checkpoint as proof
+from app.audit.proof.checkpoint import Checkpoint
+from app.audit.proof.kept_checkpoints import read_kept
+from app.audit.proof.verification import Verifier, verify_lines
+from tests.audit.log.logs import (
+    PATH,
+    checkpoints,
+    exported,
+    findings,
+    kinds,
+    prune,
+    sealed_log,
+    sql,
+    write,
+)
+from tests.make import Client
+
+pytestmark = pytest.mark.both
+OWN = "WHERE account_id = :account AND"
+
+
+@pytest.fixture
+def made(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The ids of fifteen sealed entries, after a first batch."""
+    return sealed_log(client, monkeypatch)
+
+
+def first_of_second_batch(client: Client) -> int:
+    number: int = checkpoints(client)[1].first
+    return number
+
+
+def test_a_log_that_nobody_changed(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    verifier = Verifier()
+    found = list(verify_lines(lines, verifier))
+    assert [each.kind for each in found] == ["not_sealed"]  # about this export
+    assert verifier.checkpoints == 4
+    assert {json.loads(line).get("id") for line in lines} >= set(made)
+
+
+def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: list[str]) -> None:
+    kept = checkpoints(client)
+    sql(client, f"DELETE FROM audit_checkpoints {OWN} number > 0")
+    sql(client, f"UPDATE audit_entries SET number = NULL {OWN} number > 0")
+    lines = exported(client)
+    oldest = min(at for line in lines if (at := json.loads(line).get("at")))
+    (found,) = verify_lines(lines, Verifier())
+    assert (found.kind, found.is_problem) == ("not_sealed", False)
+    assert f"the oldest from {oldest};" in found.detail
+    assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(kept=kept))}
+
+
+def test_a_changed_entry_is_named(client: Client, made: list[str]) -> None:
+    change = "UPDATE audit_entries SET body = replace(body, 'Hood', 'Mood')"
+    sql(client, f"{change} WHERE id = :id", id=made[6])
+    (found,) = findings(exported(client))
+    assert (found.kind, found.entry_id) == ("entry_changed", made[6])
+    assert found.number == first_of_second_batch(client) + 6
+    assert found.checkpoint == 3
+
+
+def test_a_changed_entry_with_another_code(client: Client, made: list[str]) -> None:
+    change = "UPDATE audit_entries SET mac = 'x', body = replace(body, 'Hood', 'Mood')"
+    sql(client, f"{change} WHERE id = :id", id=made[0])
+    assert kinds(exported(client)) == ["entry_changed"]
+
+
+def test_a_removed_entry(client: Client, made: list[str]) -> None:
+    sql(client, "DELETE FROM audit_entries WHERE id = :id", id=made[7])
+    (found,) = findings(exported(client))
+    assert (found.kind, found.number) == ("entry_removed", first_of_second_batch(client) + 7)
+
+
+def test_an_inserted_entry(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
+    forged = lines[place].replace(b"Hood", b"Mood").replace(made[6].encode(), b"aud_forged")
+    (found, end) = findings([*lines[:place], forged, *lines[place:]])
+    assert (found.kind, found.entry_id, found.line) == ("entry_inserted", "aud_forged", place + 1)
+    assert end.kind == "file_incomplete"
+
+
+def test_swapped_entries(client: Client, made: list[str]) -> None:
+    first = first_of_second_batch(client)
+    for number, other in ((first + 1, -1), (first + 3, first + 1), (-1, first + 3)):
+        change = "UPDATE audit_entries SET number = :other"
+        sql(client, f"{change} {OWN} number = :number", number=number, other=other)
+    found = findings(exported(client))
+    assert {each.kind for each in found} == {"entry_moved"}
+    assert {each.entry_id for each in found} == {made[1], made[3]}
+
+
+def test_an_entry_of_one_batch_in_another(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    places = [
+        at for at, line in enumerate(lines) if made[1].encode() in line or made[8].encode() in line
+    ]
+    one, other = places
+    lines[one], lines[other] = lines[other], lines[one]
+    assert kinds(lines) == ["entry_changed", "entry_changed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("hash = previous_hash", "checkpoint_changed"),
+        ("sealed_at = (SELECT min(created_at) FROM accounts)", "signature_wrong"),
+        ("signature = 'AAAA'", "signature_wrong"),
+        ("key_id = 'sk_other'", "key_unknown"),
+        ("entry_hashes = substr(entry_hashes, 65)", "checkpoint_changed"),
+        ("previous_hash = hash", "chain_broken"),
+        ("last = last + 1", "checkpoint_changed"),
+    ],
+)
+def test_a_changed_checkpoint(client: Client, made: list[str], change: str, expected: str) -> None:
+    sql(client, f"UPDATE audit_checkpoints SET {change} {OWN} number = 3")
+    found = findings(exported(client))
+    assert expected in [each.kind for each in found if each.checkpoint == 3]
+    assert made
+
+
+def test_a_missing_checkpoint(client: Client, made: list[str]) -> None:
+    sql(client, f"DELETE FROM audit_checkpoints {OWN} number = 2")
+    (found,) = findings(exported(client))
+    assert (found.kind, found.checkpoint) == ("checkpoint_missing", 2)
+    assert made
+
+
+def test_a_checkpoint_that_is_there_twice(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    again = [line for line in lines if line.startswith(b'{"checkpoint"')][1]
+    place = lines.index(again)
+    assert made
+    found = kinds([*lines[: place + 6], again, *lines[place + 6 :]])
+    assert found[0] == "checkpoint_duplicated"
+
+
+def _forged(lines: list[bytes], changed: bytes) -> tuple[list[bytes], str]:
+    """The same log with an entry changed, sealed anew by whoever has another key."""
+    private, previous, made = Ed25519PrivateKey.generate(), proof.NO_HASH, list[bytes]()
+    public = proof.write_public_key(private.public_key())
+    batches: list[tuple[Checkpoint, list[bytes]]] = []
+    rest = list[bytes]()
+    head = json.loads(lines[0])
+    head["audit_log"]["keys"] = [{"id": "sk_forged", "public_key": public}]
+    for line in lines[1:]:
+        record = json.loads(line)
+        if "checkpoint" in record:
+            batches.append((Checkpoint.of(record["checkpoint"]), []))
+        elif rest or "not_sealed" in record:
+            rest.append(line)
+        else:
+            body = line.replace(b"Hood", b"Mood") if changed in line else line
+            batches[-1][1].append(body)
+    made.append(json.dumps(head).encode())
+    for checkpoint, bodies in batches:
+        hashes = "".join(map(proof.entry_hash, bodies))
+        forged = proof.sign(
+            private,
+            checkpoint._replace(
+                previous_hash=previous, entry_hashes=hashes, key_id="sk_forged", signature=""
+            ),
+        )
+        previous = forged.hash
+        made += [json.dumps({"checkpoint": forged._asdict()}).encode(), *bodies]
+    return [*made, *rest], public
+
+
+def test_a_log_that_was_written_anew_with_another_key(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    (key,) = {
+        key["public_key"]
+        for key in json.loads(lines[0])["audit_log"]["keys"]
+        if key["id"] == checkpoints(client)[-1].key_id
+    }
+    forged, _ = _forged(lines, made[3].encode())
+    assert kinds(forged) == []  # it is right for itself
+    assert kinds(forged, pinned=[key]) == ["key_other"]
+    kept = read_kept(client.get(f"{PATH}/checkpoints").data)
+    assert set(kinds(forged, kept=kept)) == {"log_rewritten"}
+
+
+def test_a_log_whose_end_was_removed(client: Client, made: list[str]) -> None:
+    kept = read_kept(client.get(f"{PATH}/checkpoints").data)
+    sql(client, f"DELETE FROM audit_checkpoints {OWN} number = 4")
+    sql(client, f"DELETE FROM audit_entries {OWN} (number >= :n OR number IS NULL)",
+        n=first_of_second_batch(client) + 10)  # fmt: skip
+    lines = exported(client)
+    assert made
+    assert kinds(lines) == []  # nothing shows it
+    (found,) = findings(lines, kept=kept)
+    assert (found.kind, found.checkpoint) == ("log_truncated", 4)
+
+
+@pytest.mark.parametrize("form", ["API", "list", "lines", "export", "event"])
+def test_kept_checkpoints_in_each_form(client: Client, made: list[str], form: str) -> None:
+    listed = client.get(f"{PATH}/checkpoints").json
+    lines = exported(client)
+    assert made
+    text: Any = {
+        "API": json.dumps(listed),
+        "list": json.dumps(listed["data"]),
+        "lines": "\n".join(json.dumps(each) for each in listed["data"]),
+        "export": b"\n".join(lines).decode(),
+        "event": json.dumps({"type": "audit.checkpoint", "data": listed["data"][0]}),
+    }[form]
+    kept = read_kept(text.encode())
+    assert len(kept) == (1 if form == "event" else 4)
+    assert kinds(lines, kept=kept) == []
+
+
+def test_a_file_that_ends_too_early(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    assert kinds(lines[:-1]) == ["file_incomplete"]
+    place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
+    assert kinds(lines[:place]) == [*["entry_removed"] * 4, "file_incomplete"]
+
+
+def test_a_filtered_file_cannot_be_verified(client: Client, made: list[str]) -> None:
+    lines = client.get(f"{PATH}?format=ndjson&target_id=p1").data.splitlines()
+    assert len(lines) == 1 + 3
+    assert made
+    (found,) = findings(lines)
+    assert found.kind == "file_unreadable"
+    assert "filters" in found.detail
+
+
+@pytest.mark.parametrize("line", [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"id": 1}'])
+def test_what_is_no_audit_log(line: bytes) -> None:
+    assert kinds([line, b"{}"]) == ["file_unreadable"]
+    assert kinds([]) == ["file_incomplete"]
+
+
+def test_lines_that_cannot_be_read_are_named(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
+    lines[place] = b"{]"
+    found = findings(lines)
+    assert (found[0].kind, found[0].line) == ("entry_unreadable", place + 1)
+    assert found[1].kind == "entry_removed"
+    lines = exported(client)
+    place = next(at for at, line in enumerate(lines) if line.startswith(b'{"checkpoint"'))
+    lines[place] = b'{"checkpoint":{"number":"1"}}'
+    assert kinds(lines)[0] == "checkpoint_unreadable"
+
+
+def test_what_was_deleted_by_age_is_told(
+    client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prune(client, monkeypatch, [1, 2])
+    assert kinds(exported(client)) == ["deletion_unrecorded"]  # nothing that is sealed tells of it
+    sealed_log(client, monkeypatch, batches=1)
+    lines = exported(client)
+    assert made[0].encode() not in b"".join(lines)
+    found = [each.kind for each in verify_lines(lines, Verifier())]
+    assert found == ["deleted_by_age", "not_sealed"]
+
+
+def test_a_deletion_that_was_made_up_is_found(
+    client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = first_of_second_batch(client)
+    sql(client, f"DELETE FROM audit_entries {OWN} number BETWEEN 1 AND :n", n=first + 4)
+    sql(client, f"UPDATE audit_checkpoints SET entry_hashes = NULL {OWN} number <= 2")
+    assert kinds(exported(client)) == ["deletion_unrecorded"]
+    write(client)
+    sealed_log(client, monkeypatch, batches=1)
+    assert kinds(exported(client)) == ["deletion_unrecorded"]
+    assert made
+
+
+def test_nothing_of_a_file_gets_at_the_terminal(client: Client, made: list[str]) -> None:
+    lines = [
+        line.replace(made[6].encode(), b"\\u001b]0;x\\u0007") if made[6].encode() in line else line
+        for line in exported(client)
+    ]
+    (found,) = findings(lines)
+    assert (found.kind, found.entry_id) == ("entry_changed", "?")
+    assert str(found).isprintable()
+
+
+def test_keys_that_cannot_be_read_are_told(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    head = json.loads(lines[0])
+    head["audit_log"]["keys"] = [{"id": "sk_x", "public_key": "x"}, "nothing"]
+    lines[0] = json.dumps(head).encode()
+    assert made
+    assert kinds(lines)[:3] == ["file_unreadable", "file_unreadable", "key_unknown"]

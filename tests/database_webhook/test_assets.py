@@ -1,0 +1,164 @@
+"""Assets that were changed with SQL (docs/database-webhook.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from app.values.text import searchable
+from tests.database_webhook.reports import change, delete, insert, report, report_of, row_of, sql
+from tests.make import Client, event_types, events, make_asset, make_project, point
+from tests.make.signed import result
+
+pytestmark = pytest.mark.both
+
+
+@pytest.fixture
+def project(client: Client) -> dict[str, Any]:
+    return make_project(client)
+
+
+@pytest.fixture
+def asset(client: Client, project: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"height": 40, "checked": True}
+    return make_asset(client, project["id"], name="Mast", location=point(), metadata=metadata)
+
+
+def _path(asset: dict[str, Any]) -> str:
+    return f"/v1/projects/{asset['project_id']}/assets/{asset['id']}"
+
+
+def _actor(client: Client) -> dict[str, str]:
+    return events(client)[0]["data"]["created_by"]
+
+
+def test_an_asset_that_was_put_in_is_as_if_the_service_had_made_it(
+    client: Client, project: dict[str, Any]
+) -> None:
+    location = json.dumps(point(12.5, 45.25), indent=1)
+    body = insert(client, "assets", project_id=project["id"], name="Grüner Mast", location=location)
+    assert result(report(client, body)) == "applied"
+    row = row_of(client, "assets", body["record"]["id"])
+    assert row["location"] == '{"type":"Point","coordinates":[12.5,45.25]}'
+    assert (row["longitude"], row["latitude"]) == (12.5, 45.25)
+    assert row["search_text"] == searchable("Grüner Mast")
+    shown = client.get(_path(row)).json["data"]
+    event = events(client)[-1]
+    assert event["type"] == "asset.created"
+    assert event["data"] == shown | {"created_by": _actor(client)}
+    listed = client.get(f"/v1/projects/{project['id']}/assets?search=grüner&bbox=12,45,13,46")
+    assert listed.json["meta"]["total"] == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "changes"),
+    [
+        ({"name": "Tower"}, {"name": {"from": "Mast", "to": "Tower"}}),
+        ({"type": "gate"}, {"type": {"from": "equipment", "to": "gate"}}),
+        (
+            {"location": json.dumps(point(11, 51), indent=1)},
+            {"location": {"from": point(), "to": point(11, 51)}},
+        ),
+        ({"location": None}, {"location": {"from": point(), "to": None}}),
+        (
+            {"metadata": '{"height": 40, "checked": 1}'},
+            {
+                "metadata": {
+                    "from": {"height": 40, "checked": True},
+                    "to": {"height": 40, "checked": 1},
+                }
+            },
+        ),
+        ({"metadata": None}, {"metadata": {"from": {"height": 40, "checked": True}, "to": None}}),
+    ],
+)
+def test_what_differs_are_the_changes(
+    client: Client, asset: dict[str, Any], columns: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    body = change(client, "assets", asset["id"], **columns)
+    assert result(report(client, body)) == "applied"
+    event = events(client)[-1]
+    shown = client.get(_path(asset)).json["data"]
+    assert event["type"] == "asset.updated"
+    assert event["data"] == shown | {"changes": changes, "updated_by": _actor(client)}
+
+
+def test_metadata_that_only_looks_different_is_the_same(
+    client: Client, asset: dict[str, Any]
+) -> None:
+    text = json.dumps(asset["metadata"], indent=1)
+    assert result(report(client, change(client, "assets", asset["id"], metadata=text))) == "ignored"
+    assert client.get(_path(asset)).json["data"] == asset
+
+
+def test_a_new_status_has_two_events_in_order(client: Client, asset: dict[str, Any]) -> None:
+    report(client, change(client, "assets", asset["id"], status="retired", name="Tower"))
+    updated, moved = events(client)[-2:]
+    assert (updated["type"], moved["type"]) == ("asset.updated", "asset.status_changed")
+    assert set(updated["data"]["changes"]) == {"status", "name"}
+    shown = client.get(_path(asset)).json["data"]
+    by = {"updated_by": _actor(client)}
+    assert moved["data"] == shown | {"previous_status": "active"} | by
+
+
+def test_after_a_status_the_next_change_is_compared_with_it(
+    client: Client, asset: dict[str, Any]
+) -> None:
+    """The last event is asset.status_changed then."""
+    for status in ("retired", "active"):
+        report(client, change(client, "assets", asset["id"], status=status))
+    assert events(client)[-1]["data"]["previous_status"] == "retired"
+    body = change(client, "assets", asset["id"], name="Tower")
+    report(client, body)
+    assert set(events(client)[-1]["data"]["changes"]) == {"name"}
+    assert result(report(client, body)) == "ignored"
+
+
+def test_an_asset_in_another_project(client: Client, asset: dict[str, Any]) -> None:
+    other = make_project(client)["id"]
+    report(client, change(client, "assets", asset["id"], project_id=other))
+    changes = {"project_id": {"from": asset["project_id"], "to": other}}
+    assert events(client)[-1]["data"]["changes"] == changes
+
+
+def test_a_place_that_was_written_over_is_corrected_and_not_published(
+    client: Client, asset: dict[str, Any]
+) -> None:
+    before = row_of(client, "assets", asset["id"])
+    body = change(client, "assets", asset["id"], longitude=1, latitude=2, search_text="x")
+    assert result(report(client, body)) == "applied"
+    assert event_types(client)[-1] == "asset.created"
+    after = row_of(client, "assets", asset["id"])
+    assert {name for name in after if after[name] != before[name]} == {"updated_at"}
+
+
+def test_a_deleted_asset(client: Client, asset: dict[str, Any]) -> None:
+    assert result(report(client, delete(client, "assets", asset["id"]))) == "applied"
+    event = events(client)[-1]
+    assert event["type"] == "asset.deleted"
+    assert event["data"] == asset | {"deleted_by": _actor(client)}
+
+
+def test_a_deleted_asset_is_published_as_it_was_last(client: Client, asset: dict[str, Any]) -> None:
+    row = row_of(client, "assets", asset["id"])
+    old = row | {
+        "location": json.dumps(point(1, 2)),
+        "metadata": "{broken",
+        "status": "lost",
+        "name": None,
+    }
+    sql(client, "DELETE FROM assets WHERE id = :id", id=asset["id"])
+    report(client, report_of("DELETE", "assets", None, old))
+    data = events(client)[-1]["data"]
+    assert (data["location"], data["status"]) == (point(1, 2), "lost")
+    assert (data["metadata"], data["name"]) == (asset["metadata"], asset["name"])
+
+
+def test_assets_go_with_their_project(client: Client, asset: dict[str, Any]) -> None:
+    row = row_of(client, "assets", asset["id"])
+    body = delete(client, "projects", asset["project_id"])
+    assert result(report(client, report_of("DELETE", "assets", None, row))) == "ignored"
+    assert result(report(client, body)) == "applied"
+    assert event_types(client)[-2:] == ["asset.created", "project.deleted"]

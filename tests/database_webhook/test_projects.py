@@ -1,0 +1,251 @@
+"""Projects that were changed with SQL (docs/database-webhook.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.db.extensions import db
+from app.geometry import read_boundary
+from app.models import AccountUsage
+from app.values.text import fold, searchable
+from tests.database_webhook.reports import (
+    boundary,
+    change,
+    delete,
+    insert,
+    report,
+    report_of,
+    row_of,
+)
+from tests.make import Client, event_types, events, make_project, square, together
+from tests.make.signed import result
+
+pytestmark = pytest.mark.both
+
+
+@pytest.fixture
+def project(client: Client) -> dict[str, Any]:
+    return make_project(client, name="Wald", description="old", geometry=square(size=0.01))
+
+
+def counters(client: Client) -> tuple[int, ...]:
+    with client.app.app_context():
+        row = db.session.get_one(AccountUsage, client.account_id)
+        projects = row.projects_active, row.projects_archived, row.projects_draft
+        found = *projects, row.area_m2, row.members
+        db.session.rollback()
+        return found
+
+
+def usual(client: Client) -> list[str]:
+    """The types of events but for those of usage."""
+    return [kind for kind in event_types(client) if not kind.startswith("usage.")]
+
+
+def test_a_project_that_was_put_in_is_as_if_the_service_had_made_it(client: Client) -> None:
+    sides = {"west": 0, "south": 0, "east": 1, "north": 1}
+    body = insert(client, "projects", name="Forêt Noire", geometry=boundary(), area_m2=5, **sides)
+    row_id = body["record"]["id"]
+    assert result(report(client, body)) == "applied"
+    right = read_boundary(square(size=0.01))
+    row = row_of(client, "projects", row_id)
+    assert row["geometry"] == right.text
+    assert row["area_m2"] == right.area_m2
+    assert [row[side] for side in ("west", "south", "east", "north")] == list(right.bounds)
+    assert row["name_key"] == fold("Forêt Noire")
+    assert row["search_text"] == searchable("Forêt Noire", None)
+    assert counters(client) == (1, 0, 0, right.area_m2, 1)
+    shown = client.get(f"/v1/projects/{row_id}").json["data"]
+    assert shown["geometry"] == square(size=0.01)
+    assert shown["created_at"] == "2026-03-04T05:06:07.000Z"
+    assert shown["updated_at"] > "2026-03-04T05:06:07.000Z"
+    assert client.get("/v1/projects?search=noire").json["meta"]["total"] == 1
+    assert client.get("/v1/projects?bbox=9,49,11,51").json["meta"]["total"] == 1
+
+
+def test_the_event_of_a_project_that_was_put_in(client: Client) -> None:
+    owner = events_of_a_made_project(client)
+    body = insert(client, "projects", name="Forêt", geometry=boundary())
+    report(client, body)
+    event = events(client)[-1]
+    shown = client.get(f"/v1/projects/{body['record']['id']}").json["data"]
+    del shown["geometry"]
+    assert event["type"] == "project.created"
+    assert event["data"] == shown | {"created_by": owner}
+
+
+def events_of_a_made_project(client: Client) -> dict[str, str]:
+    """The owner as an event names them."""
+    make_project(client)
+    owner: dict[str, str] = events(client)[-1]["data"]["created_by"]
+    return owner
+
+
+def test_a_changed_name(client: Client, project: dict[str, Any]) -> None:
+    body = change(client, "projects", project["id"], name="Forst", status="draft")
+    assert result(report(client, body)) == "applied"
+    event = events(client)[-1]
+    shown = client.get(f"/v1/projects/{project['id']}").json["data"]
+    del shown["geometry"]
+    actor = events(client)[0]["data"]["created_by"]
+    assert event["type"] == "project.updated"
+    assert event["data"] == shown | {
+        "changes": {
+            "name": {"from": "Wald", "to": "Forst"},
+            "status": {"from": "active", "to": "draft"},
+        },
+        "updated_by": actor,
+    }
+    assert shown["updated_at"] > project["updated_at"]
+    assert client.get("/v1/projects?search=forst").json["meta"]["total"] == 1
+    assert client.get("/v1/projects?search=wald").json["meta"]["total"] == 0
+    assert counters(client)[:3] == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "changed"),
+    [
+        ({"name": "Forst"}, ["name"]),
+        ({"description": None}, ["description"]),
+        ({"slug": "other"}, ["slug"]),
+        ({"status": "archived"}, ["status"]),
+        ({"created_at": "2020-01-01T00:00:00.000Z"}, ["created_at"]),
+        ({"geometry": boundary(0.02)}, ["geometry", "area_hectares"]),
+        ({"geometry": None}, ["geometry", "area_hectares"]),
+        ({"name": "Forst", "geometry": boundary(0.02)}, ["name", "geometry", "area_hectares"]),
+    ],
+)
+def test_what_differs_are_the_changes(
+    client: Client, project: dict[str, Any], columns: dict[str, Any], changed: list[str]
+) -> None:
+    report(client, change(client, "projects", project["id"], **columns))
+    event = events(client)[-1]
+    assert event["type"] == "project.updated"
+    assert set(event["data"]["changes"]) == set(changed)
+
+
+def test_a_changed_boundary(client: Client, project: dict[str, Any]) -> None:
+    report(client, change(client, "projects", project["id"], geometry=boundary(0.02)))
+    right = read_boundary(square(size=0.02))
+    assert events(client)[-1]["data"]["changes"] == {
+        "geometry": {"changed": True},
+        "area_hectares": {"from": project["area_hectares"], "to": right.area_m2 / 10_000},
+    }
+    row = row_of(client, "projects", project["id"])
+    assert (row["area_m2"], row["east"]) == (right.area_m2, right.bounds.east)
+    assert counters(client)[3] == right.area_m2
+
+
+def test_a_boundary_of_the_same_area_elsewhere(client: Client, project: dict[str, Any]) -> None:
+    moved = read_boundary(square(20, 50, size=0.01))
+    assert moved.area_m2 / 10_000 == project["area_hectares"]
+    report(client, change(client, "projects", project["id"], geometry=moved.text))
+    areas = {"from": project["area_hectares"], "to": project["area_hectares"]}
+    changes = {"geometry": {"changed": True}, "area_hectares": areas}
+    assert events(client)[-1]["data"]["changes"] == changes
+    assert client.get("/v1/projects?bbox=19,49,21,51").json["meta"]["total"] == 1
+    assert client.get("/v1/projects?bbox=9,49,11,51").json["meta"]["total"] == 0
+
+
+def test_a_boundary_that_was_written_with_all_its_columns(
+    client: Client, project: dict[str, Any]
+) -> None:
+    other = row_of(client, "projects", make_project(client, geometry=square(size=0.02))["id"])
+    names = ("geometry", "area_m2", "west", "south", "east", "north")
+    body = change(client, "projects", project["id"], **{name: other[name] for name in names})
+    assert result(report(client, body)) == "applied"
+    assert set(events(client)[-1]["data"]["changes"]) == {"geometry", "area_hectares"}
+    assert result(report(client, body)) == "ignored"
+
+
+def test_derived_columns_that_were_written_over_are_corrected_and_not_published(
+    client: Client, project: dict[str, Any]
+) -> None:
+    before = row_of(client, "projects", project["id"])
+    body = change(client, "projects", project["id"], area_m2=1, search_text="x", name_key="y")
+    assert result(report(client, body)) == "applied"
+    assert usual(client) == ["project.created"]
+    after = row_of(client, "projects", project["id"])
+    assert {name for name in after if after[name] != before[name]} == {"updated_at"}
+
+
+def test_a_deleted_project(client: Client, project: dict[str, Any]) -> None:
+    body = delete(client, "projects", project["id"])
+    assert result(report(client, body)) == "applied"
+    event = events(client)[-1]
+    actor = events(client)[0]["data"]["created_by"]
+    shown = {name: value for name, value in project.items() if name != "geometry"}
+    assert event["type"] == "project.deleted"
+    assert event["data"] == shown | {"deleted_by": actor}
+    assert counters(client) == (0, 0, 0, 0, 1)
+
+
+def test_a_deleted_project_is_published_as_it_was_last(
+    client: Client, project: dict[str, Any]
+) -> None:
+    change(client, "projects", project["id"], name="Last", description=None, area_m2=70_000)
+    report(client, delete(client, "projects", project["id"]))
+    data = events(client)[-1]["data"]
+    assert (data["name"], data["description"], data["area_hectares"]) == ("Last", None, 7.0)
+
+
+@pytest.mark.parametrize("old_record", [None, {}, {"name": 5, "status": "bees", "area_m2": "x"}])
+def test_a_deleted_project_of_which_little_is_reported(
+    client: Client, project: dict[str, Any], old_record: Any
+) -> None:
+    """The state is that of its last event then."""
+    delete(client, "projects", project["id"])
+    record = {"id": project["id"]}
+    body = report_of("DELETE", "projects", record, old_record and old_record | record)
+    assert result(report(client, body)) == "applied"
+    data = events(client)[-1]["data"]
+    assert {name: data[name] for name in ("name", "status", "area_hectares")} == {
+        name: project[name] for name in ("name", "status", "area_hectares")
+    }
+
+
+def test_the_event_of_usage_follows_that_of_the_project(client: Client) -> None:
+    report(client, insert(client, "projects", geometry=boundary(1.0)))
+    assert event_types(client) == [
+        "project.created",
+        *["usage.threshold_reached"] * 3,
+        "usage.limit_exceeded",
+    ]
+    project_id = events(client)[0]["data"]["id"]
+    report(client, change(client, "projects", project_id, status="archived"))
+    assert event_types(client)[5:] == ["project.updated"]
+
+
+def test_counters_are_exact_whatever_came_before(client: Client, project: dict[str, Any]) -> None:
+    """One change that was never reported, and counters that somebody overwrote."""
+    insert(client, "projects", status="draft")
+    with client.app.app_context():
+        row = db.session.get_one(AccountUsage, client.account_id)
+        row.projects_active, row.area_m2, row.members = 77, -5, 9
+        db.session.commit()
+    report(client, change(client, "projects", project["id"], name="Forst"))
+    area = round(project["area_hectares"] * 10_000)
+    assert counters(client) == (1, 0, 1, area, 1)
+
+
+def test_counters_are_exact_while_others_change_projects(client: Client) -> None:
+    bodies = [insert(client, "projects", geometry=boundary(0.01 + n / 1000)) for n in range(4)]
+
+    def make() -> None:
+        made = make_project(client, geometry=square(size=0.01))
+        client.post(f"/v1/projects/{made['id']}/archive")
+
+    together(*(lambda b=b: report(client, b) for b in bodies), *[make] * 4)
+    listed = client.get("/v1/projects?per_page=100").json["data"]
+    area = sum(round(p["area_hectares"] * 10_000) for p in listed if p["status"] == "active")
+    assert counters(client) == (4, 4, 0, area, 1)
+    assert sorted(usual(client)) == ["project.archived"] * 4 + ["project.created"] * 8
+
+
+def test_reports_of_accounts_are_separate(client: Client, stranger: Client) -> None:
+    body = insert(client, "projects")
+    assert result(report(stranger, body)) == "applied"  # the row says whose it is, not the sender
+    assert usual(client) == ["project.created"]
+    assert usual(stranger) == []

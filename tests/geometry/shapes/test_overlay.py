@@ -1,0 +1,197 @@
+"""What two boundaries have in common, and how they differ, in square meters."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import shapely
+
+from app.geometry import GeometryInvalid, read_boundary
+from app.geometry.shapes import (
+    UNKNOWN,
+    Difference,
+    Shape,
+    common_area,
+    difference,
+    shape_of,
+    stored_shape,
+)
+from app.geometry.shapes import overlay as module
+from app.geometry.shapes.overlay_cost import overlay_seconds
+from app.policy.bounds import OVERLAY_SECONDS
+from tests.geometry.drawing import box, multipolygon, polygon
+from tests.geometry.expensive_shapes import SHAPES, Geometry, comb, frames, tiny_squares
+from tests.geometry.shapes.overlaid import count_overlaid
+from tests.make import multi_square, square
+from tests.processor_time import is_within
+
+
+def shape(geometry: Geometry) -> Shape:
+    return shape_of(read_boundary(geometry).rings)
+
+
+def area(geometry: Geometry) -> int:
+    return read_boundary(geometry).area_m2
+
+
+def moved(geometry: Geometry, east: float, north: float) -> Geometry:
+    def move(value: Any) -> Any:
+        if isinstance(value[0], list):
+            return [move(inner) for inner in value]
+        return [value[0] + east, value[1] + north]
+
+    return {"type": geometry["type"], "coordinates": move(geometry["coordinates"])}
+
+
+def blob(positions: int, seed: int = 1, **changed: float) -> Geometry:
+    """A round shape with a rough outline; ``changed`` widens a few of its positions."""
+    turns = np.linspace(0, 2 * np.pi, positions - 1, endpoint=False)
+    random = np.random.default_rng(seed)
+    reach = 0.3 + sum(
+        0.02 / wave * np.cos(wave * turns + random.uniform(0, 6)) for wave in (1, 3, 7, 40)
+    )
+    reach[10:14] += changed.get("by", 0)
+    ring = np.stack([10 + reach * np.cos(turns), 50 + reach * np.sin(turns)], axis=1).tolist()
+    return polygon([*ring, ring[0]])
+
+
+def test_a_strip_in_the_east_is_gained_and_one_in_the_west_lost() -> None:
+    old, new = square(10, 50, 0.1), square(10.02, 50, 0.1)
+    found = difference(shape(old), shape(new))
+    strip = area(polygon(box(10.1, 50, 10.12, 50.1)))
+    assert found.added_m2 == pytest.approx(strip, rel=1e-6)
+    assert found.removed_m2 == pytest.approx(strip, rel=1e-6)
+
+
+def test_a_hole_and_a_part_count() -> None:
+    old = polygon(box(10, 50, 10.1, 50.1), box(10.04, 50.04, 10.05, 50.05))
+    new = multipolygon([box(10, 50, 10.1, 50.1)], [box(11, 50, 11.01, 50.01)])
+    hole, part = box(10.04, 50.04, 10.05, 50.05), box(11, 50, 11.01, 50.01)
+    found = difference(shape(old), shape(new))
+    assert found.added_m2 == pytest.approx(area(polygon(hole)) + area(polygon(part)), abs=2)
+    assert found.removed_m2 == 0
+
+
+@pytest.mark.parametrize("positions", [60, 2_000, 60_000])
+def test_the_same_boundary_has_no_difference(positions: int) -> None:
+    old = blob(positions)
+    ring = old["coordinates"][0]
+    begun_elsewhere = polygon([*ring[5:-1], *ring[:6]])
+    for new in (old, begun_elsewhere, polygon(ring[::-1])):
+        assert difference(shape(old), shape(new)) == Difference(0, 0)
+
+
+@pytest.mark.parametrize("by", [0.01, -0.01])
+def test_of_a_large_boundary_only_what_has_changed_is_overlaid(
+    by: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = shape(blob(5_000)), shape(blob(5_000, by=by))
+    found = difference(old, new)
+    monkeypatch.setattr(module, "_LARGE", 1_000_000)
+    whole = difference(old, new, 60)
+    assert found == whole
+    assert (found.added_m2 or 0) > 10_000 if by > 0 else found.added_m2 == 0
+
+
+@pytest.mark.slow
+def test_a_small_change_of_the_largest_boundary_takes_a_moment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old, new = shape(blob(99_000)), shape(blob(99_000, by=0.001))
+    overlaid = count_overlaid(monkeypatch)
+    assert difference(old, new).added_m2
+    assert 0 < max(overlaid) < 1_000
+
+
+def test_both_sides_of_the_antimeridian() -> None:
+    old = multipolygon([box(179, 0, 180, 1)], [box(-180, 0, -179, 1)])
+    new = multipolygon([box(179, 0, 180, 1)], [box(-180, 0, -178.5, 1)])
+    found = difference(shape(old), shape(new))
+    assert found.added_m2 == pytest.approx(area(polygon(box(-179, 0, -178.5, 1))), rel=1e-3)
+    assert found.removed_m2 == 0
+
+
+def test_what_would_take_too_long_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    teeth = comb(4_000)
+    crossed = {"type": "Polygon", "coordinates": [[[y, x] for x, y in teeth["coordinates"][0]]]}
+    overlaid = count_overlaid(monkeypatch)
+    assert difference(shape(teeth), shape(crossed)) == UNKNOWN
+    assert common_area(shape(teeth), shape(crossed)) is None
+    assert overlaid == []
+
+
+def test_what_two_boundaries_have_in_common() -> None:
+    one = shape(square(10, 50, 0.1))
+    assert common_area(one, shape(square(10.1, 50, 0.1))) == 0, "an edge"
+    assert common_area(one, shape(square(11, 50, 0.1))) == 0
+    assert common_area(one, shape(square(10.02, 50.02, 0.01))) == pytest.approx(
+        area(square(10.02, 50.02, 0.01)), abs=1
+    )
+    corner = polygon(box(10.09, 50.09, 10.1, 50.1))
+    assert common_area(one, shape(square(10.09, 50.09, 0.1))) == pytest.approx(area(corner), abs=2)
+    parts = shape(multi_square((10.05, 50.05), (12, 50), size=0.02))
+    assert common_area(parts, one) == pytest.approx(area(square(10.05, 50.05, 0.02)), abs=2)
+
+
+@pytest.mark.trial
+def test_large_boundaries_that_are_nearly_the_same() -> None:
+    one, other = shape(blob(99_000)), shape(blob(99_000, by=-0.001))
+    assert overlay_seconds(one.rings, other.rings, OVERLAY_SECONDS) > OVERLAY_SECONDS
+    smaller = read_boundary(blob(99_000, by=-0.001)).area_m2
+    assert common_area(one, other) == pytest.approx(smaller, abs=2)
+    assert common_area(one, one) == pytest.approx(area(blob(99_000)), abs=2)
+
+
+def test_the_text_of_a_boundary_gives_the_same_shape() -> None:
+    for geometry in (
+        square(),
+        multi_square((1, 2), (3, 4)),
+        polygon(box(0, 0, 9, 9), box(1, 1, 2, 2)),
+    ):
+        read = read_boundary(geometry)
+        one, other = shape_of(read.rings), stored_shape(read.text)
+        assert shapely.equals(one.polygons, other.polygons)
+        assert one.rings.starts == other.rings.starts
+
+
+@pytest.mark.trial  # of how long it takes; what the estimate is for is tested above and below
+@pytest.mark.parametrize("positions", [300, 3_000, 30_000])
+def test_the_estimate_holds_for_boundaries_made_to_be_expensive(positions: int) -> None:
+    """Each with itself, moved a little, and with others; where the estimate allows it."""
+    valid = {}
+    for name, make in SHAPES.items():
+        try:
+            valid[name] = shape(make(positions))
+        except GeometryInvalid:
+            continue
+    others = [shape(comb(positions)), shape(tiny_squares(positions)), shape(square(3, 3, 9))]
+    slow = []
+    for name, one in valid.items():
+        near = shape_of(type(one.rings)(one.rings.lon + 1e-6, *_rest(one)))
+        for other in (one, near, *others):
+            estimate = overlay_seconds(one.rings, other.rings, OVERLAY_SECONDS)
+            if estimate > OVERLAY_SECONDS:
+                continue
+            began = time.thread_time()
+            shapely.intersection(one.polygons, other.polygons)
+            shapely.difference(one.polygons, other.polygons)
+            took = time.thread_time() - began
+            if not is_within(took, 2 * OVERLAY_SECONDS):
+                slow.append((name, estimate, took))
+    assert slow == []
+
+
+def test_rings_in_one_another_are_expensive() -> None:
+    """GEOS cuts all of them off along the same line."""
+    one, other = shape(frames(1_000)), shape(blob(100))
+    assert overlay_seconds(one.rings, other.rings, 60) > 0.01
+    nested = shape(frames(2_000))
+    assert overlay_seconds(nested.rings, shape(square(30, 3, 5)).rings, 60) > OVERLAY_SECONDS
+
+
+def _rest(one: Shape) -> tuple[Any, ...]:
+    rings = one.rings
+    return rings.lat, rings.starts, rings.part_starts, rings.multi, b""

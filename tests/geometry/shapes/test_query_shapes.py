@@ -1,0 +1,79 @@
+"""The shapes of queries, and what intersects them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.geometry.shapes import CRS84, EPSG_3857, EPSG_4326, Crs, ShapeInvalid, read_box, read_shape
+from tests.make import multi_square, square
+
+
+@pytest.mark.parametrize(
+    ("numbers", "crs", "bounds"),
+    [
+        ([1, 2, 3, 4], CRS84, (1, 2, 3, 4)),
+        ([1, 2, -9, 3, 4, 9], CRS84, (1, 2, 3, 4)),
+        ([2, 1, 4, 3], EPSG_4326, (1, 2, 3, 4)),
+        ([170, 0, -170, 1], CRS84, (170, 0, 190, 1)),
+        ([-190, 0, -170, 1], CRS84, (170, 0, 190, 1)),
+        ([190, 0, 200, 1], CRS84, (-170, 0, -160, 1)),
+        ([170, 0, 190, 1], CRS84, (170, 0, 190, 1)),
+        ([-500, -100, 500, 100], CRS84, (-180, -90, 180, 90)),
+        ([180, 0, 180, 0], CRS84, (180, 0, 180, 0)),
+        ([-1e300, -1e300, 1e300, 1e300], EPSG_3857, (-180, -90, 180, 90)),
+    ],
+)
+def test_a_box_is_read(numbers: list[float], crs: Crs, bounds: tuple[float, ...]) -> None:
+    assert tuple(read_box(numbers, crs).bounds) == pytest.approx(bounds)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [1, 2, 3], [1, 2, 3, 4, 5], [1, 4, 3, 2], [float("nan"), 1, 2, 3]]
+)
+def test_what_is_no_box_is_refused(numbers: list[float]) -> None:
+    with pytest.raises(ShapeInvalid):
+        read_box(numbers, CRS84)
+
+
+def test_a_box_across_the_antimeridian_meets_both_sides() -> None:
+    box = read_box([170, -10, -170, 10], CRS84)
+    texts = [
+        json.dumps(each)
+        for each in (
+            square(171, 0),
+            square(-171, 0),
+            square(0, 0),
+            multi_square((179, 0), (-180, 0)),
+        )
+    ]
+    assert box.intersects(texts) == [True, True, False, True]
+    assert box.intersects_points([170, -170, 0], [0, 0, 0]) == [True, True, False]
+
+
+def test_a_shape_at_the_antimeridian_meets_what_is_behind_it() -> None:
+    shape = read_shape("POINT(180 0)", CRS84)
+    assert shape.intersects([json.dumps(square(-180, 0)), json.dumps(square(-179, 0))]) == [
+        True, False,
+    ]  # fmt: skip
+
+
+NO_SHAPES = [
+    "", "CIRCLE(1 2)", "POINT EMPTY", "POINT(nan 1)", "POINT(181 0)", "POINT(0 91)",
+    "POLYGON((0 0))", "LINESTRING(0 0)", "{}", "null", '{"type":"Point"}',
+    "POLYGON((0 0,1 1,1 0,0 1,0 0))", "CIRCULARSTRING(0 0,1 1,2 0)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_SHAPES)
+def test_what_is_no_shape_is_refused(text: str) -> None:
+    with pytest.raises(ShapeInvalid):
+        read_shape(text, CRS84)
+
+
+def test_a_shape_can_be_in_another_system() -> None:
+    assert read_shape("POINT(2 1)", EPSG_4326).bounds[:2] == (1, 2)
+    assert read_shape("POINT(111319.49 222684.21)", EPSG_3857).bounds[:2] == pytest.approx(
+        (1, 2), abs=1e-6
+    )

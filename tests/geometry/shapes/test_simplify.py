@@ -1,0 +1,195 @@
+"""Shapes for maps: near the boundary, of few positions, and closed."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import Any
+
+import pytest
+import shapely
+from shapely.affinity import scale
+
+from app.geometry import Bounds
+from app.geometry.shapes import is_shown_whole, level_of, map_shape, map_shapes, pixels, point_shape
+from app.policy.bounds import GEOMETRY_POSITIONS, MAP_LEVELS, MAP_SHORT_BYTES
+from tests.make import multi_square, square
+from tests.make.geometry import square_ring
+
+LEVELS = (11, 8, 5)
+
+
+def text_of(geometry: dict[str, Any]) -> str:
+    return json.dumps(geometry, separators=(",", ":"))
+
+
+def coast(positions: int, *, longitude: float = 8, latitude: float = 48, size: float = 1.0) -> str:
+    """A ragged island."""
+    rng = random.Random(positions)
+    turns = [2 * math.pi * number / (positions - 1) for number in range(positions - 1)]
+    reaches = [size * (1 + 0.2 * math.sin(5 * turn) + 0.01 * rng.random()) for turn in turns]
+    ring = [
+        [longitude + reach * math.cos(turn), latitude + reach * math.sin(turn)]
+        for turn, reach in zip(turns, reaches, strict=True)
+    ]
+    return text_of({"type": "Polygon", "coordinates": [[*ring, ring[0]]]})
+
+
+def rings_of(shape: str) -> list[list[list[float]]]:
+    geometry = json.loads(shape)
+    polygons = geometry["coordinates"]
+    polygons = polygons if geometry["type"] == "MultiPolygon" else [polygons]
+    return [ring for polygon in polygons for ring in polygon]
+
+
+def degrees(zoom: int) -> float:
+    return 360 / 256 / 2**zoom
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("latitude", [-70, 0, 48])
+def test_a_shape_is_within_a_pixel_of_the_boundary(level: int, latitude: float) -> None:
+    """Half a pixel for fewer positions, and less than half a one for their rounding."""
+    text = coast(3_000, latitude=latitude, size=3)
+    stretch = 1 / math.cos(math.radians(abs(latitude)))
+    shape, boundary = (
+        scale(shapely.from_geojson(each), yfact=stretch, origin=(0, 0))
+        for each in (map_shapes(text)[level], text)
+    )
+    for one, other in ((shape, boundary), (boundary, shape)):
+        positions = shapely.points(shapely.get_coordinates(one))
+        assert shapely.distance(positions, other.exterior).max() < degrees(level)
+    assert len(shape.exterior.coords) < 3_000
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_rings_are_closed(level: int) -> None:
+    for ring in rings_of(map_shapes(coast(2_000))[level]):
+        assert ring[0] == ring[-1]
+        assert len(ring) >= 4
+
+
+@pytest.mark.slow
+def test_a_coarser_shape_is_shorter() -> None:
+    lengths = [len(map_shapes(coast(20_000))[level]) for level in MAP_LEVELS]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] < lengths[0] / 10
+
+
+def test_coordinates_are_rounded_to_a_part_of_a_pixel() -> None:
+    shapes = map_shapes(coast(2_000))
+    for level, decimals in ((11, 4), (8, 3), (5, 2)):
+        numbers = [number for ring in rings_of(shapes[level]) for place in ring for number in place]
+        assert all(number == round(number, decimals) for number in numbers)
+
+
+def test_a_boundary_of_less_than_two_pixels_has_no_shape() -> None:
+    assert set(map_shapes(text_of(square(size=2.5 * degrees(8))))) == {11, 8}
+    assert map_shapes(text_of(square(size=1.2 * degrees(11)))) == {}
+
+
+def test_a_part_of_less_than_a_pixel_is_left_out() -> None:
+    parts = multi_square((10, 50), (11, 50), size=0.5)
+    parts["coordinates"].append([square_ring(12, 50, 0.1 * degrees(5))])
+    assert len(rings_of(map_shapes(text_of(parts))[5])) == 2
+    assert len(rings_of(map_shapes(text_of(parts))[11])) == 3
+
+
+def test_a_hole_of_less_than_a_pixel_is_left_out() -> None:
+    with_hole = square(size=1)
+    with_hole["coordinates"].append(square_ring(10.5, 50.5, 0.2 * degrees(8))[::-1])
+    assert [len(rings_of(map_shapes(text_of(with_hole))[level])) for level in (11, 8)] == [2, 1]
+
+
+def test_a_hole_goes_with_its_part() -> None:
+    parts = multi_square((10, 50), size=1)
+    small = 0.1 * degrees(5)
+    parts["coordinates"].append([square_ring(12, 50, small), square_ring(12, 50, small / 2)[::-1]])
+    assert len(rings_of(map_shapes(text_of(parts))[5])) == 1
+
+
+def test_a_strip_keeps_its_length() -> None:
+    """Four positions, the fewest that a ring may have."""
+    ring = [[10, 50], [12, 50], [12, 50.0001], [10, 50.0001], [10, 50]]
+    shape = map_shapes(text_of({"type": "Polygon", "coordinates": [ring]}))[5]
+    assert rings_of(shape) == [[[10, 50], [12, 50], [12, 50], [10, 50]]]
+
+
+def test_many_small_parts_are_a_point() -> None:
+    corners = [(10 + number / 10, 50.0) for number in range(11)]
+    shape = map_shapes(text_of(multi_square(*corners, size=0.001)))[5]
+    assert json.loads(shape) == {"type": "Point", "coordinates": [10.5, 50.0]}
+
+
+def test_one_shape_is_that_of_all() -> None:
+    text = coast(5_000)
+    assert {level: map_shape(text, level) for level in MAP_LEVELS} == map_shapes(text)
+
+
+def test_long_rings_are_simplified_in_runs() -> None:
+    """What is straight stays so, but for where two runs meet."""
+    side = [[10 + number / 1_000, 50.0] for number in range(1_000)]
+    ring = [*side, [11, 50], [11, 51], [10, 51], [10, 50]]
+    (shape,) = rings_of(map_shapes(text_of({"type": "Polygon", "coordinates": [ring]}))[5])
+    assert 5 <= len(shape) < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null", "[]", '{"type":"Polygon","coordinates":[[[1,2]]]}', '{"type":"Point"}', "{"],
+)
+def test_what_is_no_boundary_has_no_shapes(text: str) -> None:
+    assert map_shapes(text) == {}
+    assert map_shape(text, 5) is None
+
+
+@pytest.mark.slow
+def test_a_comb_takes_no_longer_than_the_largest_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a whole comb GEOS would need hours, and a deep stack. It gets short runs of it."""
+    teeth = [[number * 1e-4, 1.0 + number % 2] for number in range(GEOMETRY_POSITIONS - 4)]
+    ring = [*teeth, [teeth[-1][0], 0], [0, 0], teeth[0]]
+    text = text_of({"type": "Polygon", "coordinates": [ring]})
+    longest: list[int] = []
+    simplify = shapely.simplify
+
+    def counted(lines: Any, *arguments: Any, **options: Any) -> Any:
+        longest.append(int(shapely.get_num_coordinates(lines).max()))
+        return simplify(lines, *arguments, **options)
+
+    monkeypatch.setattr(shapely, "simplify", counted)
+    assert len(map_shapes(text)) == 4
+    assert 0 < max(longest) <= 500
+
+
+@pytest.mark.parametrize(
+    ("zoom", "level"), [(0, 5), (5, 5), (6, 8), (9, 11), (14, 14), (15, None), (22, None)]
+)
+def test_the_level_of_a_zoom(zoom: int, level: int | None) -> None:
+    assert level_of(zoom) == level
+
+
+def test_what_is_shown_whole() -> None:
+    assert is_shown_whole(10**7, None)
+    assert is_shown_whole(MAP_SHORT_BYTES, 14)
+    assert not is_shown_whole(MAP_SHORT_BYTES + 1, 14)
+    assert not is_shown_whole(1, 11)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "size"),
+    [
+        (Bounds(-180, -85.0511287798066, 180, 85.0511287798066), 256),
+        (Bounds(-180, -90, 180, 90), 256),
+        (Bounds(0, 0, 1.40625, 0.1), 1),
+        (Bounds(179, 0, 181.8125, 0), 2),
+        (Bounds(0, 59.5, 0, 60.5), 1.4222),
+    ],
+)
+def test_pixels_of_a_box(bounds: Bounds, size: float) -> None:
+    assert pixels(bounds, 0) == pytest.approx(size, abs=1e-3)
+
+
+def test_a_point_across_the_antimeridian() -> None:
+    shape = json.loads(point_shape(Bounds(179, 10, 183, 12), 8))
+    assert shape == {"type": "Point", "coordinates": [-179.0, 11.0]}

@@ -1,0 +1,109 @@
+"""What becomes of a feature, without a database."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.formats.features import SourceFeature
+from app.imports.features.candidates import Candidate, Choices, Rejected, prepare, problem_of
+from app.imports.features.mapping import ColumnMapping
+from tests.make import point, square
+from tests.make.features import DISTRICTS, feature
+from tests.projects import equal_area
+
+BY_NAME = Choices("projects", ColumnMapping({"name": "name"}))
+
+
+def prepared(
+    number: int, value: dict[str, Any], choices: Choices = BY_NAME
+) -> Candidate | Rejected:
+    return prepare(SourceFeature(number, value["geometry"], value["properties"]), choices)
+
+
+def test_a_feature_is_prepared() -> None:
+    made = prepared(3, feature(square(), name="Alpine", forest="F"))
+    assert isinstance(made, Candidate)
+    assert (made.number, made.name) == (3, "Alpine")
+    assert made.values == {"metadata_json": '{"forest":"F"}'}
+    assert made.boundary is not None
+    assert made.boundary.area_m2 > 0
+
+
+def test_all_problems_of_a_feature_are_told() -> None:
+    made = prepared(1, feature({"type": "Polygon", "coordinates": [[]]}, name=""))
+    assert isinstance(made, Rejected)
+    assert [problem.code for problem in made.problems] == ["no_name", "empty"]
+    assert made.problems[0].field == "properties.name"
+
+
+def test_problems_of_the_reader_are_told_too() -> None:
+    problem = problem_of("wrong_position", "It has no coordinates.", "geometry")
+    made = prepare(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME)
+    assert isinstance(made, Rejected)
+    assert made.problems == (problem,)
+
+
+def test_lines_are_closed_on_request_only() -> None:
+    corners = [[0, 0], [1, 0], [1, 1]]
+    line = SourceFeature(1, {"type": "LineString", "coordinates": corners}, {"name": "A"})
+    refused = prepare(line, BY_NAME)
+    assert isinstance(refused, Rejected)
+    assert "close_lines" in refused.problems[0].message
+    closed = prepare(line, replace(BY_NAME, close_lines=True))
+    assert isinstance(closed, Candidate)
+    assert closed.boundary is not None
+    assert closed.boundary.positions == 4
+
+
+def test_a_feature_that_was_exported_knows_its_project() -> None:
+    project_id = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
+    properties = {"name": "A", "id": project_id, "soil": "loam"}
+    exported = replace(BY_NAME, ignored={"id"}, is_export=True)
+    made = prepare(SourceFeature(1, None, properties), exported)
+    assert isinstance(made, Candidate)
+    assert (made.own_id, made.values) == (project_id, {"metadata_json": '{"soil":"loam"}'})
+
+
+@pytest.mark.parametrize(
+    ("columns", "metadata"),
+    [
+        ({"metadata_status": "felled", "metadata": None}, {"status": "felled"}),
+        ({"metadata_metadata_id": 1, "metadata_note": 2}, {"metadata_id": 1, "metadata_note": 2}),
+        ({"soil": "loam", "metadata": '{"a.b":[1]}'}, {"soil": "loam", "a.b": [1]}),
+        ({"metadata": {"deep": 1}}, {"deep": 1}),
+        ({"metadata": "no JSON"}, {"metadata": "no JSON"}),
+        ({"metadata": "", "soil": None, "age": 0}, {"age": 0}),
+    ],
+)
+def test_metadata_are_as_before_the_export(
+    columns: dict[str, Any], metadata: dict[str, Any]
+) -> None:
+    exported = replace(BY_NAME, ignored={"id"}, is_export=True)
+    made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported)
+    assert isinstance(made, Candidate)
+    assert json.loads(made.values["metadata_json"]) == metadata
+
+
+def test_a_type_in_words_becomes_a_keyword() -> None:
+    choices = Choices("assets", ColumnMapping({"name": "name", "type": "kind"}))
+    made = prepare(SourceFeature(1, point(), {"name": "A", "kind": "Weather Station"}), choices)
+    assert isinstance(made, Candidate)
+    assert (made.values["type"], made.location is not None) == ("weather_station", True)
+
+
+@pytest.mark.parametrize("name", ["Cottage Grove", "Iron River", "Jicarilla", "Sandia"])
+def test_areas_of_districts_are_those_of_another_method(name: str) -> None:
+    """Among them one with a hole (Iron River) and one of two parts (Jicarilla)."""
+    source = json.loads(DISTRICTS.read_text())["features"]
+    one = next(f for f in source if f["properties"]["district"].startswith(name))
+    made = prepared(1, one, Choices("projects", ColumnMapping({"name": "district"})))
+    assert isinstance(made, Candidate)
+    assert made.boundary is not None
+    computed = made.boundary.area_m2 / 10_000
+    assert computed == pytest.approx(equal_area.hectares(one["geometry"]), rel=1e-6)
+    official = one["properties"]["gis_acres"] * 0.40468564224
+    assert computed == pytest.approx(official, rel=0.05)

@@ -1,0 +1,119 @@
+"""Which columns of a layer are read as which fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.imports.features.mapping import (
+    ColumnMapping,
+    LayerScan,
+    guess_mapping,
+    guess_name_column,
+    ignored_columns,
+    is_export,
+    mapped_fields,
+)
+
+EXPORTED = (
+    "id", "name", "slug", "external_id", "description", "area_hectares", "status", "created_at",
+    "updated_at", "soil",
+)  # fmt: skip
+SHORTENED = tuple(name[:10] for name in EXPORTED)
+
+
+def scanned(*properties: dict[str, Any]) -> LayerScan:
+    scan = LayerScan()
+    for one in properties:
+        scan.add(one)
+    return scan
+
+
+@pytest.mark.parametrize(
+    ("properties", "chosen"),
+    [
+        ([{"district": "A", "forest": "B"}], "district"),
+        ([{"OBJECTID": 1, "NAME": "A"}], "NAME"),
+        ([{"Title": "A", "name": "B"}], "name"),
+        ([{"forest": "F", "DISTRICTNAME": "A"}], "DISTRICTNAME"),
+        ([{"Nombre": "A"}], "Nombre"),
+        ([{"Name_1": "A"}], "Name_1"),
+        ([{"wdpa_name": "A", "area": 3}], "area"),
+        ([{"wdpa_name": "A"}], "wdpa_name"),
+        ([{"name": "", "label": "A"}], "label"),
+        ([{"name": None, "label": "A"}, {"name": None, "label": "B"}], "label"),
+        ([{"name": "A", "label": "x"}, {"label": "y"}, {"label": "z"}], "label"),
+        ([{"name": "A", "label": "x"}, {"name": "B", "label": "y"}, {"label": "z"}], "name"),
+        ([{"name": "map", "label": "x"}, {"name": "map", "label": "y"}], "label"),
+        ([{"name": "same"}, {"name": "same"}], "name"),
+        ([{"objectid": 3, "hue": "red"}], None),
+        ([], None),
+    ],
+)
+def test_the_column_with_the_names_is_guessed(
+    properties: list[dict[str, Any]], chosen: str | None
+) -> None:
+    assert guess_name_column(scanned(*properties)) == chosen
+
+
+def test_fields_that_a_column_is_read_as() -> None:
+    assert mapped_fields("projects") == ("name", "external_id", "description")
+    assert mapped_fields("assets") == ("name", "type", "status")
+
+
+def test_usual_columns_are_guessed() -> None:
+    scan = scanned({"NAME": "A", "External_ID": "1", "Description": "Steep.", "soil": "loam"})
+    mapping = guess_mapping(scan, "projects", {})
+    assert mapping.fields == {
+        "name": "NAME", "external_id": "External_ID", "description": "Description",
+    }  # fmt: skip
+    assert mapping.metadata is None
+
+
+def test_what_is_given_is_not_guessed() -> None:
+    scan = scanned({"name": "A", "code": "1", "description": "Steep."})
+    given = {"external_id": "code", "description": None, "metadata": ["name"]}
+    mapping = guess_mapping(scan, "projects", given)
+    assert mapping.fields == {"name": "name", "external_id": "code"}
+    assert mapping.metadata == ("name",)
+
+
+def test_columns_that_a_shapefile_cut_off_are_known() -> None:
+    scan = scanned({"name": "A", "external_i": "1", "descriptio": "Steep."})
+    mapping = guess_mapping(scan, "projects", {})
+    assert mapping.fields["external_id"] == "external_i"
+    assert mapping.fields["description"] == "descriptio"
+
+
+def test_a_mapping_is_kept_as_json() -> None:
+    mapping = ColumnMapping({"name": "NAME"}, ("soil",))
+    assert ColumnMapping.from_json(mapping.as_json()) == mapping
+
+
+@pytest.mark.parametrize("columns", [EXPORTED, SHORTENED, tuple(map(str.upper, EXPORTED))])
+def test_what_nobody_can_set_is_left_out_of_an_exported_file(columns: tuple[str, ...]) -> None:
+    scan = scanned(dict.fromkeys(columns))
+    ignored = {name.casefold()[:10] for name in ignored_columns(scan, "projects")}
+    assert is_export(scan)
+    assert ignored == {"id", "slug", "area_hecta", "status", "created_at", "updated_at"}
+
+
+def test_another_file_may_have_columns_of_these_names() -> None:
+    columns = dict.fromkeys(("id", "status", "slug", "name"))
+    assert ignored_columns(scanned(columns | {"wkt": "POINT (1 2)"}), "projects") == frozenset()
+
+
+def test_the_columns_that_gdal_adds_to_kml_are_left_out() -> None:
+    added = {"tessellate": -1, "extrude": 0, "visibility": -1, "altitudeMode": None, "icon": None}
+    scan = scanned({"name": "A", "begin": None, "soil": "clay", **added})
+    assert ignored_columns(scan, "projects") == {"begin", *added}
+    assert ignored_columns(scanned({"name": "A", "begin": "2026"}), "projects") == frozenset()
+
+
+def test_the_geometry_that_gdal_keeps_as_a_column_is_left_out_of_an_exported_file() -> None:
+    shape = "MULTIPOLYGON (((0 0,1 0,1 1,0 0)))"
+    columns = dict.fromkeys(EXPORTED) | {"geometry": shape, "WKT": "POLYGON((0 0,1 0,1 1,0 0))"}
+    ignored = ignored_columns(scanned(columns | {"name": "Point (of interest)"}), "projects")
+    assert {"geometry", "WKT"} <= ignored
+    assert "name" not in ignored

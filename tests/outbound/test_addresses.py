@@ -1,0 +1,296 @@
+"""Which hosts may be called, by what is written and by what a name leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+import pytest
+
+from app.outbound import Egress, EgressError, Network, client
+from app.outbound.addresses import is_allowed
+from app.outbound.resolving import resolve_name
+from app.policy.deliveries import FailureReason
+
+CALLED = "called"
+SHUT = FailureReason.NOT_ALLOWED.value
+BAD = FailureReason.BAD_URL.value
+NO_PUBLIC = FailureReason.NO_PUBLIC_ADDRESS.value
+
+# What is written as the host, and what becomes of it.
+WRITTEN = {
+    "93.184.216.34": CALLED,
+    "93.184.216.34.": CALLED,
+    "[2606:2800:220:1:248:1893:25c8:1946]": CALLED,
+    "[2606:2800:0220:0001:0248:1893:25C8:1946]": CALLED,
+    "localhost": NO_PUBLIC,
+    "LOCALHOST.": NO_PUBLIC,
+    "ｌｏｃａｌｈｏｓｔ": NO_PUBLIC,
+    # IPv4
+    "0.0.0.0": SHUT,
+    "0.1.2.3": SHUT,
+    "10.0.0.1": SHUT,
+    "10.0.0.1.": SHUT,
+    "100.64.0.1": SHUT,
+    "100.100.100.200": SHUT,
+    "127.0.0.1": SHUT,
+    "127.255.255.254": SHUT,
+    "168.63.129.16": SHUT,
+    "169.254.169.254": SHUT,
+    "169.254.169.254.": SHUT,
+    "169.254.170.2": SHUT,
+    "172.16.0.1": SHUT,
+    "172.31.255.255": SHUT,
+    "192.0.0.192": SHUT,
+    "192.0.2.1": SHUT,
+    "192.88.99.1": SHUT,
+    "192.168.1.1": SHUT,
+    "198.18.0.1": SHUT,
+    "198.19.255.255": SHUT,
+    "198.51.100.1": SHUT,
+    "203.0.113.1": SHUT,
+    "224.0.0.1": SHUT,
+    "239.255.255.255": SHUT,
+    "240.0.0.1": SHUT,
+    "255.255.255.255": SHUT,
+    "9.255.255.255": CALLED,
+    "11.0.0.0": CALLED,
+    "100.63.255.255": CALLED,
+    "100.128.0.0": CALLED,
+    "172.15.255.255": CALLED,
+    "172.32.0.0": CALLED,
+    "223.255.255.255": CALLED,
+    # IPv4 in other letters
+    "１２７.0.0.1": SHUT,
+    "①②⑦.0.0.1": SHUT,
+    "127。0。0。1": SHUT,
+    "169.254.169.２５４": SHUT,
+    # IPv4 in other forms
+    "2130706433": BAD,
+    "017700000001": BAD,
+    "0x7f000001": BAD,
+    "0X7F.1": BAD,
+    "127.1": BAD,
+    "127.0.1": BAD,
+    "0177.0.0.1": BAD,
+    "127.0.0.01": BAD,
+    "0x7f.0.0.0x1": BAD,
+    "127.0.0.0x": BAD,
+    "127.0.0.256": BAD,
+    "127.0.0.1.1": BAD,
+    "127.0.0.1..": BAD,
+    "1.1.1": BAD,
+    "１２７.１": BAD,
+    "127.0.0.%31": BAD,
+    "127.0.0.1%00.example": BAD,
+    # IPv6
+    "[::]": SHUT,
+    "[::1]": SHUT,
+    "[0:0:0:0:0:0:0:1]": SHUT,
+    "[::ffff:127.0.0.1]": SHUT,
+    "[::ffff:7f00:1]": SHUT,
+    "[::ffff:169.254.169.254]": SHUT,
+    "[::ffff:0:127.0.0.1]": SHUT,
+    "[::127.0.0.1]": SHUT,
+    "[64:ff9b::127.0.0.1]": SHUT,
+    "[64:ff9b::a9fe:a9fe]": SHUT,
+    "[64:ff9b:1::10.0.0.1]": SHUT,
+    "[2001::1]": SHUT,
+    "[2001:0:4136:e378:8000:63bf:3fff:fdd2]": SHUT,
+    "[2001:db8::1]": SHUT,
+    "[2002:7f00:1::1]": SHUT,
+    "[2002:a9fe:a9fe::1]": SHUT,
+    "[3fff::1]": SHUT,
+    "[3fff:fff:ffff::1]": SHUT,
+    "[100::1]": SHUT,
+    "[1fff::1]": SHUT,
+    "[4000::1]": SHUT,
+    "[5f00::1]": SHUT,
+    "[fc00::1]": SHUT,
+    "[fd00:ec2::254]": SHUT,
+    "[fd20:ce::254]": SHUT,
+    "[fe80::1]": SHUT,
+    "[fec0::1]": SHUT,
+    "[ff02::1]": SHUT,
+    "[2000::1]": CALLED,
+    "[2001:200::1]": CALLED,
+    "[2003::1]": CALLED,
+    "[3ffe::1]": CALLED,
+    "[fe80::1%eth0]": BAD,
+    "[fe80::1%25eth0]": BAD,
+    "[2606:2800::1%1]": BAD,
+    "[::ffff:127.0.0.01]": BAD,
+    "[127.0.0.1]": BAD,
+    "[v1.fe80]": BAD,
+    "::1": BAD,
+}
+
+# What a name leads to, and what becomes of it.
+NAMED: dict[str, tuple[list[str], str]] = {
+    "one public": (["93.184.216.34"], CALLED),
+    "two public": (["93.184.216.34", "2606:2800:220:1::1"], CALLED),
+    "none": ([], NO_PUBLIC),
+    "one private": (["10.0.0.1"], NO_PUBLIC),
+    "loopback": (["::1", "127.0.0.1"], NO_PUBLIC),
+    "the first is private": (["10.0.0.1", "93.184.216.34"], NO_PUBLIC),
+    "the last is private": (["93.184.216.34", "2606:2800:220:1::1", "192.168.0.1"], NO_PUBLIC),
+    "one of the other family is private": (["93.184.216.34", "fd00::1"], NO_PUBLIC),
+    "metadata": (["169.254.169.254"], NO_PUBLIC),
+    "mapped": (["::ffff:10.0.0.1"], NO_PUBLIC),
+    "NAT64": (["64:ff9b::10.0.0.1"], NO_PUBLIC),
+    "6to4": (["2002:a00:1::1"], NO_PUBLIC),
+    "Teredo": (["2001:0:a00:1::1"], NO_PUBLIC),
+    "with a zone": (["2606:2800::1%1"], NO_PUBLIC),
+    "link-local with a zone": (["fe80::1%eth0"], NO_PUBLIC),
+    "no address": (["example.com"], NO_PUBLIC),
+    "another form of an address": (["0x7f.1"], NO_PUBLIC),
+    "unspecified": (["0.0.0.0"], NO_PUBLIC),
+}
+
+METADATA = (
+    "169.254.169.254",
+    "169.254.170.2",
+    "169.254.170.23",
+    "169.254.169.253",
+    "169.254.169.123",
+    "169.254.0.23",
+    "169.254.42.42",
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
+    "fd00:ec2::254",
+    "fd00:ec2::23",
+    "fd20:ce::254",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:42::42",
+    "fe80::a9fe:a9fe",
+    "::ffff:169.254.169.254",
+    "::ffff:168.63.129.16",
+    "::169.254.169.254",
+    "64:ff9b::169.254.169.254",
+    "64:ff9b:1::169.254.169.254",
+    "64:ff9b:1:a83f:81:1000::",  # 168.63.129.16 behind a prefix of 48 bits (RFC 6052)
+    "64:ff9b:1:a8:3f:8110::",  # of 56
+    "64:ff9b:1:0:a8:3f81:1000:0",  # of 64
+    "2002:a9fe:a9fe::1",
+    "2001:0:a9fe:a9fe::1",  # a Teredo server
+    "2001:0:5db8:d822:0:ffff:5601:5601",  # a Teredo client
+    "2606:2800::5efe:169.254.169.254",  # ISATAP
+    "2606:2800::200:5efe:169.254.169.254",
+)
+EVERYTHING = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+
+
+def _outcome(monkeypatch: pytest.MonkeyPatch, host: str, **options: Any) -> str:
+    """What becomes of a post to a host, short of a connection."""
+
+    def connect(addresses: Sequence[object], port: int, attempt: object) -> object:
+        assert addresses
+        raise EgressError(FailureReason.REFUSED)
+
+    monkeypatch.setattr(client, "connect", connect)
+    egress = Egress(**options)
+    try:
+        with pytest.raises(EgressError) as failed:
+            egress.post(f"https://{host}/hook", b"{}", {})
+    finally:
+        egress.close()
+    assert not any(character.isdigit() for character in str(failed.value))
+    return CALLED if failed.value.reason is FailureReason.REFUSED else str(failed.value)
+
+
+@pytest.mark.parametrize("host", WRITTEN)
+def test_hosts_given_as_addresses(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    assert _outcome(monkeypatch, host) == WRITTEN[host]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_hosts_by_the_addresses_of_their_names(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    answers, outcome = NAMED[name]
+    assert _outcome(monkeypatch, "hook.example", resolve=lambda host: answers) == outcome
+
+
+def test_a_name_of_the_network_is_not_told_from_one_that_does_not_exist(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a customer could ask which names the operator's own network has."""
+
+    def fail(host: str) -> list[str]:
+        raise OSError("no such name")
+
+    internal = _outcome(monkeypatch, "db.internal", resolve=lambda host: ["10.0.0.1"])
+    assert internal == _outcome(monkeypatch, "db.internal", resolve=fail)
+    assert internal == (
+        "the host cannot be reached from here: its name does not resolve to a public address"
+    )
+
+
+@pytest.mark.parametrize("host", ["bücher.example", "BÜCHER。example", "xn--bcher-kva.example."])
+def test_an_internationalized_name_is_looked_up_in_ascii(
+    monkeypatch: pytest.MonkeyPatch, host: str
+) -> None:
+    asked = []
+
+    def resolve(name: str) -> list[str]:
+        asked.append(name)
+        return ["10.0.0.1"]
+
+    assert _outcome(monkeypatch, host, resolve=resolve) == NO_PUBLIC
+    assert asked == ["xn--bcher-kva.example"]
+
+
+def test_the_size_of_the_tables() -> None:
+    assert len(WRITTEN) + len(NAMED) >= 60
+
+
+@pytest.mark.parametrize(
+    ("network", "address", "is_open"),
+    [
+        ("10.0.0.0/8", "10.1.2.3", True),
+        ("10.0.0.0/8", "11.0.0.1", True),
+        ("10.0.0.0/8", "172.16.0.1", False),
+        ("10.0.0.0/8", "::ffff:10.1.2.3", True),
+        ("10.0.0.0/8", "::ffff:172.16.0.1", False),
+        ("10.0.0.0/8", "::ffff:93.184.216.34", False),
+        ("10.0.0.0/8", "64:ff9b::10.1.2.3", False),
+        ("10.0.0.0/8", "2002:a01:203::1", False),
+        ("10.0.0.0/8", "::10.1.2.3", False),
+        ("64:ff9b::/96", "64:ff9b::93.184.216.34", True),
+        ("::ffff:10.0.0.0/104", "::ffff:10.1.2.3", True),
+        ("::ffff:10.0.0.0/104", "10.1.2.3", False),
+        ("fd00::/8", "fd12::1", True),
+        ("fd00::/8", "fd12::1%eth0", False),
+        ("fd00::/8", "fc00::1", False),
+        ("127.0.0.1/32", "127.0.0.1", True),
+        ("127.0.0.1/32", "127.0.0.2", False),
+    ],
+)
+def test_an_allowed_network_opens_its_addresses(network: str, address: str, is_open: bool) -> None:
+    allowed: tuple[Network, ...] = (ip_network(network),)
+    assert is_allowed(ip_address(address), allowed) is is_open
+
+
+@pytest.mark.parametrize("address", METADATA)
+def test_no_network_opens_cloud_metadata(address: str) -> None:
+    assert not is_allowed(ip_address(address))
+    assert not is_allowed(ip_address(address), EVERYTHING)
+    assert not is_allowed(ip_address(address), (ip_network(f"{address}"),))
+
+
+@pytest.mark.parametrize("address", ["2606:2800::5efe:93.184.216.34", "2001:4860:4860::8888"])
+def test_neighbouring_addresses_are_public(address: str) -> None:
+    assert is_allowed(ip_address(address))
+
+
+def test_an_address_is_not_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
+    def resolve(host: str) -> list[str]:
+        return ["93.184.216.34"]
+
+    assert _outcome(monkeypatch, "127.0.0.1", resolve=resolve) == SHUT
+
+
+def test_all_addresses_of_a_name_are_resolved() -> None:
+    assert "127.0.0.1" in resolve_name("localhost")
+    with pytest.raises(OSError, match=r".+"):
+        resolve_name("no-such-name.invalid")

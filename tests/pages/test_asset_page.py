@@ -1,0 +1,287 @@
+"""The page of one asset, and the form that makes or edits it, without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.make import Browser, Client, make_account, make_asset, make_project, point, square
+from tests.pages.support import HOSTILE, browser_of, metadata_of
+
+
+@pytest.fixture
+def project(client: Client) -> dict[str, Any]:
+    return make_project(client, name="North Wood", geometry=square(10, 50))
+
+
+@pytest.fixture
+def asset(client: Client, project: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"serial": "WX-1", "height": 12, "sensors": ["wind"]}
+    return make_asset(
+        client,
+        project["id"],
+        name="Station",
+        status="under_repair",
+        location=point(10.05, 50.05),
+        metadata=metadata,
+    )
+
+
+def path_of(asset: dict[str, Any]) -> str:
+    return f"/assets/{asset['project_id']}/{asset['id']}"
+
+
+def api_path(asset: dict[str, Any]) -> str:
+    return f"/v1/projects/{asset['project_id']}/assets/{asset['id']}"
+
+
+def saved(client: Client, asset: dict[str, Any]) -> dict[str, Any]:
+    """The asset as the API has it."""
+    record: dict[str, Any] = client.get(api_path(asset)).json["data"]
+    return record
+
+
+def rows(*pairs: tuple[str, str]) -> dict[str, Any]:
+    """The fields of rows of metadata."""
+    return {
+        "metadata_name": [name for name, _ in pairs],
+        "metadata_value": [value for _, value in pairs],
+    }
+
+
+def test_an_asset_is_created(browser: Browser, client: Client, project: dict[str, Any]) -> None:
+    browser.get(f"/assets/new?project_id={project['id']}")
+    page = browser.submit(
+        "/assets/new",
+        name=" Tower 1 ",
+        type="Fire tower",
+        status="under repair",
+        latitude="50°3'N",
+        longitude="10,05",
+        **rows(("height", "12 m"), ("", "")),
+    )
+    assert page.title == "Tower 1"
+    assert "Tower 1 created." in page.text
+    assert "outside the boundary" not in page.text
+    (made,) = client.get("/v1/assets").json["data"]
+    assert made["project_id"] == project["id"]
+    assert (made["name"], made["type"], made["status"]) == ("Tower 1", "fire_tower", "under_repair")
+    assert made["location"]["coordinates"] == [10.05, 50.05]
+    assert made["metadata"] == {"height": "12 m"}
+
+
+def test_several_are_added_one_after_the_other(browser: Browser, project: dict[str, Any]) -> None:
+    browser.get("/assets/new")
+    page = browser.submit(name="Post", project="north", type="post", then="another")
+    assert page.path == f"/assets/new?project_id={project['id']}&type=post"
+    assert "Post created. Add the next one." in page.text
+    assert page.form("/assets/new").fields["project"] == "North Wood"
+
+
+def test_a_new_asset_is_active_and_anywhere(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    browser.get("/assets/new")
+    page = browser.submit(name="Saw", project="North Wood", type="equipment")
+    assert "No location yet" in page.text
+    (made,) = client.get("/v1/assets").json["data"]
+    assert (made["status"], made["location"], made["metadata"]) == ("active", None, None)
+
+
+def test_both_coordinates_can_be_pasted_at_once(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    browser.get("/assets/new")
+    browser.submit(name="Saw", project="north", type="saw", latitude="50.05, 10.05")
+    (made,) = client.get("/v1/assets").json["data"]
+    assert made["location"]["coordinates"] == [10.05, 50.05]
+
+
+def test_errors_stand_at_their_fields_and_nothing_is_lost(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    browser.get("/assets/new")
+    page = browser.submit(
+        name="",
+        project="east",
+        type="7 dwarfs",
+        latitude="95",
+        longitude="10 O",
+        **rows(("", "lost"), ("a", "1"), ("a", "2")),
+    )
+    assert page.status == 422
+    assert page.title.startswith("Problem")
+    for message in (
+        "No project is called this.",
+        "Must begin with a letter",
+        "Must be between −90 and 90 degrees.",
+        "The value 'lost' needs a name.",
+        "The name 'a' is there twice.",
+    ):
+        assert message in page.text
+    fields = page.form("/assets/new").fields
+    assert (fields["project"], fields["type"], fields["latitude"]) == ("east", "7 dwarfs", "95")
+    assert b'value="lost"' in page.response.data
+    page = browser.submit("/assets/new", type=" ")
+    assert "Say what it is" in page.text
+    assert client.get("/v1/assets").json["data"] == []
+
+
+def test_one_of_several_projects_is_chosen(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    make_project(client, name="South Wood")
+    browser.get("/assets/new")
+    page = browser.submit(name="Saw", project="wood", type="saw")
+    assert page.status == 422
+    assert "Several projects match" in page.text
+    page = browser.submit(project_id=project["id"])
+    assert page.title == "Saw"
+    assert client.get("/v1/assets").json["data"][0]["project_id"] == project["id"]
+
+
+def test_without_projects_there_is_nothing_to_add_to(browser: Browser) -> None:
+    page = browser.get("/assets/new")
+    assert "Create a project first" in page.text
+    assert "/projects/new" in page.links
+
+
+def test_the_page_of_an_asset(browser: Browser, asset: dict[str, Any]) -> None:
+    page = browser.get(path_of(asset))
+    assert page.title == "Station"
+    for words in ("50.05, 10.05", "equipment", "under repair", "WX-1", '["wind"]', "North Wood"):
+        assert words in page.text
+    assert "created the asset" in page.text
+
+
+def test_a_place_outside_the_boundary_is_pointed_out(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    far = make_asset(client, project["id"], location=point(12, 50))
+    assert "outside the boundary of" in browser.get(path_of(far)).text
+
+
+def test_the_status_is_changed_at_once(
+    browser: Browser, client: Client, asset: dict[str, Any]
+) -> None:
+    browser.get(path_of(asset))
+    page = browser.submit(f"{path_of(asset)}/status", press="maintenance")
+    assert "The status is maintenance now." in page.text
+    assert "changed the status from under repair to maintenance" in page.text
+    assert saved(client, asset)["status"] == "maintenance"
+    browser.get(path_of(asset))
+    assert browser.submit(f"{path_of(asset)}/status", status="Nothing").status == 400
+
+
+@pytest.mark.both
+def test_an_asset_is_edited(browser: Browser, client: Client, asset: dict[str, Any]) -> None:
+    sent = metadata_of(browser.get(f"{path_of(asset)}/edit"))
+    sent |= rows(("height", "13"), ("sensors", '["rain"]'), ("serial", "WX-2"))
+    page = browser.submit(name="Station 2", **sent)  # type: ignore[arg-type]
+    assert page.title == "Station 2"
+    assert "Asset saved." in page.text
+    assert "changed name and metadata" in page.text
+    record = saved(client, asset)
+    assert record["metadata"] == {"serial": "WX-2", "height": 13, "sensors": ["rain"]}
+    assert record["location"] == asset["location"]
+
+
+@pytest.mark.parametrize("word", ["a__b", "foo_"])
+def test_what_is_not_touched_stays(
+    browser: Browser, client: Client, project: dict[str, Any], word: str
+) -> None:
+    metadata = {"lines": "one\n\ntwo", "year": 1998, " odd": [1]}
+    made = make_asset(client, project["id"], type=word, status=word, metadata=metadata)
+    sent = metadata_of(browser.get(f"{path_of(made)}/edit"))
+    assert browser.submit(name="Renamed", **sent).title == "Renamed"  # type: ignore[arg-type]
+    record = saved(client, made)
+    assert (record["type"], record["status"], record["metadata"]) == (word, word, metadata)
+
+
+def test_a_word_is_compared_as_it_is_shown(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    made = make_asset(client, project["id"], type="a__b", status="foo_")
+    browser.get(f"{path_of(made)}/edit")
+    client.put(api_path(made), json={"name": "Theirs"})
+    table = browser.submit(name="Mine").text.partition("Field")[2].partition("Save to")[0]
+    assert "Name Theirs Mine" in table
+    assert "Type" not in table
+    assert "Status" not in table
+
+
+@pytest.mark.both
+def test_a_location_is_taken_away(browser: Browser, client: Client, asset: dict[str, Any]) -> None:
+    browser.get(f"{path_of(asset)}/edit")
+    page = browser.submit(longitude="")
+    assert page.status == 422
+    assert "Write both latitude and longitude, or neither." in page.text
+    browser.submit(latitude="", longitude="")
+    assert saved(client, asset)["location"] is None
+
+
+@pytest.mark.both
+def test_what_somebody_else_saved_is_not_overwritten(
+    browser: Browser, client: Client, asset: dict[str, Any]
+) -> None:
+    browser.get(f"{path_of(asset)}/edit")
+    theirs = {"name": "Theirs", "location": point(10.06, 50.06)}
+    assert client.put(api_path(asset), json=theirs).status_code == 200
+    page = browser.submit(name="Mine", type="saw")
+    assert page.status == 412
+    assert "has saved this asset" in page.text
+    assert "Name Theirs Mine" in page.text
+    assert "Location 50.06, 10.06 50.05, 10.05" in page.text
+    assert "Status" not in page.text.partition("Field")[2].partition("Save to overwrite")[0]
+    assert saved(client, asset)["name"] == "Theirs"
+    assert page.form(f"{path_of(asset)}/edit").fields["name"] == "Mine"
+    browser.submit()
+    assert saved(client, asset)["name"] == "Mine"
+    assert saved(client, asset)["type"] == "saw"
+
+
+def test_an_asset_is_deleted(browser: Browser, client: Client, asset: dict[str, Any]) -> None:
+    page = browser.get(path_of(asset))
+    assert "is deleted for good, with its location and metadata" in page.text
+    page = browser.submit(f"{path_of(asset)}/delete")
+    assert "Station deleted." in page.text
+    assert client.get("/v1/assets").json["data"] == []
+    assert browser.get(path_of(asset)).status == 404
+
+
+def test_viewers_look_and_change_nothing(client: Client, asset: dict[str, Any]) -> None:
+    viewer = browser_of(client, "viewer")
+    page = viewer.get(path_of(asset))
+    assert "50.05, 10.05" in page.text
+    assert "Edit" not in page.text
+    assert "Delete" not in page.text
+    assert "Change the status" not in page.text
+    for path in ("/assets/new", f"{path_of(asset)}/edit"):
+        page = viewer.get(path)
+        assert page.status == 403
+        assert "Only editors, admins and owners can do this." in page.text
+
+
+def test_assets_of_other_accounts_and_projects_are_absent(
+    app: Flask, client: Client, browser: Browser, asset: dict[str, Any]
+) -> None:
+    stranger = browser_of(make_account(app))
+    other = make_project(client)
+    for path in ("", "/edit"):
+        assert stranger.get(path_of(asset) + path).status == 404
+        assert browser.get(f"/assets/{other['id']}/{asset['id']}{path}").status == 404
+    token = stranger.get("/assets/new").form("/logout").fields["csrf_token"]
+    for path in ("edit", "status", "delete"):
+        fields = {"csrf_token": token, "status": "retired", "name": "x", "type": "x"}
+        assert stranger.send(f"{path_of(asset)}/{path}", **fields).status == 404
+    assert saved(client, asset) == asset
+
+
+def test_texts_are_text(browser: Browser, client: Client, project: dict[str, Any]) -> None:
+    made = make_asset(client, project["id"], name=HOSTILE, metadata={HOSTILE: HOSTILE})
+    for path in ("", "/edit"):
+        page = browser.get(path_of(made) + path)
+        assert page.status == 200
+        assert b"<script>alert" not in page.response.data

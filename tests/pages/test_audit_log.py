@@ -1,0 +1,280 @@
+"""The page of the audit log: its lines, their links, filters and pages, and who reads it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.audit.entries import Target
+from app.audit.origin import Actor
+from app.pages.audit_log.sentences import OF_ACCOUNT, OF_INSTANCE, action_groups
+from app.policy.audit import ACTIONS, INSTANCE
+from app.values import clock
+from tests.make import (
+    Browser,
+    Client,
+    audit_entries,
+    make_account,
+    make_application,
+    make_asset,
+    make_entry,
+    make_import,
+    make_key,
+    make_member,
+    make_project,
+    make_webhook,
+    square,
+)
+from tests.make.audit import ANA, make_checkpoint
+from tests.make.browser import Page
+from tests.pages.support import browser_of
+
+PATH = "/audit-log"
+ROBIN = Actor("person", "user_01arz3ndektsv4rrffq69g5fbv", "robin@forest.example.org")
+
+
+def _shown(page: Page) -> list[str]:
+    """The ids of the entries of a page."""
+    return [each.partition('"')[0] for each in _html(page).split('" id="aud_')[1:]]
+
+
+def _html(page: Page) -> str:
+    return page.response.get_data(as_text=True)
+
+
+def _short(*ids: str) -> list[str]:
+    return [each.removeprefix("aud_") for each in ids]
+
+
+@pytest.mark.slow
+def test_each_action_has_a_line_and_can_be_chosen(client: Client, owner: Browser) -> None:
+    offered = [action for group in action_groups() for action, _ in group.actions]
+    assert sorted(offered) == sorted(
+        action for action in ACTIONS if not action.startswith((f"{INSTANCE}.", "operator."))
+    )
+    for action in ACTIONS:
+        made = make_entry(client, action, refused=action.endswith("refused"))
+        page = owner.get(f"{PATH}?target_id=&per=1")
+        before, _, after = ACTIONS[action].partition("{}")
+        assert page.status == 200
+        assert f"ana@forest.example.org {before}Hazel dell{after}" in page.text, action
+        assert _shown(page)[0] == _short(made)[0]
+    for action in offered:
+        page = owner.get(f"{PATH}?action={action}")
+        assert len(_shown(page)) >= 1
+        assert page.form(PATH).fields.get("action", "") in ("", action)
+
+
+def test_no_choice_of_an_action_ends_with_a_preposition() -> None:
+    groups = action_groups(OF_ACCOUNT | OF_INSTANCE)
+    last = {words.rpartition(" ")[2] for group in groups for _, words in group.actions}
+    assert not last & {"of", "as", "to", "from", "for", "on", "the"}
+
+
+def test_actions_are_called_as_entries_read() -> None:
+    groups = {name: dict(actions) for name, actions in action_groups(OF_ACCOUNT)}
+    for group, action, words in (
+        ("Members", "member.invited", "Invited somebody"),
+        ("Members", "member.removed", "Removed somebody from the account"),
+        ("Members", "member.joined", "Joined the account"),
+        ("Members", "member.updated", "Changed a role"),
+        ("Projects", "project.boundary.updated", "Changed the boundary of a project"),
+        ("Imports", "import.updated", "Changed how a file is read"),
+        ("Imports", "import.applied", "Applied an import"),
+        ("Signing in", "person.sign_in_refused", "Tried to sign in"),
+        ("Signing in", "person.sessions_ended", "Ended sessions"),
+        ("Second factor", "person.second_factor_turned_on", "Turned on a second factor"),
+        ("Second factor", "person.passkey_added", "Added a passkey"),
+        ("Profiles", "person.email_verified", "Confirmed an email address"),
+        ("API keys", "api_key.created", "Created an API key"),
+        ("Applications", "application.allowed", "Allowed an application to act for them"),
+        ("Webhooks", "webhook.redelivered", "Sent an event to a webhook again"),
+        ("The account", "account.second_factor_required", "Required a second factor"),
+        ("The account", "account.deletion_canceled", "Canceled the deletion of the account"),
+    ):
+        assert groups[group][action] == words
+    groups = {name: dict(actions) for name, actions in action_groups(OF_INSTANCE)}
+    assert groups["Operators"]["operator.added"] == "Made somebody an operator"
+    assert groups["Accounts"]["account.created"] == "Created an account"
+    assert groups["The instance"]["instance.message_removed"].endswith("from all pages")
+
+
+@pytest.mark.both
+def test_what_people_did_stands_there_with_where_they_came_from(
+    client: Client, owner: Browser
+) -> None:
+    project = make_project(client, name="Hazel dell", geometry=square())
+    key = make_key(client, permissions=["projects:write"], name="Nightly export")
+    key.put(f"/v1/projects/{project['id']}", {"name": "Hazel dell, north", "description": "Beech"})
+    page = owner.get(f"{PATH}?target_id={project['id']}")
+    assert "API key Nightly export changed the project Hazel dell, north" in page.text
+    assert "Description, name" in page.text
+    assert "Before Hazel dell After Hazel dell, north" not in page.text  # cells, not labels
+    assert "not set" in page.text
+    assert f"/projects/{project['id']}" in page.links
+    newest = audit_entries(client)[-1]
+    assert newest["via"]["request_id"] in page.text
+    assert newest["via"]["credential"] in page.text
+
+
+def test_a_person_who_acts_on_themselves_is_named_once(client: Client, owner: Browser) -> None:
+    themselves = Target("person", ANA.id, ANA.label)
+    for action, words in {
+        "person.signed_in": "signed in Details",
+        "person.updated": "changed their profile",
+        "person.password_changed": "changed their password",
+        "person.sign_in_refused": "tried to sign in refused",
+    }.items():
+        make_entry(client, action, themselves, refused=action.endswith("refused"))
+        assert f"ana@forest.example.org {words}" in owner.get(PATH).text
+
+
+@pytest.mark.both
+def test_targets_that_exist_are_linked(client: Client, owner: Browser) -> None:
+    project = make_project(client)
+    asset = make_asset(client, project["id"])
+    webhook = make_webhook(client)
+    key = make_key(client)
+    application = make_application(client)
+    import_id = make_import(client)
+    member = make_member(client)
+    page = owner.get(f"{PATH}?since=2020-01-01T00:00:00Z")
+    for link in (
+        f"/projects/{project['id']}",
+        f"/assets/{project['id']}/{asset['id']}",
+        f"/webhooks/{webhook['id']}",
+        f"/api-keys#{key.credential_id}",
+    ):
+        assert link in page.links, link
+    for kind, target_id in (
+        ("application", application.id),
+        ("import", import_id),
+        ("member", member.id),
+    ):
+        made = make_entry(client, f"{kind}.updated", Target(kind, target_id, "x"))
+        page = owner.get(f"{PATH}?target_id={target_id}")
+        assert f"/{kind}s/{target_id}" in page.links
+        assert made in page.text
+    client.delete(f"/v1/webhooks/{webhook['id']}")
+    assert f"/webhooks/{webhook['id']}" not in owner.get(PATH).links
+
+
+def test_what_belongs_to_others_is_neither_shown_nor_linked(client: Client, owner: Browser) -> None:
+    other = make_account(client.app)
+    foreign = make_project(other)
+    make_entry(client, target=Target("project", foreign["id"], "Not ours"))
+    page = owner.get(PATH)
+    assert f"/projects/{foreign['id']}" not in page.links
+    assert audit_entries(other)[-1]["id"] not in page.text
+
+
+@pytest.mark.both
+def test_the_log_is_filtered(client: Client, owner: Browser) -> None:
+    hazel = Target("project", "proj_01arz3ndektsv4rrffq69g5fav", "Hazel dell")
+    first = make_entry(client, "project.updated", hazel)
+    second = make_entry(client, "project.archived", hazel, actor=ROBIN)
+    third = make_entry(client, "project.updated", actor=ROBIN)
+    hour_ago = f"{clock.now() - timedelta(hours=1):%Y-%m-%dT%H:%M}"
+    for query, ids in {
+        f"action=project.updated&since={hour_ago}": [third, first],
+        f"actor_id={ROBIN.id}": [third, second],
+        f"target_id={hazel.id}": [second, first],
+        f"target_id={hazel.id}&actor_id={ROBIN.id}&action=project.archived": [second],
+        f"actor_id={ANA.id}&since={hour_ago}": [first],
+        f"actor_id={ANA.id}&until={hour_ago}": [],
+    }.items():
+        page = owner.get(f"{PATH}?{query}")
+        assert (page.status, _shown(page)) == (200, _short(*ids)), query
+    page = owner.get(f"{PATH}?target_id={hazel.id}&until={hour_ago}")
+    assert page.form(PATH).fields["until"] == f"{hour_ago}:00"
+    assert page.form(PATH).fields["target_id"] == hazel.id
+    assert "No entry matches these filters" in page.text
+    page = owner.get(f"{PATH}?actor_id={ANA.id}")
+    assert f"{PATH}?actor_id={ANA.id}&target_id={hazel.id}" in page.links
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("action=nothing", "“What was done”: choose an action from the list"),
+        ("action=instance.restored", "“What was done”: choose an action from the list"),
+        ("actor_id=<b>", "“actor_id” must be an id"),
+        ("target_id=%00", "“target_id” must be an id"),
+        ("since=yesterday", "“From” is not a date with a time"),
+        ("until=2026-99-99T00:00", "“To” is not a date with a time"),
+        ("since=2026-01-02T00:00&until=2026-01-01T00:00", "“From” must be before “To”"),
+    ],
+)
+def test_a_wrong_filter_is_told_and_left_out(
+    client: Client, owner: Browser, query: str, message: str
+) -> None:
+    made = make_entry(client)
+    page = owner.get(f"{PATH}?{query}")
+    assert message in page.text
+    assert _short(made)[0] in _shown(page)
+
+
+@pytest.mark.both
+def test_older_entries_are_on_further_pages(
+    client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.pages.audit_log.views._PER_PAGE", 2)
+    made = [make_entry(client, actor=ROBIN) for _ in range(5)]
+    path, shown = f"{PATH}?actor_id={ROBIN.id}", list[str]()
+    for _ in range(3):
+        page = owner.get(path)
+        shown += _shown(page)
+        path = next((link for link in page.links if "before=" in link), "")
+    assert shown == _short(*reversed(made))
+    assert f"{PATH}?actor_id={ROBIN.id}" in page.links  # the newest
+    page = owner.get(f"{PATH}?actor_id={ROBIN.id}&before={made[0]}")
+    assert "There are no older entries with these filters." in page.text
+
+
+def test_viewers_and_editors_read_no_audit_log(client: Client) -> None:
+    for role in ("viewer", "editor"):
+        browser = browser_of(client, role)
+        assert browser.get(PATH, follow=False).status == 403
+        assert PATH not in browser.get("/members").links
+    assert PATH in browser_of(client, "admin").get("/members").links
+
+
+def test_the_proof_is_told_and_can_be_kept(client: Client, owner: Browser) -> None:
+    make_entry(client)
+    page = owner.get(PATH)
+    assert "Last checkpoint none yet" in page.text
+    assert owner.get(f"{PATH}/checkpoints.json").response.get_json() == {"data": []}
+    for number in (1, 2):
+        make_checkpoint(client, number, first=number, last=number)
+    page = owner.get(PATH)
+    assert "Last checkpoint number 2" in page.text
+    assert "Sealed 2 entries" in page.text
+    assert f"{PATH}/checkpoints.json" in page.links
+    answer = owner.get(f"{PATH}/checkpoints.json").response
+    assert "audit-log-checkpoint-2.json" in answer.headers["Content-Disposition"]
+    kept = answer.get_json()["data"]
+    assert [each["number"] for each in kept] == [2, 1]
+    assert kept[0]["hash"] in page.text
+    assert "entry_hashes" not in kept[0]
+
+
+@pytest.mark.both
+def test_what_the_filters_leave_is_downloaded(client: Client, owner: Browser) -> None:
+    make_entry(client, "project.archived", actor=ROBIN)
+    made = make_entry(client, "project.restored", actor=ROBIN)
+    page = owner.get(f"{PATH}?actor_id={ROBIN.id}&action=project.restored")
+    form = page.form(f"{PATH}/export").fields
+    for name, kind in (("csv", "text/csv"), ("ndjson", "application/x-ndjson")):
+        answer = owner.send(f"{PATH}/export", **form | {"format": name}).response
+        assert (answer.status_code, answer.mimetype) == (200, kind)
+        assert f".{name}" in answer.headers["Content-Disposition"]
+        text = answer.get_data(as_text=True)
+        assert made in text
+        assert "project.archived" not in text
+        newest = audit_entries(client)[-1]
+        assert newest["action"] == "audit_log.exported"
+        assert newest["changes"]["actor_id"] == {"from": None, "to": ROBIN.id}
+    assert "exported the audit log" in owner.get(PATH).text
+    for wrong in ({"format": "pdf"}, {"format": "csv", "since": "yesterday"}):
+        assert owner.send(f"{PATH}/export", **form | wrong).status == 400

@@ -1,0 +1,285 @@
+"""The page of an import: comparing, applying, undoing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.make import Browser, Client, make_account, make_import, make_project, square
+from tests.make.features import collection, feature
+from tests.pages.importing import CSV, act, ready, shapes, upload, work
+from tests.pages.support import HOSTILE, browser_of
+
+BOWTIE = {
+    "type": "Polygon",
+    "coordinates": [[[10, 50], [10.01, 50.01], [10.01, 50], [10, 50.01], [10, 50]]],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.both
+def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client: Client) -> None:
+    make_project(client, name="Old", geometry=square(size=0.2))
+    page = upload(
+        browser,
+        collection(
+            feature(square(), name="Old"), feature(square(11), name="Young"), feature(BOWTIE)
+        ),
+    )
+    assert "Reading the file" in page.text
+    assert b'hx-trigger="live"' in page.response.data
+    work(browser)
+    page = browser.get(page.path)
+    assert b'hx-trigger="live"' not in page.response.data
+    act(browser, "change", column_name="0", match="name")
+    page = browser.get(page.path)
+    assert "1 new, 1 changed, 1 rejected" in page.text
+    assert "ha before" in page.text
+    assert "Apply: create 1 project and change 1" in page.text
+    assert "crosses" in page.text
+    assert "Show the place: 50.0" in page.text
+    parts = [(each["part"], each["type"]) for each in shapes(browser, page.path)]
+    assert parts == [
+        ("former", "Polygon"), ("changed", "Polygon"), ("new", "Polygon"),
+        ("rejected", "Polygon"), ("fault", "Point"),
+    ]  # fmt: skip
+    page = act(browser, "apply")
+    assert "Applied" in page.text
+    assert "deletes the 1 project that it created and restores the 1 project" in page.text
+    assert {"Old", "Young"} == {one["name"] for one in client.get("/v1/projects").json["data"]}
+    young = next(one for one in client.get("/v1/projects").json["data"] if one["name"] == "Young")
+    assert f"/projects/{young['id']}" in page.links
+    client.put(f"/v1/projects/{young['id']}", json={"description": "mine"})
+    page = act(browser, "undo")
+    assert "1 feature undone; 1 feature kept" in page.text
+    kept = browser.get(f"{page.path}?show=kept")
+    assert "The project was changed after the import." in kept.text
+    assert "Undone" in browser.get("/imports").text
+
+
+@pytest.mark.slow
+@pytest.mark.both
+def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Client) -> None:
+    project = make_project(client)
+    page = upload(browser, CSV, "springs.csv", kind="assets", project_id=project["id"])
+    work(browser)
+    page = browser.get(page.path)
+    assert "Which coordinate system does the file use?" in page.text
+    assert "First say which coordinate system" in page.text
+    assert b"<button disabled" in page.response.data
+    path = page.path
+    page = act(browser, "change", crs="other", epsg="", column_name="0")
+    assert page.status == 422
+    assert "Type the code of the coordinate system" in page.text
+    form = page.form().fields | {"crs": "other", "epsg": "32632", "column_name": "0"}
+    browser.send(f"{path}/change", **form)
+    work(browser)
+    page = browser.get(path)
+    assert "You chose EPSG:32632" in page.text
+    assert "Apply: create 1 asset" in page.text
+    act(browser, "change", crs="degrees", column_name="0")
+    assert "is not within -180 to 180" in browser.get(path).text
+
+
+@pytest.mark.slow
+def test_columns_are_chosen_by_their_numbers(browser: Browser, client: Client) -> None:
+    named = {"line\nbreak": "From a strange column", "name": "From name", "kept": 1, "left": 2}
+    page = ready(browser, feature(square(), **named))
+    assert "From name" in page.text
+    columns = list(named)
+    act(
+        browser,
+        "change",
+        column_name=str(columns.index("line\nbreak")),
+        metadata="chosen",
+        metadata_column=str(columns.index("kept")),
+    )
+    page = browser.get(page.path)
+    assert "From a strange column" in page.text
+    act(browser, "apply")
+    (project,) = client.get("/v1/projects").json["data"]
+    assert project["name"] == "From a strange column"
+    assert project["metadata"] == {"kept": 1}
+
+
+def test_a_number_that_no_column_has_is_refused(browser: Browser) -> None:
+    ready(browser, feature(square(), name="A"))
+    page = act(browser, "change", column_name="7")
+    assert page.status == 422
+    assert "The file has no such layer or column." in page.text
+
+
+def test_an_unreadable_file_says_what_to_do(browser: Browser) -> None:
+    page = upload(browser, b"%PDF-1.7 not a map", "plan.pdf")
+    work(browser)
+    page = browser.get(page.path)
+    assert "Failed" in page.text
+    assert "Fix the file" in page.text
+    assert "/imports/new" in page.links
+
+
+def test_an_import_with_nothing_to_do_says_why(browser: Browser) -> None:
+    ready(browser, feature(square(), name="A"))
+    act(browser, "apply")
+    page = ready(browser, feature(square(), name="A"))
+    assert "Nothing to apply: no feature is new or changed." in page.text
+    assert act(browser, "cancel").path == "/imports"
+    assert "canceled" in browser.get(page.path).text
+
+
+def test_what_nobody_looked_at_is_not_applied(browser: Browser, client: Client) -> None:
+    """A colleague has the file read again between the look and the click."""
+    page = ready(browser, feature(square(), name="Shown", other="Not shown"))
+    path, shown = page.path, page.form(f"{page.path}/apply").fields
+    colleague = browser_of(client, "editor")
+    colleague.get(path)
+    again = colleague.page.form(f"{path}/change").fields | {"column_name": "1"}  # type: ignore[union-attr]
+    assert colleague.send(f"{path}/change", **again).status == 303
+    for status in ("reading", "ready"):
+        page = browser.send(f"{path}/apply", **shown)
+        assert page.status == 412, status
+        assert "Somebody has read the file again with other choices." in page.text
+        work(browser)
+    assert client.get("/v1/projects").json["data"] == []
+    assert "Not shown" in page.text
+    page = browser.send(f"{path}/apply", **page.form(f"{path}/apply").fields)
+    assert page.status == 303
+    work(browser)
+    assert [one["name"] for one in client.get("/v1/projects").json["data"]] == ["Not shown"]
+
+
+def test_applying_needs_what_was_looked_at(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name="A"))
+    token = page.form(f"{page.path}/apply").fields["csrf_token"]
+    assert browser.send(f"{page.path}/apply", csrf_token=token).status == 412
+
+
+def test_a_form_that_is_too_long_is_no_file(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name="A"))
+    page = act(browser, "change", epsg="x" * 100_000)
+    assert page.status == 413
+    assert "The file is larger" not in page.text
+    assert "This is too large" in page.text
+
+
+def test_a_viewer_sees_no_imports(client: Client) -> None:
+    import_id = make_import(client)
+    viewer = browser_of(client, "viewer")
+    assert "/imports" not in viewer.get("/projects").links
+    for path in (
+        "/imports",
+        "/imports/new",
+        f"/imports/{import_id}",
+        f"/imports/{import_id}/shapes",
+    ):
+        page = viewer.get(path)
+        assert page.status == 403
+        assert "to change your role" in page.text
+    form = viewer.get("/accounts").form("/logout").fields
+    for action in ("change", "apply", "cancel", "undo"):
+        assert viewer.send(f"/imports/{import_id}/{action}", **form).status == 403
+    assert "/imports" in browser_of(client, "editor").get("/imports").links
+
+
+def test_an_import_of_another_account_is_not_found(app: Flask, browser: Browser) -> None:
+    theirs = make_import(make_account(app))
+    form = browser.get("/imports/new").form().fields
+    for path in (theirs, f"{theirs}/shapes", "imp_nonsense"):
+        assert browser.get(f"/imports/{path}").status == 404
+    for action in ("change", "apply", "cancel", "undo"):
+        assert browser.send(f"/imports/{theirs}/{action}", **form).status == 404
+
+
+def test_features_are_filtered_and_paged(browser: Browser, client: Client) -> None:
+    features = [feature(square(size=0.001), name=f"Wood {number}") for number in range(120)]
+    page = ready(browser, *features, feature(BOWTIE, name="Bow"))
+    assert "Page 1 of 2" in page.text
+    assert "Wood 99" in page.text
+    assert "Wood 100" not in page.text
+    second = browser.get(f"{page.path}?page=2")
+    assert "Wood 119" in second.text
+    assert "Bow" in second.text
+    rejected = browser.get(f"{page.path}?show=rejected")
+    assert "Bow" in rejected.text
+    assert "Wood 1" not in rejected.text
+    assert "There are none here" in browser.get(f"{page.path}?page=9").text
+
+
+def test_a_hostile_file_is_shown_as_text(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name=HOSTILE, **{HOSTILE: 1}))
+    assert HOSTILE in page.text
+    assert b"<script>alert" not in page.response.data
+
+
+@pytest.mark.slow
+@pytest.mark.both
+def test_large_boundaries_are_simplified_for_the_map(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ring = [[10 + number / 1e5, 50] for number in range(8_000)]
+    long: dict[str, Any] = {"type": "Polygon", "coordinates": [[*ring, [10.02, 50.1], ring[0]]]}
+    page = ready(browser, feature(long, name="Long"), feature(square(11), name="Short"))
+    path = f"{page.path}/shapes"
+    assert len(browser.client.get(path).data) > 100_000
+    monkeypatch.setattr("app.imports.shapes.FEATURES_MAP_BYTES", 50_000)
+    drawn = json.loads(browser.client.get(path).data)
+    assert [each["properties"]["name"] for each in drawn["features"]] == ["Long", "Short"]
+    assert len(drawn["features"][0]["geometry"]["coordinates"][0]) < 100
+    monkeypatch.setattr("app.imports.shapes.FEATURES_MAP_READ_BYTES", 50_000)
+    assert json.loads(browser.client.get(path).data)["left_out"] == 1
+
+
+def test_the_list_has_pages(browser: Browser, client: Client) -> None:
+    for _ in range(51):
+        make_import(client, "canceled")
+    assert "Page 1 of 2" in browser.get("/imports").text
+    assert "Page 2 of 2" in browser.get("/imports?page=2").text
+    assert "There is no page 3" in browser.get("/imports?page=3").text
+
+
+def test_new_projects_with_known_names_are_pointed_out(browser: Browser, client: Client) -> None:
+    make_project(client, name="Ash grove", geometry=square())
+    page = ready(browser, feature(square(11), name="Ash grove"))
+    assert "One new project has the name of another project" in page.text
+
+
+def test_what_was_undone_is_not_on_the_map(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name="A"))
+    act(browser, "apply")
+    assert [each["part"] for each in shapes(browser, page.path)] == ["new"]
+    act(browser, "undo")
+    drawn = json.loads(browser.client.get(f"{page.path}/shapes").data)
+    assert drawn["features"] == []
+    assert drawn["left_out"] == 0
+
+
+@pytest.mark.both
+def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
+    line = {"type": "LineString", "coordinates": square()["coordinates"][0]}
+    page = ready(browser, feature(line, name="Walk"))
+    assert "Lines and GPS tracks can be closed to boundaries" in page.text
+    act(browser, "change", column_name="0", close_lines="true")
+    page = browser.get(page.path)
+    assert "Apply: create 1 project" in page.text
+    act(browser, "apply")
+    assert len(client.get("/v1/projects").json["data"]) == 1
+
+
+@pytest.mark.both
+def test_another_layer_has_other_columns(browser: Browser) -> None:
+    track = "".join(f'<trkpt lat="{44 + y}" lon="{x}"/>' for x, y in ((0, 0), (1, 0), (1, 1)))
+    gpx = (
+        '<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">'
+        '<wpt lat="44" lon="1"><name>Spring</name></wpt>'
+        f"<trk><name>Walk</name><trkseg>{track}</trkseg></trk></gpx>"
+    )
+    page = upload(browser, gpx.encode(), "walk.gpx")
+    work(browser)
+    page = browser.get(page.path)
+    assert "Only the layer tracks was read" in page.text
+    assert "Walk" in page.text
+    act(browser, "change", layer="0", close_lines="true")
+    assert "Spring" in browser.get(page.path).text

@@ -1,0 +1,260 @@
+"""The pages on which projects are drawn and edited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from app.pages.projects.editor.boundary_text import check_boundary
+from tests.make import Browser, Client, make_project, multi_square, square
+from tests.make.browser import Page
+from tests.pages.support import metadata_of, post, text_of
+
+ODD = {
+    "a": 1.5,
+    "lines": "one\ntwo\r\n",
+    "first": '\n<b> & "',
+    " spaced ": None,
+    "years": [1998],
+    "text": "1998",
+}
+HTMX = {"HX-Request": "true", "Accept": "text/html"}
+BOW_TIE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}
+
+
+def fill_in(browser: Browser, path: str, **fields: Any) -> Page:
+    """Fill in the form of a page and send it."""
+    form = browser.get(path).form(path)
+    return browser.send(path, **(form.fields | fields))
+
+
+def id_of(page: Page) -> str:
+    """The id of the project that a page leads to."""
+    return page.response.headers["Location"].rpartition("/")[2].removesuffix("?saved")
+
+
+def read(client: Client, project_id: str) -> Any:
+    return client.get(f"/v1/projects/{project_id}").json["data"]
+
+
+def test_a_new_project(client: Client, owner: Browser) -> None:
+    page = fill_in(
+        owner,
+        "/projects/new",
+        name="Hazel dell",
+        external_id="H-1",
+        description="A small wood",
+        geometry=text_of(square()),
+        metadata_name=["species", "age"],
+        metadata_value=["hazel", "12"],
+    )
+    assert page.status == 303
+    made = read(client, id_of(page))
+    assert made["geometry"] == square()
+    assert (made["name"], made["external_id"]) == ("Hazel dell", "H-1")
+    assert made["metadata"] == {"species": "hazel", "age": "12"}
+    assert made["status"] == "active"
+
+
+def test_the_example_can_be_saved_as_it_is(client: Client, owner: Browser) -> None:
+    form = owner.get("/projects/new?from=example").form("/projects/new")
+    page = owner.send("/projects/new", **form.fields)
+    made = read(client, id_of(page))
+    assert 400 < made["area_hectares"] < 800
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": ""}, "Must have 1 to 200 characters."),
+        ({"geometry": text_of(BOW_TIE)}, "Two sides cross or touch here"),
+        ({"geometry": "hello"}, "is neither WKT"),
+        ({"geometry": "SRID=3857;POINT(1 2)"}, "WGS 84"),
+        ({"external_id": "x" * 201}, "Must have 1 to 200 characters."),
+        ({"metadata_name": ["a", "a"], "metadata_value": ["1", "2"]}, "is there twice"),
+        ({"metadata_name": [""], "metadata_value": ["lost"]}, "needs a name"),
+    ],
+)
+def test_what_is_wrong_stands_at_its_field_and_nothing_is_lost(
+    client: Client, owner: Browser, fields: dict[str, Any], message: str
+) -> None:
+    before = client.get("/v1/projects").json["meta"]["total"]
+    typed = {"name": "Kept wood", "description": "Typed with care", "geometry": text_of(square())}
+    page = fill_in(owner, "/projects/new", **(typed | fields))
+    assert page.status == 422
+    assert message in page.text
+    shown = page.form("/projects/new").fields
+    for name, value in (typed | fields).items():
+        if isinstance(value, str):
+            assert shown[name] == value
+    assert client.get("/v1/projects").json["meta"]["total"] == before
+
+
+def test_a_taken_name_or_number_names_the_other(client: Client, owner: Browser) -> None:
+    other = make_project(client, name="Taken name", external_id="T-1")
+    page = fill_in(owner, "/projects/new", name="Taken name")
+    assert page.status == 409
+    assert other["id"] in page.text
+    page = fill_in(owner, "/projects/new", name="Free name", external_id="T-1")
+    assert page.status == 409
+    assert "The external id &#39;T-1&#39;" in page.response.get_data(as_text=True)
+
+
+@pytest.mark.both
+def test_a_project_is_edited(client: Client, owner: Browser) -> None:
+    project = make_project(client, geometry=square(), metadata={"n": 5, "tags": ["a"], "s": "5"})
+    path = f"/projects/{project['id']}/edit"
+    page = owner.get(path)
+    assert orjson.loads(page.form(path).fields["geometry"]) == square()
+    rows = metadata_of(page)
+    page = fill_in(
+        owner,
+        path,
+        metadata_was=rows["metadata_was"],
+        name="Edited",
+        status="draft",
+        geometry="POLYGON ((10 50, 10.2 50, 10.2 50.1, 10 50.1, 10 50))",
+        metadata_name=["n", "s", "tags", "new"],
+        metadata_value=["6", "7", '["a","b"]', "8"],
+    )
+    assert page.status == 303, page.text
+    now = read(client, project["id"])
+    assert (now["name"], now["status"]) == ("Edited", "draft")
+    assert now["metadata"] == {"n": 6, "tags": ["a", "b"], "s": "7", "new": "8"}
+    assert now["geometry"]["coordinates"][0][1] == [10.2, 50]
+
+
+def test_saving_what_is_there_changes_nothing(client: Client, owner: Browser) -> None:
+    geometry = multi_square((10, 50), (11, 50))
+    project = make_project(client, geometry=geometry, description="x", metadata=ODD)
+    before = read(client, project["id"])
+    path = f"/projects/{project['id']}/edit"
+    assert fill_in(owner, path, **metadata_of(owner.get(path))).status == 303
+    assert read(client, project["id"]) == before
+
+
+def test_an_archived_project_keeps_its_status(client: Client, owner: Browser) -> None:
+    project = make_project(client)
+    client.post(f"/v1/projects/{project['id']}/archive")
+    path = f"/projects/{project['id']}/edit"
+    assert "status" not in owner.get(path).form(path).fields
+    assert fill_in(owner, path, name="Archived wood", status="active").status == 303
+    assert read(client, project["id"])["status"] == "archived"
+
+
+@pytest.mark.both
+def test_a_change_by_somebody_else_is_shown_and_not_overwritten(
+    client: Client, owner: Browser
+) -> None:
+    project = make_project(client, name="Disputed", geometry=square())
+    path = f"/projects/{project['id']}/edit"
+    form = owner.get(path).form(path).fields
+    theirs = {"name": "Theirs", "geometry": square(size=0.2)}
+    client.put(f"/v1/projects/{project['id']}", json=theirs)
+    page = owner.send(path, **(form | {"name": "Mine"}))
+    assert page.status == 412
+    assert "has saved this project" in page.text
+    assert "Name Theirs Mine" in page.text
+    assert read(client, project["id"])["name"] == "Theirs"
+    again = page.form(path).fields
+    assert again["name"] == "Mine"
+    assert orjson.loads(again["geometry"]) == square()
+    assert owner.send(path, **again).status == 303
+    assert read(client, project["id"])["name"] == "Mine"
+
+
+def test_a_script_gets_the_form_or_where_to_go(client: Client, owner: Browser) -> None:
+    token = {"csrf_token": owner.get("/projects/new").form("/projects/new").fields["csrf_token"]}
+    page = owner.send("/projects/new", HTMX, **token, name="")
+    assert page.status == 422
+    assert "<html" not in page.response.get_data(as_text=True)
+    page = owner.send("/projects/new", HTMX, **token, name="By script")
+    assert page.status == 200
+    assert page.response.headers["HX-Redirect"].startswith("/projects/proj_")
+
+
+def test_a_boundary_is_checked_while_it_is_drawn(client: Client, owner: Browser) -> None:
+    other = make_project(client, name="Neighbor", geometry=square(80, 10))
+    page = post(owner, "/projects/check", geometry=text_of(square(80.05, 10)), project_id="")
+    data = page.response.get_json()["data"]
+    assert data["problems"] == []
+    assert data["area_hectares"] > 10_000
+    assert [each["project_id"] for each in data["overlaps"]] == [other["id"]]
+    fields = {"geometry": text_of(square(80.05, 10)), "project_id": other["id"]}
+    data = post(owner, "/projects/check", **fields).response.get_json()["data"]
+    assert data["overlaps"] == []
+
+
+def test_an_invalid_boundary_says_where(owner: Browser) -> None:
+    text = "POLYGON((0 0, 1 1, 1 0, 0 1, 0 0))"
+    data = post(owner, "/projects/check", geometry=text).response.get_json()["data"]
+    assert data["area_hectares"] is None
+    assert data["geometry"] == BOW_TIE
+    (problem,) = data["problems"]
+    assert problem["coordinates"] == [0.5, 0.5]
+    assert problem["message"].startswith("Two sides cross")
+
+
+def test_a_check_of_nothing(owner: Browser) -> None:
+    data = post(owner, "/projects/check", geometry=" ").response.get_json()["data"]
+    assert data == {
+        "area_hectares": None, "geometry": None, "problems": [], "overlaps": [], "complete": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (text_of({"type": "Feature", "properties": {}, "geometry": square()}), 1),
+        (
+            text_of(
+                {
+                    "type": "FeatureCollection",
+                    "features": [
+                        {"type": "Feature", "properties": {}, "geometry": square()},
+                        {"type": "Feature", "geometry": multi_square((11, 50), (12, 50))},
+                    ],
+                }
+            ),
+            3,
+        ),
+        ("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), ((2 0, 3 0, 3 1, 2 0)))", 2),
+        ("SRID=4326;POLYGON ((0 0, 1 0, 1 1, 0 0))", 1),
+    ],
+)
+def test_boundaries_as_people_paste_them(text: str, parts: int) -> None:
+    checked = check_boundary(text)
+    assert checked.problems == []
+    assert checked.boundary is not None
+    geometry = orjson.loads(checked.boundary.text)
+    found = [geometry] if geometry["type"] == "Polygon" else geometry["coordinates"]
+    assert len(found) == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"FeatureCollection","features":[]}',
+        '{"type":"FeatureCollection","features":5}',
+        '{"type":"FeatureCollection"}',
+        '{"type":"FeatureCollection","features":[{"geometry":null},{"geometry":[]}]}',
+        '{"type":"Feature","geometry":5}',
+        '{"type":"Polygon"}',
+        "{",
+        "POLYGON((",
+        "POINT (1 2)",
+        "5",
+        "[]",
+    ],
+)
+def test_other_texts_have_problems(text: str) -> None:
+    checked = check_boundary(text)
+    assert checked.boundary is None
+    assert checked.problems
+
+
+def test_an_id_that_no_database_takes_is_nobodys(owner: Browser) -> None:
+    fields = {"geometry": text_of(square(81, 12)), "project_id": "proj_\x00"}
+    assert post(owner, "/projects/check", **fields).status == 200

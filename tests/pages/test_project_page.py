@@ -1,0 +1,134 @@
+"""The page of one project."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.make import (
+    Browser,
+    Client,
+    make_asset,
+    make_former_boundary,
+    make_project,
+    point,
+    square,
+)
+from tests.pages.support import browser_of, json_of, post
+
+
+@pytest.fixture
+def project_id(client: Client) -> str:
+    record = make_project(
+        client,
+        description="Beside the\nriver",
+        metadata={"species": "larch", "planted": 1998},
+    )
+    return str(record["id"])
+
+
+def test_everything_of_a_project_is_shown(client: Client, owner: Browser, project_id: str) -> None:
+    client.put(f"/v1/projects/{project_id}", json={"geometry": square(size=0.1)})
+    make_asset(client, project_id, name="Camera", location=point(10.05, 50.05))
+    page = owner.get(f"/projects/{project_id}")
+    shown = client.get(f"/v1/projects/{project_id}").json["data"]
+    assert f"{shown['area_hectares']:,.2f} ha" in page.text
+    for text in ("Perimeter 36.57 km", "species larch", "planted 1998", "Camera", "Assets (1)"):
+        assert text in page.text, text
+    assert f"{client_email(client)} changed boundary" in page.text
+    html = page.response.get_data(as_text=True)
+    assert '"place": [10.05, 50.05]' in html
+
+
+def client_email(client: Client) -> str:
+    members = client.get("/v1/account/members").json["data"]
+    return str(next(each["email"] for each in members if each["id"] == client.owner_id))
+
+
+def test_a_project_without_a_boundary(owner: Browser, project_id: str) -> None:
+    page = owner.get(f"/projects/{project_id}")
+    assert "No boundary yet" in page.text
+    assert json_of(owner, f"/projects/{project_id}/boundary") is None
+
+
+def test_the_boundary_for_the_map(client: Client, owner: Browser, project_id: str) -> None:
+    client.put(f"/v1/projects/{project_id}", json={"geometry": square()})
+    path = f"/projects/{project_id}/boundary"
+    assert json_of(owner, path) == square()
+    tag = owner.get(path).response.headers["ETag"]
+    assert owner.get(path, headers={"If-None-Match": tag}).status == 304
+
+
+def test_a_former_boundary_is_shown_and_restored(
+    client: Client, owner: Browser, project_id: str
+) -> None:
+    former = make_former_boundary(client, project_id)
+    page = owner.get(f"/projects/{project_id}")
+    assert "Restore this boundary?" in page.text
+    assert "Show the difference" in page.text
+    path = f"/projects/{project_id}/boundaries/{former}"
+    assert json_of(owner, path) == square(size=0.1)
+    assert post(owner, f"{path}/restore").status == 303
+    assert "Boundary restored." in owner.get(f"/projects/{project_id}").text
+    geometry = client.get(f"/v1/projects/{project_id}").json["data"]["geometry"]
+    assert geometry == square(size=0.1)
+    newest = client.get(f"/v1/projects/{project_id}/boundaries").json["data"][0]
+    assert newest["source"] == "dashboard"
+    assert newest["created_by"]["id"] == client.owner_id
+
+
+def test_overlaps(client: Client, owner: Browser, project_id: str) -> None:
+    client.put(f"/v1/projects/{project_id}", json={"geometry": square(70, 10)})
+    other = make_project(client, name="Overlapping", geometry=square(70.05, 10))
+    page = owner.get(f"/projects/{project_id}/overlaps")
+    assert "Overlapping" in page.text
+    assert "50.0%" in page.text
+    assert f"/projects/{other['id']}" in page.links
+
+
+def test_archived_restored_deleted(client: Client, owner: Browser, project_id: str) -> None:
+    path = f"/projects/{project_id}"
+    assert "Delete for good" not in owner.get(path).text
+    assert post(owner, f"{path}/delete").status == 409
+    assert post(owner, f"{path}/archive").status == 303
+    page = owner.get(path)
+    assert "no longer counts" in page.text
+    assert "is deleted for good, with its 0 assets" in page.text
+    assert post(owner, f"{path}/restore").status == 303
+    assert post(owner, f"{path}/archive").status == 303
+    assert post(owner, f"{path}/delete").status == 303
+    assert "deleted." in owner.get("/projects").text
+    assert owner.get(path).status == 404
+    assert client.get(f"/v1/projects/{project_id}").status_code == 404
+
+
+def test_a_viewer_looks_only(client: Client, viewer: Browser, project_id: str) -> None:
+    former = make_former_boundary(client, project_id)
+    page = viewer.get(f"/projects/{project_id}")
+    for text in ("Edit", "Archive", "Restore", "Add asset"):
+        assert text not in page.text, text
+    for path in ("archive", "restore", "delete", "edit", f"boundaries/{former}/restore"):
+        assert post(viewer, f"/projects/{project_id}/{path}").status == 403, path
+    assert viewer.get(f"/projects/{project_id}/edit").status == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "/boundary", "/boundaries/{former}", "/overlaps", "/edit"],
+)
+def test_nobody_else_sees_it(client: Client, stranger: Client, project_id: str, path: str) -> None:
+    former = make_former_boundary(client, project_id)
+    browser = browser_of(stranger)
+    assert browser.get(f"/projects/{project_id}{path.format(former=former)}").status == 404
+
+
+@pytest.mark.parametrize(
+    "action", ["archive", "restore", "delete", "edit", "boundaries/{}/restore"]
+)
+def test_nobody_else_changes_it(
+    client: Client, stranger: Client, project_id: str, action: str
+) -> None:
+    former = make_former_boundary(client, project_id)
+    before = client.get(f"/v1/projects/{project_id}").json["data"]
+    page = post(browser_of(stranger), f"/projects/{project_id}/{action.format(former)}", name="x")
+    assert page.status == 404
+    assert client.get(f"/v1/projects/{project_id}").json["data"] == before

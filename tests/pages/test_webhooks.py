@@ -1,0 +1,284 @@
+"""The list of webhooks, making and editing one, its secret and its end."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from werkzeug.datastructures import MultiDict
+
+from app.db.extensions import db
+from app.models import AttemptCount
+from app.policy.deliveries import WEBHOOKS_PER_ACCOUNT
+from app.policy.events import EVENTS
+from app.values import clock
+from tests.make import Browser, Client, make_log, make_webhook
+from tests.make.webhooks import set_webhook, webhook_row
+from tests.pages.support import HOSTILE, browser_of, post
+
+URL = "https://hooks.example.org/canopy"
+EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.both
+def test_without_webhooks_it_is_said_what_they_are_for(owner: Browser) -> None:
+    page = owner.get("/webhooks")
+    assert page.title == "Webhooks"
+    assert "tells your own program at once when something changes" in page.text
+    assert "/webhooks/new" in page.links
+
+
+def test_health_is_seen_at_a_glance(client: Client, owner: Browser) -> None:
+    now = clock.now()
+    failing, gone, given_up, by_hand, good, _ = (
+        make_webhook(client, description=f"Number {number}")["id"] for number in range(6)
+    )
+    set_webhook(client, failing, failing_since=now - HOUR, consecutive_failures=41)
+    for webhook_id, reason in ((gone, "gone"), (given_up, "failing"), (by_hand, "manual")):
+        set_webhook(client, webhook_id, enabled=False, disabled_reason=reason, canceled_at=now)
+    set_webhook(client, good, last_success_at=now - HOUR)
+    make_log(client, failing, EVENT)
+    text = owner.get("/webhooks").text
+    assert "Number 0 failing" in text
+    assert "41 attempts in a row failed. Your receiver answered 503" in text
+    assert "your receiver answered 410 Gone" in text
+    assert "nothing was received for days" in text
+    assert "Disabled by hand" in text
+    assert "Working: last success" in text
+    assert "Number 5 new" in text
+    assert text.count("0 attempts in 24 hours") == 6
+
+
+def test_attempts_of_the_last_day_are_counted(client: Client, owner: Browser) -> None:
+    webhook_id, hour = make_webhook(client)["id"], clock.now().replace(minute=0, second=0)
+    with client.app.app_context():
+        for ago, status, number in ((0, "success", 1_200), (5, "failed", 3), (26, "failed", 99)):
+            db.session.add(
+                AttemptCount(
+                    account_id=client.account_id,
+                    webhook_id=webhook_id,
+                    status=status,
+                    took_ms=0,
+                    hour=hour.replace(microsecond=0) - ago * HOUR,
+                    number=number,
+                )
+            )
+        db.session.commit()
+    text = owner.get("/webhooks").text
+    assert "1,203 attempts in 24 hours" in text
+    assert "3 failed" in text
+
+
+def test_hostile_names_stay_text(client: Client, owner: Browser) -> None:
+    webhook = make_webhook(client, description=HOSTILE, url=f"{URL}/{'x' * 2_000}")
+    for path in ("", f"/{webhook['id']}", f"/{webhook['id']}/edit", f"/{webhook['id']}/replay"):
+        page = owner.get(f"/webhooks{path}")
+        assert page.status == 200
+        assert "<script>alert(1)" not in page.response.get_data(as_text=True)
+        assert "<script>alert(1)</script>" in page.text or path.endswith("/edit")
+
+
+def test_a_webhook_is_created_and_its_secret_shown_once(client: Client, owner: Browser) -> None:
+    page = owner.get("/webhooks/new")
+    assert all(name in page.text for name in EVENTS)
+    assert "A project is created" in page.text
+    page = owner.submit(url=URL, description=" The registry ")
+    assert "Webhook created" in page.text
+    assert page.response.headers["Cache-Control"] == "no-store"
+    (webhook,) = client.get("/v1/webhooks").json["data"]
+    assert (webhook["url"], webhook["description"]) == (URL, "The registry")
+    assert (webhook["events"], webhook["enabled"]) == (["*"], True)
+    secret = page.text.partition("whsec_")[2].split()[0]
+    assert len(secret) == 40
+    for path in ("/webhooks", f"/webhooks/{webhook['id']}", f"/webhooks/{webhook['id']}/edit"):
+        assert secret not in owner.get(path).response.get_data(as_text=True)
+
+
+def test_events_a_secret_and_being_disabled_are_chosen(client: Client, owner: Browser) -> None:
+    page = owner.get("/webhooks/new")
+    fields = MultiDict(page.form().fields | {"url": URL, "secret": "a-few-words-of-mine"})
+    del fields["enabled"]
+    fields["which"] = "chosen"
+    fields.setlist("events", ["asset.created", "project.created"])
+    page = owner.send("/webhooks/new", **fields.to_dict(flat=False))
+    assert "a-few-words-of-mine" in page.text
+    (webhook,) = client.get("/v1/webhooks").json["data"]
+    assert webhook["events"] == ["asset.created", "project.created"]
+    assert webhook["disabled_reason"] == "manual"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"url": ""}, "Enter the address that events are posted to."),
+        ({"url": "http://hooks.example.org/"}, "https"),
+        ({"url": "https://10.0.0.1/"}, "public IP address"),
+        ({"description": "x" * 501}, "Must have at most 500 characters"),
+        ({"secret": "short"}, "Must have 16 to 200 characters"),
+        ({"secret": "sixteen and spaces"}, "without spaces"),
+        ({"which": "chosen"}, "Choose at least one type of event"),
+        ({"which": "chosen", "events": "project.painted"}, "Must be one of"),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field(
+    client: Client, owner: Browser, fields: dict[str, str], message: str
+) -> None:
+    owner.get("/webhooks/new")
+    page = owner.submit(**{"url": URL, "description": "The registry"} | fields)
+    assert page.status == 422, page.text
+    assert message in page.text
+    assert "Please fix 1 field." in page.text
+    assert page.form().fields["url"] == ({"url": URL} | fields)["url"]
+    assert client.get("/v1/webhooks").json["data"] == []
+
+
+def test_the_limit_is_told(client: Client, owner: Browser) -> None:
+    for _ in range(WEBHOOKS_PER_ACCOUNT):
+        make_webhook(client)
+    page = owner.get("/webhooks")
+    assert "The account has 50 webhooks, which is the limit" in page.text
+    assert "/webhooks/new" not in page.links
+    owner.get("/webhooks/new")
+    page = owner.submit(url=URL)
+    assert page.status == 403
+    assert "has reached its limit of webhooks" in page.text
+    assert page.form().fields["url"] == URL
+
+
+@pytest.mark.both
+def test_a_webhook_is_edited(client: Client, owner: Browser) -> None:
+    webhook = make_webhook(client, events=["project.created"])
+    path = f"/webhooks/{webhook['id']}"
+    page = owner.get(f"{path}/edit")
+    assert page.form().fields["events"] == "project.created"
+    assert "Choose the secret" not in page.text
+    page = owner.submit(url="https://other.example.org/", description="Archive", which="all")
+    assert (page.path, "Webhook saved." in page.text) == (path, True)
+    now = client.get(f"/v1{path}").json["data"]
+    assert (now["url"], now["description"]) == ("https://other.example.org/", "Archive")
+    assert now["events"] == ["*"]
+    owner.get(f"{path}/edit")
+    assert owner.submit(url="gopher://x").status == 422
+
+
+def test_a_webhook_is_disabled_and_enabled(client: Client, owner: Browser) -> None:
+    webhook = make_webhook(client)
+    path = f"/webhooks/{webhook['id']}"
+    page = owner.get(path)
+    assert "Deliveries that wait for their next try are canceled" in page.text
+    page = owner.submit(f"{path}/disable")
+    assert "Disabled by hand" in page.text
+    assert client.get(f"/v1{path}").json["data"]["disabled_reason"] == "manual"
+    page = owner.submit(f"{path}/enable")
+    assert "What it missed is not sent by itself" in page.text
+    assert client.get(f"/v1{path}").json["data"]["enabled"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "hours", "words"),
+    [
+        ("168", 168, "is valid with the former secret as well"),
+        ("0", 0, "The former secret is no longer used"),
+    ],
+)
+def test_the_secret_is_rotated(
+    client: Client, owner: Browser, typed: str, hours: int, words: str
+) -> None:
+    webhook = make_webhook(client)
+    path = f"/webhooks/{webhook['id']}"
+    owner.get(path)
+    page = owner.submit(f"{path}/rotate", overlap_hours=typed)
+    assert "New secret" in page.text
+    assert words in page.text
+    assert webhook["secret"] not in page.text
+    until = webhook_row(client, webhook["id"])["former_secret_until"]
+    left = until - clock.now() if until else timedelta()
+    assert hours * HOUR - left < timedelta(minutes=1)
+    assert ("Former secret" in owner.get(path).text) is bool(hours)
+
+
+@pytest.mark.parametrize("typed", ["", "999", "soon", "1" * 5_000])
+def test_a_secret_is_not_rotated_for_no_number_of_hours(
+    client: Client, owner: Browser, typed: str
+) -> None:
+    webhook = make_webhook(client)
+    path = f"/webhooks/{webhook['id']}"
+    owner.get(path)
+    page = owner.submit(f"{path}/rotate", overlap_hours=typed)
+    assert "Nothing was done." in page.text
+    assert webhook_row(client, webhook["id"])["former_secret_until"] is None
+
+
+def test_forms_that_are_sent_again_do_nothing_again(client: Client, owner: Browser) -> None:
+    fields = owner.get("/webhooks/new").form("/webhooks/new").fields
+    given = fields | {"url": "https://hooks.example.org/again", "which": "all"}
+    assert "shown" in owner.send("/webhooks/new", **given).text
+    assert owner.send("/webhooks/new", **given).status == 303
+    (webhook,) = client.get("/v1/webhooks").json["data"]
+    path = f"/webhooks/{webhook['id']}"
+    fields = owner.get(path).form(f"{path}/rotate").fields
+    assert owner.send(f"{path}/rotate", **fields).status == 200
+    secret = webhook_row(client, webhook["id"])["sealed_secret"]
+    assert owner.send(f"{path}/rotate", **fields).status == 303
+    assert webhook_row(client, webhook["id"])["sealed_secret"] == secret
+
+
+def test_a_webhook_is_deleted(client: Client, owner: Browser) -> None:
+    webhook = make_webhook(client)
+    path = f"/webhooks/{webhook['id']}"
+    page = owner.get(path)
+    assert "This cannot be undone" in page.text
+    page = owner.submit(f"{path}/delete")
+    assert (page.path, "Webhook deleted." in page.text) == ("/webhooks", True)
+    assert owner.get(path).status == 404
+
+
+def _gets(webhook_id: str, log_id: str) -> list[str]:
+    one = f"/webhooks/{webhook_id}"
+    parts = ("", "/edit", "/health", "/charts", "/log", "/replay", f"/logs/{log_id}")
+    return [f"{one}{part}" for part in parts]
+
+
+def _posts(webhook_id: str, log_id: str) -> list[str]:
+    one = f"/webhooks/{webhook_id}"
+    parts = ("edit", "enable", "disable", "delete", "rotate", "test", "replay")
+    return [f"{one}/{part}" for part in (*parts, f"logs/{log_id}/redeliver")]
+
+
+def test_another_account_sees_nothing_of_a_webhook(client: Client, stranger: Client) -> None:
+    webhook = make_webhook(client)
+    log_id = make_log(client, webhook["id"], EVENT)
+    other = browser_of(stranger)
+    before = webhook_row(client, webhook["id"])
+    for path in _gets(webhook["id"], log_id):
+        assert other.get(path).status == 404, path
+    for path in _posts(webhook["id"], log_id):
+        page = post(other, path, url=URL, which="all", since="2026-01-02T03:04")
+        assert page.status == 404, path
+    assert webhook_row(client, webhook["id"]) == before
+    own = make_webhook(stranger)
+    assert other.get(f"/webhooks/{own['id']}/logs/{log_id}").status == 404
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_only_admins_see_webhooks(client: Client, role: str) -> None:
+    webhook = make_webhook(client)
+    log_id = make_log(client, webhook["id"], EVENT)
+    person = browser_of(client, role)
+    assert "/webhooks" not in person.get("/members").links
+    for path in ("/webhooks", "/webhooks/new", *_gets(webhook["id"], log_id)):
+        assert person.get(path).status == 403, path
+    for path in ("/webhooks/new", *_posts(webhook["id"], log_id)):
+        assert post(person, path).status == 403, path
+
+
+def test_an_admin_sees_them(client: Client) -> None:
+    person = browser_of(client, "admin")
+    assert "/webhooks" in person.get("/members").links
+    assert person.get("/webhooks").status == 200
+
+
+@pytest.mark.parametrize("webhook_id", ["x", "wh_", "%00", "wh_01arz3ndektsv4rrffq69g5fav"])
+def test_an_unknown_webhook_is_not_found(owner: Browser, webhook_id: str) -> None:
+    assert owner.get(f"/webhooks/{webhook_id}").status == 404

@@ -1,0 +1,300 @@
+"""What must not sign anybody in: forged tokens, foreign returns, and what was used before."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from joserfc import jws
+from joserfc.jwk import RSAKey
+
+from app.policy.tiers import SINGLE_SIGN_ONS
+from tests.cells import every_cell
+from tests.make import Browser, second_app
+from tests.make.browser import Page
+from tests.people.single_sign_on.fake_provider import (
+    FakeProvider,
+    fake_provider,
+    gives,
+    shared_secret,
+)
+from tests.people.single_sign_on.support import leave
+
+pytestmark = pytest.mark.provokes(503)
+
+FAILED = (503, "You could not be signed in")
+STALE = (400, "Start again")
+NEW = (200, "Finish signing up")
+HOUR = 3600
+
+
+@pytest.fixture(scope="module")
+def _provider() -> Iterator[FakeProvider]:
+    with fake_provider() as made:
+        yield made
+
+
+@pytest.fixture
+def liar(_provider: FakeProvider) -> Iterator[FakeProvider]:
+    _provider.is_right()
+    yield _provider
+    _provider.over.set()
+
+
+@pytest.fixture
+def site(app: Flask, liar: FakeProvider) -> Iterator[Flask]:
+    """An instance that has heard nothing of the provider yet."""
+    with second_app(app, **liar.settings) as made:
+        yield made
+
+
+def seen(page: Page) -> tuple[int, str]:
+    return page.status, page.title
+
+
+def arrive(site: Flask, liar: FakeProvider, **claims: Any) -> tuple[int, str]:
+    browser = Browser(site)
+    return seen(browser.get(liar.sign_in(leave(browser), **claims)))
+
+
+def test_a_right_token_is_accepted(site: Flask, liar: FakeProvider) -> None:
+    assert arrive(site, liar) == NEW
+    ((_, form),) = (each for each in liar.asked if each[0] == "/token")
+    assert form["grant_type"] == "authorization_code"
+    assert form["redirect_uri"] == "http://127.0.0.1:8000/login/single-sign-on/callback"
+    assert len(form["code_verifier"]) >= 43
+
+
+def test_claims_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
+    now = int(time.time())
+    cases: dict[str, dict[str, Any]] = {
+        "another issuer": {"iss": "https://evil.example"},
+        "no issuer": {"iss": None},
+        "another audience": {"aud": "somebody-else"},
+        "no audience": {"aud": None},
+        "several audiences": {"aud": ["canopy", "somebody-else"]},
+        "several, for somebody else": {"aud": ["canopy", "x"], "azp": "x"},
+        "for somebody else": {"azp": "somebody-else"},
+        "expired": {"exp": now - HOUR, "iat": now - 2 * HOUR},
+        "never expires": {"exp": None},
+        "of tomorrow": {"iat": now + HOUR, "nbf": now + HOUR},
+        "without a time": {"iat": None},
+        "of another sign-in": {"nonce": "that-of-another"},
+        "without a nonce": {"nonce": None},
+        "nobody": {"sub": None},
+        "an empty subject": {"sub": ""},
+        "a number as subject": {"sub": 17},
+        "a long subject": {"sub": "x" * 256},
+        "a subject that no database stores": {"sub": "a\0b"},
+        "of another access token": {"at_hash": "bm90IHRoYXQgb25lIQ"},
+    }
+    with every_cell() as cell:
+        for name, claims in cases.items():
+            with cell(name):
+                assert arrive(site, liar, **claims) == FAILED
+
+
+@pytest.mark.slow
+def test_signatures_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
+    other = RSAKey.generate_key(2048, {"kid": liar.key.kid})
+
+    def with_another_key() -> None:
+        liar.signer = other
+
+    def with_an_unknown_key() -> None:
+        liar.signer, liar.header = other, {"alg": "RS256", "kid": "unknown"}
+
+    def with_the_shared_secret() -> None:
+        liar.signer, liar.header = shared_secret(), {"alg": "HS256"}
+
+    def unsigned() -> None:
+        liar.header = {"alg": "none"}
+
+    def without_a_token() -> None:
+        liar.token = {"id_token": None}
+
+    def with_a_number() -> None:
+        liar.token = {"id_token": 17}
+
+    def with_garbage() -> None:
+        liar.token = {"id_token": "a.b.c"}
+
+    def with_a_demand() -> None:
+        liar.header |= {"crit": ["b64"], "b64": False}
+
+    changes: list[Callable[[], None]] = [
+        with_another_key, with_an_unknown_key, with_the_shared_secret, unsigned, without_a_token,
+        with_a_number, with_garbage, with_a_demand,
+    ]  # fmt: skip
+    with every_cell() as cell:
+        for change in changes:
+            liar.is_right()
+            change()
+            with cell(change.__name__):
+                assert arrive(site, liar) == FAILED
+    liar.is_right()
+    assert arrive(site, liar) == NEW
+
+
+def test_a_token_of_brackets_without_end(site: Flask, liar: FakeProvider) -> None:
+    text = jws.serialize_compact(liar.header, b'{"x":' + b"[" * 50_000, liar.key)
+    liar.token = {"id_token": text}
+    assert arrive(site, liar) == FAILED
+
+
+def test_a_new_key_is_found(site: Flask, liar: FakeProvider) -> None:
+    assert arrive(site, liar) == NEW
+    first = liar.key
+    liar.key = RSAKey.generate_key(2048, {"kid": "second"})
+    try:
+        liar.is_right()
+        assert arrive(site, liar) == NEW
+        assert [path for path, _ in liar.asked].count("/keys") == 1
+        assert arrive(site, liar) == NEW
+        assert [path for path, _ in liar.asked].count("/keys") == 1  # kept
+    finally:
+        liar.key = first
+
+
+def test_metadata_that_is_wrong(app: Flask, liar: FakeProvider) -> None:
+    cases: dict[str, Any] = {
+        "another issuer": {"issuer": "https://evil.example"},
+        "nearly the issuer": {"issuer": f"{liar.issuer}/"},
+        "no issuer": {"issuer": None},
+        "no token endpoint": {"token_endpoint": None},
+        "an unsafe endpoint": {"token_endpoint": "http://elsewhere.example/token"},
+        "a script": {"authorization_endpoint": "javascript:alert(1)"},
+        "no address": {"authorization_endpoint": 17},
+        "an unsafe userinfo endpoint": {"userinfo_endpoint": "http://elsewhere.example/me"},
+    }
+    with every_cell() as cell:
+        for name, changes in cases.items():
+            liar.is_right()
+            liar.metadata |= changes
+            with second_app(app, **liar.settings) as site, cell(name):
+                assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+
+
+def test_a_foreign_state_is_refused(site: Flask, liar: FakeProvider) -> None:
+    """Whoever makes a browser open a return of their own signs nobody in (RFC 6749, 10.12)."""
+    thief, victim = Browser(site), Browser(site)
+    back = liar.sign_in(leave(thief))
+    assert seen(victim.get(back)) == STALE  # it has asked for nothing
+    leave(victim)
+    assert seen(victim.get(back)) == STALE  # it has asked for something else
+    assert seen(victim.get("/login/single-sign-on/callback?code=a-code")) == STALE
+    assert seen(victim.get("/login/single-sign-on/callback?code=a-code&state=")) == STALE
+    assert "/token" not in [path for path, _ in liar.asked]
+    assert seen(thief.get(back)) == NEW
+
+
+def test_a_return_is_used_once(site: Flask, liar: FakeProvider) -> None:
+    browser = Browser(site)
+    back = liar.sign_in(leave(browser))
+    assert seen(browser.get(back)) == NEW
+    assert seen(browser.get(back)) == STALE
+    assert [path for path, _ in liar.asked].count("/token") == 1
+
+
+def test_a_failed_return_is_used_as_well(site: Flask, liar: FakeProvider) -> None:
+    browser = Browser(site)
+    back = liar.sign_in(leave(browser), nonce="that-of-another")
+    assert seen(browser.get(back)) == FAILED
+    liar.claims = {}
+    assert seen(browser.get(back)) == STALE
+
+
+def test_another_provider_cannot_send_a_browser_back(site: Flask, liar: FakeProvider) -> None:
+    """RFC 9207."""
+    browser = Browser(site)
+    back = liar.sign_in(leave(browser))
+    assert seen(browser.get(f"{back}&iss={quote('https://evil.example', safe='')}")) == FAILED
+    back = liar.sign_in(leave(browser))
+    assert seen(browser.get(f"{back}&iss={quote(liar.issuer, safe='')}")) == NEW
+    assert [path for path, _ in liar.asked].count("/token") == 1
+
+
+def test_a_provider_that_promises_its_name_gives_it(app: Flask, liar: FakeProvider) -> None:
+    liar.metadata["authorization_response_iss_parameter_supported"] = True
+    with second_app(app, **liar.settings) as site:
+        assert arrive(site, liar) == FAILED
+
+
+def test_nobody_is_led_elsewhere(site: Flask, liar: FakeProvider) -> None:
+    with every_cell() as cell:
+        for number, target in enumerate(
+            ("https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)")
+        ):
+            with cell(target):
+                browser = Browser(site)
+                browser.get(liar.sign_in(leave(browser, target=target), sub=f"led-{number}"))
+                page = browser.submit(account_name="Led", follow=False)
+                assert page.response.headers["Location"] == "/welcome"
+                browser.client.delete_cookie("canopy_session")
+                address = liar.sign_in(leave(browser, target=target), sub=f"led-{number}")
+                page = browser.get(address, follow=False)
+                assert page.response.headers["Location"] == "/"
+
+
+def test_claims_of_somebody_else_are_not_taken(app: Flask, liar: FakeProvider) -> None:
+    liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
+    liar.answers["/me"] = gives({"sub": "another", "email": "a@woods.example"})
+    with second_app(app, **liar.settings) as site:
+        assert arrive(site, liar, email=None, email_verified=None) == FAILED
+
+
+def test_an_unsigned_flag_does_not_verify_a_signed_address(app: Flask, liar: FakeProvider) -> None:
+    liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
+    liar.answers["/me"] = gives({"sub": "signed", "email_verified": True})
+    with second_app(app, **liar.settings) as site:
+        title = "Your email address is not verified"
+        assert arrive(site, liar, sub="signed", email_verified=None) == (403, title)
+
+
+def test_a_signed_flag_does_not_verify_an_unsigned_address(app: Flask, liar: FakeProvider) -> None:
+    liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
+    found = {"sub": "split", "email": "split@woods.example", "email_verified": False}
+    liar.answers["/me"] = gives(found)
+    with second_app(app, **liar.settings) as site:
+        title = "Your email address is not verified"
+        assert arrive(site, liar, sub="split", email=None) == (403, title)
+
+
+def test_what_was_wrong_once_is_read_again(app: Flask, liar: FakeProvider) -> None:
+    wrong = gives({"status": "maintenance"})
+    with second_app(app, **liar.settings) as site:
+        liar.answers["/.well-known/openid-configuration"] = wrong
+        assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+        liar.answers = {"/keys": wrong}
+        assert arrive(site, liar) == FAILED
+        liar.answers = {}
+        assert arrive(site, liar) == NEW
+
+
+def test_errors_of_the_provider_are_told(site: Flask, liar: FakeProvider) -> None:
+    with every_cell() as cell:
+        for error, expected in (
+            ("access_denied", (403, "You were not signed in")),
+            ("server_error", FAILED),
+            ("<script>alert(1)</script>", FAILED),
+        ):
+            with cell(error):
+                browser = Browser(site)
+                back = liar.sign_in(leave(browser)).replace("code=a-code", f"error={error}")
+                page = browser.get(f"{back}&error_description=Call+0900+12345")
+                assert seen(page) == expected
+                assert "0900" not in page.text
+                assert "<script>alert" not in page.response.get_data(as_text=True)
+
+
+def test_one_client_cannot_begin_without_end(site: Flask) -> None:
+    browser = Browser(site, address=Browser.address())
+    statuses = [
+        browser.get("/login/single-sign-on", follow=False).status
+        for _ in range(SINGLE_SIGN_ONS + 1)
+    ]
+    assert statuses == [303] * SINGLE_SIGN_ONS + [429]

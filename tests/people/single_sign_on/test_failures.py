@@ -1,0 +1,202 @@
+"""A provider that is down, slow, or sends too much: a page says so, and nothing hangs."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+from flask import Flask
+
+from app.policy.single_sign_on import RESPONSE_BYTES
+from tests.cells import every_cell
+from tests.make import Browser, second_app, together
+from tests.make.browser import Page
+from tests.people.single_sign_on.fake_provider import Answer, FakeProvider, fake_provider, gives
+from tests.people.single_sign_on.support import leave
+from tests.waiting import PATIENCE
+
+pytestmark = pytest.mark.provokes(503)
+
+FAILED = (503, "You could not be signed in")
+DISCOVERY = "/.well-known/openid-configuration"
+
+
+@pytest.fixture
+def provider() -> Iterator[FakeProvider]:
+    with fake_provider() as made:
+        yield made
+
+
+@pytest.fixture
+def site(app: Flask, provider: FakeProvider) -> Iterator[Flask]:
+    with second_app(app, **provider.settings) as made:
+        yield made
+
+
+def seen(page: Page) -> tuple[int, str]:
+    return page.status, page.title
+
+
+def drips(provider: FakeProvider, head: bytes) -> Answer:
+    """A head, and then a byte now and then, which no timeout of a single operation meets."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(head)
+        while not provider.over.wait(0.2):
+            handler.wfile.write(b"x")
+
+    return answer
+
+
+def test_a_provider_that_is_down(app: Flask) -> None:
+    with fake_provider() as gone:
+        settings = gone.settings
+    with second_app(app, **settings) as site:
+        page = Browser(site).get("/login/single-sign-on")
+        assert seen(page) == FAILED
+        assert page.response.headers["Retry-After"]
+        assert "/login" in page.links
+
+
+def test_a_provider_that_comes_back(site: Flask, provider: FakeProvider) -> None:
+    provider.answers[DISCOVERY] = gives(b"", 500)
+    assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+    provider.answers.clear()
+    assert leave(Browser(site))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
+def test_a_slow_one_is_given_up(app: Flask, provider: FakeProvider) -> None:
+    start = b"HTTP/1.1 200 OK\r\n"
+    heads = (start, start + b"Content-Length: 100000\r\n\r\n", start + b"\r\n", b"")
+    with every_cell() as cell:
+        for head in heads:
+            with second_app(app, **provider.settings) as site, cell(repr(head)):
+                provider.answers[DISCOVERY] = drips(provider, head)
+                began = time.monotonic()
+                assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+                assert time.monotonic() - began < PATIENCE / 2
+
+
+@pytest.mark.slow
+def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
+    """At each step: nothing is ever a 500."""
+    answers = {
+        "an error": gives({"error": "invalid_grant"}, 400),
+        "an error of its own": gives(b"<html>", 502),
+        "an empty one": gives(b""),
+        "no object": gives([1, 2]),
+        "null": gives(None),
+        "no JSON": gives(b"{"),
+        "brackets without end": gives(b"[" * 100_000),
+        "a redirect": gives({}, 302, Location="http://127.0.0.1:1/"),
+        "too much": gives(b'"' + b"x" * RESPONSE_BYTES + b'"'),
+        "compressed": gives(gzip.compress(b"{}"), Content_Encoding="gzip"),
+        "an odd token": gives({"access_token": 5, "expires_in": "soon", "id_token": {}}),
+        "odd keys": gives({"keys": [{"kty": "RSA"}, 5, None]}),
+        "no keys": gives({"keys": []}),
+    }
+    with every_cell() as cell:
+        for path in ("/token", "/keys"):
+            for name, answer in answers.items():
+                provider.answers = {path: answer}
+                with cell(f"{path}: {name}"), second_app(app, **provider.settings) as site:
+                    browser = Browser(site)
+                    assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+
+
+ODD_METADATA = [
+    *(
+        ("authorization_endpoint", odd)
+        for odd in ("https://a:99999999/", "https://a..b/", "https://a/\n", "https://[::1", 5)
+    ),
+    ("token_endpoint", "https://a:99999999/"),
+    ("token_endpoint_auth_methods_supported", 5),
+    ("token_endpoint_auth_methods_supported", True),
+]
+
+
+@pytest.mark.parametrize(("name", "odd"), ODD_METADATA)
+def test_odd_metadata_is_read_again(
+    site: Flask, provider: FakeProvider, name: str, odd: object
+) -> None:
+    provider.metadata[name] = odd
+    assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+    provider.is_right()
+    assert leave(Browser(site))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("endless", ["Infinity", "-Infinity", "1e999"])
+def test_a_token_without_end(site: Flask, provider: FakeProvider, endless: str) -> None:
+    provider.answers["/token"] = gives(f'{{"expires_in": {endless}}}'.encode())
+    browser = Browser(site)
+    assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+
+
+def test_a_token_whose_header_has_certificates(site: Flask, provider: FakeProvider) -> None:
+    for certificates, expected in ((3, (200, "Finish signing up")), (20, FAILED)):
+        provider.header["x5c"] = ["MII" + "x" * 2000] * certificates
+        browser = Browser(site)
+        assert seen(browser.get(provider.sign_in(leave(browser)))) == expected
+
+
+ODD_KEYS = (
+    {"kty": "AKP", "alg": "ML-DSA-44", "kid": "tomorrow", "pub": "AA"},
+    {"kty": "EC", "crv": "P-999", "kid": "another curve", "x": "AA", "y": "AA"},
+    {"kty": "RSA", "kid": "no numbers"},
+    {"kty": "RSA", "kid": "odd numbers", "n": 5, "e": [1]},
+    {"kty": []},
+    {},
+    "text",
+    17,
+    None,
+)
+
+
+@pytest.mark.parametrize("odd", ODD_KEYS, ids=str)
+def test_a_key_that_cannot_be_read_does_not_spoil_the_others(
+    site: Flask, provider: FakeProvider, odd: object
+) -> None:
+    """RFC 7517, section 5."""
+    provider.keys = {"keys": [odd, *provider.keys["keys"], odd]}
+    browser = Browser(site)
+    page = browser.get(provider.sign_in(leave(browser)))
+    assert seen(page) == (200, "Finish signing up")
+
+
+@pytest.mark.parametrize("keys", [None, 17, "text", {"kid": {}}, [], ODD_KEYS], ids=str)
+def test_keys_none_of_which_can_be_read(
+    site: Flask, provider: FakeProvider, keys: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.keys = {"keys": keys}
+    browser = Browser(site)
+    assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+    assert "the provider publishes no key that can be read" in caplog.text
+
+
+@pytest.mark.slow
+def test_a_slow_provider_does_not_take_all_threads(app: Flask, provider: FakeProvider) -> None:
+    """Of four threads, two may wait for it; others hear at once that it is busy."""
+
+    refused = threading.Barrier(2 + 4)
+
+    def slow(handler: BaseHTTPRequestHandler) -> None:
+        refused.wait(PATIENCE)
+        gives(provider.metadata)(handler)
+
+    provider.answers[DISCOVERY] = slow
+    with second_app(app, **provider.settings, web_threads=4) as site:
+
+        def ask() -> int:
+            page = Browser(site).get("/login/single-sign-on", follow=False)
+            if page.status == 503:
+                refused.wait(PATIENCE)
+            return page.status
+
+        assert sorted(together(*[ask] * 6)) == [303] * 2 + [503] * 4

@@ -1,0 +1,85 @@
+"""Logs of child processes: small, and seen on a terminal."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from app.processes.logfiles import Mirror, last_lines, open_log, rotate
+from tests.waiting import PATIENCE, wait_for
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "logs" / "web.log"
+
+
+def test_a_writer_goes_on_in_a_rotated_log(log: Path) -> None:
+    writer = open_log(log)
+    os.write(writer, b"old\n" * 100)
+    rotate(log, limit=100)
+    os.write(writer, b"new\n")
+    os.close(writer)
+    assert log.read_bytes() == b"new\n"
+    assert Path(f"{log}.1").read_bytes() == b"old\n" * 100
+
+
+def test_a_small_log_is_left_alone(log: Path) -> None:
+    os.close(open_log(log))
+    rotate(log)
+    assert [path.name for path in log.parent.iterdir()] == ["web.log"]
+
+
+def test_the_last_lines(log: Path) -> None:
+    assert last_lines(log) == ""
+    os.close(open_log(log))
+    log.write_text("".join(f"line {number}\n" for number in range(5000)))
+    assert last_lines(log, 2) == "line 4998\nline 4999\n"
+
+
+def test_a_mirror_shows_whole_new_lines_also_after_a_rotation(log: Path) -> None:
+    writer = open_log(log)
+    os.write(writer, b"before\n")
+    reading, writing = os.pipe()
+    mirror = Mirror([log], writing)
+    os.write(writer, b"after\n")
+    mirror.start()
+    assert os.read(reading, 100).decode() == "web │ after\n"
+    os.write(writer, b"one\ntw")
+    assert os.read(reading, 100).decode() == "web │ one\n"
+    os.write(writer, b"o\n")
+    assert os.read(reading, 100).decode() == "web │ two\n"
+    rotate(log, limit=1)
+    time.sleep(0.3)
+    os.write(writer, b"x\n")
+    mirror.stop()
+    assert os.read(reading, 100).decode() == "web │ x\n"
+    for descriptor in (reading, writing, writer):
+        os.close(descriptor)
+
+
+def test_a_mirror_that_was_not_started_can_be_stopped(log: Path) -> None:
+    os.close(open_log(log))
+    Mirror([log], 1).stop()
+
+
+def test_a_terminal_that_takes_nothing_holds_nobody_up(log: Path) -> None:
+    writer = open_log(log)
+    reading, writing = os.pipe()
+    mirror = Mirror([log], writing)
+    mirror.start()
+    for _ in range(2000):
+        os.write(writer, b"x" * 100 + b"\n")
+    stopping = threading.Thread(target=mirror.stop, daemon=True)
+    stopping.start()
+    stopping.join(PATIENCE)
+    assert not stopping.is_alive()
+    assert mirror.is_running  # it still waits for the terminal
+    os.close(reading)  # ends the thread
+    wait_for(lambda: not mirror.is_running)
+    os.close(writing)
+    os.close(writer)

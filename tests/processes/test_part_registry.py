@@ -1,0 +1,77 @@
+"""Every part says in Valkey that it runs, and by which SECRET_KEY."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable, Iterator
+
+import pytest
+from redis import Redis
+
+from app.jobs.valkey import connect
+from app.processes import part_registry
+from app.processes.part_registry import Announcer, running_parts
+from app.security.sealing import key_check
+from tests.processes.instances import Instance
+from tests.waiting import PATIENCE, wait_for
+
+KEY = "a secret key of the instance, long enough"
+
+
+@pytest.fixture
+def url(valkey_url: str) -> str:
+    return f"{valkey_url}?db=7"
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[Redis]:
+    with connect(url) as client:
+        yield client
+        client.flushdb()
+
+
+@pytest.mark.slow
+def test_the_parts_of_an_instance_are_known_while_they_run(
+    serve: Callable[..., Instance], client: Redis, url: str
+) -> None:
+    instance = serve(REDIS_URL=url, SECRET_KEY=KEY, WEB_WORKERS="2")
+    instance.wait_until_ready()
+    parts = wait_for(lambda: len(found := running_parts(client)) == 5 and found)
+    assert [part.name for part in parts] == [
+        "web server", "web server",
+        "worker of the queue canopy", "worker of the queue canopy-deliveries",
+        "worker of the queue canopy-imports",
+    ]  # fmt: skip
+    assert {part.host for part in parts} == {socket.gethostname()}
+    assert len({part.pid for part in parts}) == 5
+    assert {part.key_check for part in parts} == {key_check(KEY)}
+    instance.send(signal.SIGTERM)
+    instance.process.wait(PATIENCE)
+    assert running_parts(client) == []
+
+
+@pytest.mark.slow
+def test_one_that_was_killed_is_forgotten(
+    client: Redis, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_registry, "EXPIRES_AFTER", 600)
+    announcer = Announcer(lambda: connect(url), "web server", "abcde")
+    announcer.start()
+    (part,) = wait_for(lambda: running_parts(client))
+    announcer._stopped.set()  # it ends without another word
+    name = f"canopy:part:{part.host}:{part.pid}:web server"
+    assert 0 < client.ttl(name) <= 600
+    client.delete(name)
+    assert running_parts(client) == []
+    assert client.scard("canopy:parts") == 0
+
+
+@pytest.mark.trial
+def test_valkey_may_be_gone_for_a_while(client: Redis, url: str) -> None:
+    addresses = iter(["redis://127.0.0.1:9/0", url, url])
+    announcer = Announcer(lambda: connect(next(addresses)), "web server", "abcde")
+    announcer.start()
+    wait_for(lambda: running_parts(client))
+    announcer.stop()
+    assert running_parts(client) == []

@@ -1,0 +1,117 @@
+"""The service itself: ``bin/serve`` without its set-up, and its parts alone."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+
+import pytest
+
+from app.jobs.queue import QUEUES
+from tests.processes.instances import Instance, Marked, fetch
+from tests.waiting import PATIENCE, wait_for
+
+STARTED = 2 * PATIENCE  # seconds for the whole service
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def real(environment: dict[str, str]) -> Iterator[Instance]:
+    instance = Instance(ROOT, Path(environment["INSTANCE_PATH"]), environment)
+    yield instance
+    instance.process.kill()
+    instance.close()
+
+
+def test_the_service(real: Instance, marked: Marked) -> None:
+    assert real.process.stdout is not None
+    assert real.process.stdout.readline() != "", real.end()
+    for path in ("/healthz", "/api/health", "/readyz"):
+        wait_for(lambda path=path: told(real.port, path)["status"] == "ok")  # type: ignore[misc]
+    log = (real.folder / "logs" / "worker.log").read_text()
+    for queue in QUEUES:
+        assert f"worker {queue}: ready" in log
+    _check_parent(min(marked.pids("worker.py")))
+    real.send(signal.SIGTERM)
+    assert real.end() == (0, "")
+    wait_for(lambda: not marked.pids())
+
+
+@pytest.mark.slow
+def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> None:
+    """Flask's own starts Valkey too, so that no request waits for it."""
+    command = ["-m", "flask", "run", "--port", environment["PORT"]]
+    with subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment) as process:
+        try:
+            port = int(environment["PORT"])
+            wait_for(lambda: told(port, "/healthz"), STARTED)
+            assert len(marked.pids("unixsocket:")) == 1
+            wait_for(lambda: told(port, "/api/health")["checks"]["redis"] == "ok")
+            # its tables are there
+            checks = {"database": "ok", "worker": "missing"}
+            wait_for(lambda: told(port, "/readyz")["checks"] == checks)
+        finally:
+            process.terminate()
+    wait_for(lambda: not marked.pids())
+
+
+def _check_parent(pid: int) -> None:
+    """The process that the workers of the queues are forked from has nothing that they must not
+    share: no thread, and no connection."""
+    assert len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        target = str(descriptor.readlink())
+        assert not target.startswith("socket:")
+        assert "canopy.sqlite3" not in target
+
+
+def told(port: int, path: str) -> dict[str, Any]:
+    """What a page for monitoring says, whatever its status; nothing before the server listens."""
+    try:
+        said: dict[str, Any] = json.loads(fetch(port, path))
+    except HTTPError as error:
+        with error:
+            said = json.load(error)
+    except (URLError, ConnectionError, TimeoutError):
+        return {}
+    return said
+
+
+PARTS = {
+    "serve": ["-m", "app.serve", "--empty"],
+    "web server": ["-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
+    "worker": ["worker.py"],
+    "command": ["-m", "app.cli", "migrate"],
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.trial
+def test_files_in_a_folder_that_others_may_enter_are_private(
+    part: str, environment: dict[str, str], marked: Marked
+) -> None:
+    folder = Path(environment["INSTANCE_PATH"])
+    folder.mkdir()
+    folder.chmod(0o755)
+    with subprocess.Popen(
+        [sys.executable, *PARTS[part]], cwd=ROOT, env=environment | {"METRICS_TOKEN": "a" * 20}
+    ) as process:
+        try:
+            wait_for((folder / "canopy.sqlite3").exists, STARTED)
+            if part == "command":
+                process.wait(STARTED)
+            elif part == "worker":
+                wait_for(lambda: len(marked.pids("worker.py")) == 1 + len(QUEUES), STARTED)
+            else:
+                wait_for(lambda: told(int(environment["PORT"]), "/healthz"), STARTED)
+            made = {path.name: path.stat().st_mode for path in folder.iterdir()}
+            assert [name for name, mode in made.items() if mode & 0o077] == []
+        finally:
+            process.terminate()
+    wait_for(lambda: not marked.pids())

@@ -1,0 +1,258 @@
+"""The commands in ``bin`` make what they need, once, whatever they find."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import ROOT
+from tests.processes.checkout import Checkout, finish
+from tests.waiting import wait_for
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+@pytest.fixture
+def ready(checkout: Checkout) -> Checkout:
+    """One that was set up for running."""
+    code, _ = checkout.run("canopy")
+    assert code == 0
+    return checkout
+
+
+def test_the_first_run_makes_the_environment(checkout: Checkout) -> None:
+    code, said = checkout.run("canopy", "one", "two words")
+    assert code == 0
+    output, errors = said.split(".venv\n")[0], said.split(".venv\n")[1]
+    assert output.startswith("['one', 'two words']\n")
+    assert output.endswith("/a clone/")
+    assert [line.split()[0] for line in errors.splitlines()] == ["Creating", "Installing", "Done"]
+    asked = f"--quiet --require-hashes -r {checkout.root}/requirements.txt"
+    assert checkout.installs() == [f"pip install --python {checkout.venv}/bin/python {asked}"]
+
+
+def test_the_second_run_is_quiet(ready: Checkout, tmp_path: Path) -> None:
+    code, said = ready.run("canopy", cwd=tmp_path)
+    assert (code, said) == (0, f"[]\n{tmp_path}\n{ready.venv}\n")
+    assert len(ready.installs()) == 1
+
+
+def test_variables_of_the_caller_do_not_matter(checkout: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").write_text("raise SystemExit('not this one')")
+    variables = {
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONHOME": "/nonexistent",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONSAFEPATH": "1",
+        "VIRTUAL_ENV": "/nonexistent",
+    }
+    for _ in range(2):
+        code, said = checkout.run("canopy", cwd=tmp_path, **variables)
+        assert code == 0
+        assert said.startswith(f"[]\n{tmp_path}\n{checkout.venv}\n")
+
+
+def test_a_link_to_a_command_works(ready: Checkout, tmp_path: Path) -> None:
+    link = tmp_path / "linked"
+    link.symlink_to(ready.root / "bin" / "canopy")
+    assert ready.run(str(link))[0] == 0
+
+
+@pytest.mark.slow
+def test_changed_requirements_are_installed_into_it(ready: Checkout) -> None:
+    kept = ready.venv / "kept"
+    kept.touch()
+    (ready.root / "requirements.txt").write_text("# changed\n")
+    assert ready.run("canopy")[0] == 0
+    assert len(ready.installs()) == 2
+    assert kept.exists()
+    ready.run("canopy")
+    assert len(ready.installs()) == 2
+
+
+@pytest.mark.slow
+def test_another_python_behind_it_makes_it_anew(ready: Checkout) -> None:
+    kept = ready.venv / "kept"
+    kept.touch()
+    for link in (ready.venv / "bin").glob("python*"):
+        link.unlink()
+        link.symlink_to("/nonexistent/python")
+    assert ready.run("canopy")[0] == 0
+    assert len(ready.installs()) == 2
+    assert not kept.exists()
+
+
+@pytest.mark.slow
+def test_a_half_made_one_is_made_anew(ready: Checkout) -> None:
+    (ready.root / "requirements.txt").write_text("# changed\n")
+    process = ready.start("canopy", UNTIL="/nonexistent")
+    wait_for(lambda: len(ready.installs()) == 2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    left = ready.venv / "half-made"
+    left.touch()
+    assert ready.run("canopy")[0] == 0
+    assert len(ready.installs()) == 3
+    assert not left.exists()
+
+
+@pytest.mark.slow
+def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -> None:
+    done = checkout.root / "done"
+    process = checkout.start("canopy", UNTIL=str(done))
+    wait_for(checkout.installs)
+    process.kill()  # and not the uv that it started
+    following = checkout.start("canopy")
+    finish([following], 1, done.touch)
+    process.communicate()
+    assert following.returncode == 0
+    assert len(checkout.installs()) == 2
+
+
+@pytest.mark.trial
+def test_where_the_machines_uv_fails_that_of_pypi_is_tried(checkout: Checkout) -> None:
+    requirements = checkout.root / "requirements.txt"
+    good = requirements.read_text()
+    requirements.write_text("nothing-by-this-name\n")  # without a hash, which is refused at once
+    code, said = checkout.run("canopy", FAILS="1")
+    assert code == 2
+    assert "Trying the uv of PyPI." in said
+    assert said.endswith("requirements.txt could not be installed; the reason is above.\n")
+    requirements.write_text(good)
+    assert checkout.run("canopy", FAILS="1")[0] == 0
+
+
+@pytest.mark.slow
+def test_two_at_once_install_once(checkout: Checkout) -> None:
+    done = checkout.root / "done"
+    processes = [checkout.start("canopy", UNTIL=str(done)) for _ in range(3)]
+    said = finish(processes, 2, done.touch)
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert len(checkout.installs()) == 1
+    assert sum("waiting for it" in text for text in said) == 2
+
+
+@pytest.mark.slow
+def test_what_serves_developing_serves_running(checkout: Checkout) -> None:
+    code, _ = checkout.run("check")  # which finds no ruff in this environment
+    assert code == 1
+    assert "requirements-dev.txt" in checkout.installs()[0]
+    assert checkout.run("canopy")[0] == 0
+    assert len(checkout.installs()) == 1
+
+
+def test_a_folder_that_cannot_be_written(checkout: Checkout) -> None:
+    checkout.venv.touch()  # root may write everywhere, but not in a file as if it were a folder
+    code, said = checkout.run("canopy")
+    assert code == 2
+    assert said.startswith(f"The environment {checkout.venv} cannot be created (")
+    assert said.count("\n") == 1
+
+
+def test_an_old_python3_is_passed_over(checkout: Checkout) -> None:
+    (checkout.tools / "python3").rename(checkout.tools / "python3.12")
+    checkout.put_tool("python3", "#!/bin/sh\nexit 1\n")
+    assert checkout.run("canopy")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("python3", "told"),
+    [(None, ""), ("#!/bin/sh\n[ $1 = -I ] && exit 1\necho '; python3 is Python 3.9'\n", "3.9")],
+)
+def test_no_python_that_will_do(checkout: Checkout, python3: str | None, told: str) -> None:
+    (checkout.tools / "python3").unlink()
+    if python3:
+        checkout.put_tool("python3", python3)
+    code, said = checkout.run("serve")
+    assert code == 2
+    assert said.startswith("Canopy needs Python 3.11 or newer on PATH")
+    assert said.count("\n") == 1
+    assert told in said
+
+
+@pytest.mark.slow
+def test_without_uv_pip_installs_it(checkout: Checkout) -> None:
+    checkout.put_tool("uv", "#!/bin/sh\nexit 127\n")
+    code, said = checkout.run("canopy")
+    assert code == 0, said
+    assert (checkout.root / ".setup" / "uv" / "bin" / "uv").exists()
+    assert checkout.run("canopy")[1].startswith("[]\n")
+
+
+@pytest.fixture
+def somebodys(checkout: Checkout) -> Checkout:
+    """With an environment that its owner made with the standard library's command."""
+    python = str(checkout.tools / "python3")
+    subprocess.run([python, "-m", "venv", "--without-pip", str(checkout.venv)], check=True)
+    return checkout
+
+
+@pytest.mark.slow
+def test_an_environment_of_somebody_elses_is_used_as_it_is(somebodys: Checkout) -> None:
+    before = files_in(somebodys.venv)
+    code, said = somebodys.run("canopy")
+    assert (code, said.splitlines()[2]) == (0, str(somebodys.venv))
+    assert somebodys.run("serve")[0] == 0
+    assert files_in(somebodys.venv) == before
+    assert somebodys.installs() == []
+
+
+def test_an_environment_of_somebody_elses_is_left_alone(somebodys: Checkout) -> None:
+    before = files_in(somebodys.venv)
+    (somebodys.root / "requirements.txt").write_text(
+        "flask==3.1.2 \\\n    --hash=sha256:00\nonly-there==1 ; sys_platform == 'win32'\n"
+    )
+    code, said = somebodys.run("canopy")
+    assert code == 2
+    assert "was not made by Canopy, which leaves it alone, and it lacks flask: run" in said
+    assert said.count("\n") == 1
+    assert files_in(somebodys.venv) == before
+
+
+def files_in(folder: Path) -> dict[str, int]:
+    found = (path for path in folder.rglob("*") if "__pycache__" not in path.parts)
+    return {str(path): path.lstat().st_mtime_ns for path in found}
+
+
+def test_serve_goes_on_without_the_browser_code(checkout: Checkout) -> None:
+    checkout.put_browser_code_sources()
+    checkout.put_tool("npm", "#!/bin/sh\n[ $1 = --version ]\n")
+    code, said = checkout.run("serve", "--empty")
+    assert (code, said.splitlines()[0]) == (0, "['--empty']")
+    assert "npm's registry cannot be used (exit code 1)" in said
+
+
+def test_ci_does_not_go_on_without_the_browser_code(checkout: Checkout) -> None:
+    checkout.put_browser_code_sources()
+    checkout.put_tool("npm", "#!/bin/sh\n[ $1 = --version ]\n")
+    code, said = checkout.run("test", CI="true")
+    assert code == 2
+    assert said.endswith("No test may be skipped here (CI=true); what is missing is above.\n")
+
+
+@pytest.mark.parametrize("command", ["serve", "check", "lock"])
+def test_help_needs_nothing(checkout: Checkout, command: str) -> None:
+    code, said = checkout.run(command, "--help")
+    assert code == 0
+    assert said.startswith(f"usage: bin/{command}")
+    assert not checkout.venv.exists()
+
+
+def test_ci_runs_the_checks_then_the_tests(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "bin").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    for name, code in (("check", 0), ("test", 3)):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\necho {name}\nexit {code}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    done = subprocess.run([tmp_path / ".ci" / "run"], capture_output=True, text=True, cwd="/")
+    assert (done.returncode, done.stdout) == (3, "check\ntest\n")

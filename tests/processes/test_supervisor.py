@@ -1,0 +1,222 @@
+"""An instance starts, serves and ends as one."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+
+from tests.ports import free_port
+from tests.processes.conftest import ENDLESS, restore_constants
+from tests.processes.instances import Instance, Marked, ask_slowly, fetch, start_job
+from tests.waiting import PATIENCE, wait_for
+
+pytestmark = pytest.mark.slow
+
+# Makes the terminal that is its input the one whose Ctrl-C it gets, as a shell does.
+TAKE_TERMINAL = """
+import fcntl, runpy, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+runpy.run_module("app.serve", run_name="__main__", alter_sys=True)
+"""
+
+Serve = Callable[..., Instance]
+
+
+def test_serves_and_ends_with_0_when_asked(serve: Serve, marked: Marked) -> None:
+    instance = serve()
+    line = instance.wait_until_ready()
+    assert line == f"Canopy runs at http://127.0.0.1:{instance.port}, empty=False"
+    assert instance.get("/healthz") == "ok"
+    assert {path.name for path in (instance.folder / "logs").iterdir()} == {
+        "valkey.log",
+        "web.log",
+        "worker.log",
+    }
+    instance.send(signal.SIGTERM)
+    assert instance.end() == (0, "")
+    assert marked.pids() == []
+
+
+@pytest.mark.trial
+def test_a_terminal_that_is_closed_ends_it(instance: Instance, marked: Marked) -> None:
+    instance.send(signal.SIGHUP)
+    assert instance.end() == (0, "")
+    assert marked.pids() == []
+
+
+def test_what_is_under_way_is_finished(instance: Instance) -> None:
+    start_job(instance, 3)
+    with ThreadPoolExecutor() as pool:
+        answer = ask_slowly(instance, pool, 3)
+        instance.send(signal.SIGTERM)
+        assert instance.end() == (0, "")
+        assert answer.result() == "slept 3"
+    assert (instance.folder / "job.finished").exists()
+
+
+@pytest.mark.trial
+def test_what_does_not_finish_is_ended(serve: Serve, tree: Path, marked: Marked) -> None:
+    restore_constants(tree, "app/processes/rq_worker.py", "gunicorn.conf.py", "worker.py")
+    instance = serve()
+    instance.wait_until_ready()
+    start_job(instance, ENDLESS)
+    with ThreadPoolExecutor() as pool:
+        answer = ask_slowly(instance, pool, ENDLESS)
+        instance.send(signal.SIGTERM)
+        assert instance.end() == (0, "")
+        assert instance.took > 6
+        assert isinstance(answer.exception(), OSError)
+    assert marked.pids() == []
+
+
+def test_a_second_signal_hastens(instance: Instance, marked: Marked) -> None:
+    with ThreadPoolExecutor() as pool:
+        ask_slowly(instance, pool, ENDLESS)
+        instance.send(signal.SIGINT)
+        wait_for(lambda: not marked.pids("worker.py"))  # it was heard, else two may count as one
+        instance.send(signal.SIGINT)
+        assert instance.end() == (0, "")
+    assert marked.pids() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "part", "log"),
+    [
+        (["worker.py"], "The worker", "worker.log"),
+        (["-m gunicorn"], "The web server", "web.log"),
+        (["unixsocket:"], "Valkey", "valkey.log"),
+    ],
+)
+def test_the_death_of_a_part_ends_all(
+    instance: Instance, marked: Marked, words: list[str], part: str, log: str
+) -> None:
+    os.kill(min(marked.pids(*words)), signal.SIGKILL)
+    path = instance.folder / "logs" / log
+    assert instance.end() == (1, f"{part} died (signal SIGKILL); its log is {path}.")
+    assert marked.pids() == []
+
+
+@pytest.mark.trial
+def test_the_death_of_valkeys_keeper_ends_all(instance: Instance, marked: Marked) -> None:
+    os.kill(marked.pids("valkey_watchdog.py")[0], signal.SIGKILL)
+    code, sentence = instance.end()
+    assert code == 1
+    assert sentence.startswith("Valkey died (killed with its watchdog); its log is ")
+    assert marked.pids() == []
+
+
+@pytest.mark.trial
+def test_a_part_that_ends_by_itself(serve: Serve, tree: Path, marked: Marked) -> None:
+    (tree / "worker.py").write_text("raise SystemExit('the reason')")
+    instance = serve()
+    assert instance.process.stderr is not None
+    errors = instance.process.stderr.read().splitlines()
+    log = instance.folder / "logs" / "worker.log"
+    assert errors[-2:] == ["the reason", f"The worker died (exit code 1); its log is {log}."]
+    assert instance.process.wait() == 1
+    assert marked.pids() == []
+
+
+@pytest.mark.trial
+def test_an_application_that_cannot_be_loaded(serve: Serve, tree: Path) -> None:
+    (tree / "wsgi.py").write_text("raise RuntimeError('the reason')")
+    code, sentence = serve().end()
+    assert code == 1
+    assert sentence.startswith("The web server died (exit code ")
+
+
+@pytest.mark.slow
+def test_nothing_outlives_a_killed_supervisor(instance: Instance, marked: Marked) -> None:
+    start_job(instance, 3)
+    instance.process.kill()
+    instance.end()
+    wait_for(lambda: not marked.pids())
+    assert (instance.folder / "job.finished").exists()
+
+
+@pytest.mark.trial
+def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
+    first = serve()
+    first.wait_until_ready()
+    with ThreadPoolExecutor() as pool:
+        answer = ask_slowly(first, pool, 2)
+        first.process.kill()
+        second = serve()
+        second.wait_until_ready()
+        assert second.get("/healthz") == "ok"
+        assert answer.result() == "slept 2"
+    second.send(signal.SIGTERM)
+    code, _ = second.end()
+    assert code == 0
+    first.end()
+
+
+@pytest.mark.trial
+def test_the_job_of_a_killed_worker_goes_too(instance: Instance, marked: Marked) -> None:
+    horse = start_job(instance, ENDLESS)
+    worker = min(marked.pids("worker.py"))
+    assert horse != worker
+    os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: horse not in marked.pids())
+    assert instance.end()[0] == 1
+    assert not (instance.folder / "job.finished").exists()
+
+
+@pytest.mark.trial
+def test_two_instances_side_by_side(serve: Serve, tmp_path: Path) -> None:
+    first = serve()
+    second = serve(INSTANCE_PATH=str(tmp_path / "second"), PORT=str(free_port()))
+    first.wait_until_ready()
+    second.wait_until_ready()
+    assert first.get("/pid") != second.get("/pid")
+    first.send(signal.SIGTERM)
+    assert first.end() == (0, "")
+    assert second.get("/healthz") == "ok"
+    with pytest.raises(URLError):
+        first.get("/healthz")
+    second.send(signal.SIGTERM)
+    assert second.end() == (0, "")
+
+
+@pytest.mark.trial
+def test_an_instance_folder_relative_to_the_callers(serve: Serve, tree: Path) -> None:
+    instance = serve(INSTANCE_PATH="here")
+    instance.wait_until_ready()
+    assert (tree / "here" / "logs" / "web.log").exists()
+
+
+@pytest.mark.trial
+def test_on_a_terminal(tree: Path, environment: dict[str, str], marked: Marked) -> None:
+    """it sees the welcome and then each request, as text; Ctrl-C ends all of it."""
+    terminal, inner = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", TAKE_TERMINAL],
+        cwd=tree,
+        env=environment,
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        start_new_session=True,
+    )
+    os.close(inner)
+    seen = ""
+    while "Canopy runs" not in seen:
+        seen += os.read(terminal, 1000).decode()
+    fetch(int(environment["PORT"]), "/pid")
+    while "GET /pid" not in seen:
+        seen += os.read(terminal, 1000).decode()
+    assert "web    │ " in seen
+    assert "{" not in seen
+    os.write(terminal, b"\x03")
+    assert process.wait(PATIENCE) == 0
+    os.close(terminal)
+    assert marked.pids() == []

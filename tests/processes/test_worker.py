@@ -1,0 +1,272 @@
+"""The worker: alone, beside others, while the queue is out of reach, and its two queues."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from app.jobs.queue import DELIVERIES, QUEUES, job_queue
+from app.jobs.valkey import connect
+from app.processes import embedded
+from app.processes.parent_pipe import ParentPipe
+from tests.processes.conftest import ENDLESS, set_constants
+from tests.processes.instances import Instance, Marked, start_job
+from tests.waiting import PATIENCE, wait_for
+from trials.faults.valkey import valkey
+
+Start = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def start_worker(tree: Path, environment: dict[str, str]) -> Iterator[Start]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, str(tree / "worker.py"), *options]
+        started.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def ticks(environment: dict[str, str]) -> Callable[[], list[float]]:
+    """When the periodic job ran."""
+
+    def read() -> list[float]:
+        path = Path(environment["INSTANCE_PATH"]) / "ticks"
+        return [float(line) for line in path.read_text().split()] if path.exists() else []
+
+    return read
+
+
+@pytest.fixture
+def deliveries(environment: dict[str, str]) -> Callable[[str], list[float]]:
+    """When the job of the other queue did something: ``begun``, ``woken`` or ``asked``."""
+
+    def read(what: str) -> list[float]:
+        path = Path(environment["INSTANCE_PATH"]) / "deliveries"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [float(line.split()[1]) for line in lines if line.startswith(what)]
+
+    return read
+
+
+Deliveries = Callable[[str], list[float]]
+
+
+@pytest.mark.slow
+def test_alone_it_starts_valkey_and_leaves_nothing(start_worker: Start, marked: Marked) -> None:
+    worker = start_worker()
+    wait_for(lambda: marked.pids("unixsocket:"))
+    wait_for(lambda: len(_children(worker.pid)) == len(QUEUES))
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(PATIENCE) == 0
+    wait_for(lambda: not marked.pids())
+
+
+@pytest.mark.trial
+def test_several_do_each_period_once(start_worker: Start, ticks: Callable[[], list[float]]) -> None:
+    began = time.monotonic()
+    start_worker()
+    start_worker()
+    wait_for(lambda: len(ticks()) > 5)
+    assert time.monotonic() - began > 9.9  # five periods of 2 seconds
+
+
+@pytest.mark.slow
+def test_goes_on_after_an_outage(
+    start_worker: Start,
+    ticks: Callable[[], list[float]],
+    environment: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    address = tmp_path / "redis.sock"
+    environment["REDIS_URL"] = f"unix://{address}"
+
+    def start_server() -> subprocess.Popen[bytes]:
+        command = [str(embedded._binary()), "--port", "0", "--unixsocket", str(address)]
+        server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        wait_for(lambda: embedded._is_ready(str(address)))
+        return server
+
+    server = start_server()
+    worker = start_worker()
+    wait_for(ticks)
+    server.kill()
+    server.wait()
+    time.sleep(2.5)
+    before = len(ticks())
+    server = start_server()
+    wait_for(lambda: len(ticks()) > before)
+    assert worker.poll() is None
+    server.kill()
+    server.wait()
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(PATIENCE) == 0
+
+
+@pytest.mark.trial
+def test_a_job_goes_on_while_valkey_hangs(
+    start_worker: Start, environment: dict[str, str], tree: Path, tmp_path: Path
+) -> None:
+    set_constants(tree, {"app/processes/job_worker.py": {"JOB_MONITORING_INTERVAL": 1}})
+    with valkey(tmp_path) as server:
+        environment["REDIS_URL"] = server.url
+        start_worker()
+        job_queue(connect(server.url)).enqueue("app.stand_in.jobs.sleep", 8)
+        folder = Path(environment["INSTANCE_PATH"])
+        wait_for((folder / "job.started").exists)
+        server.send(signal.SIGSTOP)
+        time.sleep(6)  # the worker writes a heartbeat each second, and waits 3 for an answer
+        server.send(signal.SIGCONT)
+        wait_for((folder / "job.finished").exists)
+
+
+@pytest.mark.slow
+def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: Deliveries) -> None:
+    start_job(instance, ENDLESS)
+    wait_for(lambda: deliveries("begun"))  # started by the scheduler
+    before = len(deliveries("begun"))
+    assert instance.get("/notify", data=b"") == "True"
+    wait_for(lambda: len(deliveries("begun")) > before)
+    assert not (instance.folder / "job.finished").exists()
+
+
+@pytest.mark.slow
+def test_a_job_that_lingers_is_woken(
+    serve: Callable[..., Instance], deliveries: Deliveries
+) -> None:
+    instance = serve(LINGER=str(ENDLESS))
+    instance.wait_until_ready()
+    wait_for(lambda: deliveries("begun"))
+    instance.get("/notify", data=b"")
+    wait_for(lambda: deliveries("woken"))
+    assert len(deliveries("begun")) == 1
+
+
+@pytest.mark.trial
+def test_it_works_on_the_queues_that_are_named(
+    start_worker: Start, environment: dict[str, str], deliveries: Deliveries, marked: Marked
+) -> None:
+    general = start_worker("--queue", "canopy")
+    with Redis(unix_socket_path=str(Path(environment["INSTANCE_PATH"]) / "valkey.sock")) as client:
+        queue = f"rq:queue:{DELIVERIES}"
+        wait_for(lambda: marked.pids("unixsocket:") and client.exists(queue))  # by the scheduler
+        (child,) = _children(general.pid)
+        assert deliveries("begun") == []
+        start_worker("--queue", "canopy-deliveries")
+        wait_for(lambda: deliveries("begun"))
+        general.kill()
+        general.wait()
+        wait_for(lambda: child not in marked.pids())
+        client.delete("canopy:periodic:tick")  # the period is over
+        time.sleep(1.5)
+        assert not client.exists("canopy:periodic:tick")
+
+
+@pytest.mark.slow
+def test_a_queue_that_there_is_not_is_refused(start_worker: Start) -> None:
+    assert start_worker("--queue", "nonsense").wait(PATIENCE) == 2
+
+
+@pytest.mark.slow
+def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, str(tree / "worker.py"), "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "canopy-deliveries" in done.stdout
+
+
+@pytest.mark.trial
+def test_a_killed_process_of_a_queue_is_made_good(
+    instance: Instance, marked: Marked, deliveries: Deliveries
+) -> None:
+    parent = min(marked.pids("worker.py"))
+    children = wait_for(lambda: len(found := _children(parent)) == len(QUEUES) and found)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    wait_for(lambda: len(set(_children(parent)) - set(children)) == len(QUEUES))
+    before = len(deliveries("begun"))
+
+    def is_delivered() -> bool:
+        instance.get("/notify", data=b"")
+        return len(deliveries("begun")) > before
+
+    start_job(instance, 0)
+    wait_for(is_delivered)  # at once, unless the kill met a job that had not begun
+    assert instance.process.poll() is None
+
+
+@pytest.mark.slow
+def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> None:
+    horse = start_job(instance, ENDLESS)
+    parent = min(marked.pids("worker.py"))
+    (child,) = [pid for pid in _children(parent) if horse in _children(pid)]
+    os.kill(child, signal.SIGKILL)
+    wait_for(lambda: horse not in marked.pids())
+    wait_for(lambda: len(_children(parent)) == len(QUEUES))
+    os.kill(parent, signal.SIGKILL)
+    wait_for(lambda: not marked.pids("worker.py"))
+
+
+@pytest.mark.trial
+def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
+    instance.get("/wait", data=b"")
+    wait_for((instance.folder / "job.started").exists)
+    instance.send(signal.SIGTERM)
+    assert instance.end() == (0, "")
+    assert (instance.folder / "job.asked").exists()
+
+
+def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
+    """The word waits in the pipe until the job's process listens."""
+    pipe, told, gone = ParentPipe(), threading.Event(), threading.Event()
+    writing = os.dup(pipe.writing)
+    pipe.notify()
+    pipe.follow(gone.set, told.set)
+    assert told.wait(PATIENCE)
+    assert not gone.is_set()
+    os.close(writing)
+    assert gone.wait(PATIENCE)
+
+
+@pytest.mark.trial
+def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
+    start_worker: Start, tree: Path, environment: dict[str, str], marked: Marked
+) -> None:
+    folder = Path(environment["INSTANCE_PATH"])
+    worker = start_worker()
+    children = wait_for(lambda: len(found := _children(worker.pid)) == len(QUEUES) and found)
+    enqueue = "import sys; from redis import Redis; from app.jobs.queue import job_queue; "
+    enqueue += (
+        "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.stand_in.jobs.sleep', 2)"
+    )
+    command = [sys.executable, "-c", enqueue, str(folder / "valkey.sock")]
+    subprocess.run(command, cwd=tree, env=environment, check=True)
+    wait_for((folder / "job.started").exists)
+    for pid in (*children, worker.pid):
+        os.kill(pid, signal.SIGINT)
+    assert worker.wait(PATIENCE) == 0
+    assert (folder / "job.finished").exists()
+    wait_for(lambda: not marked.pids())
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except FileNotFoundError:
+        return []
+    return [int(number) for number in found]

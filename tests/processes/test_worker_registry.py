@@ -1,0 +1,63 @@
+"""A worker that is gone is known by its heartbeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from redis import Redis
+from rq import Worker
+from rq.utils import utcformat
+
+from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
+from app.processes.job_worker import JOB_MONITORING_INTERVAL, WORKER_TTL
+from app.processes.rq_worker import JobWorker
+from app.processes.worker_registry import MISSING_AFTER, count_workers
+from app.values import clock
+
+
+@pytest.fixture
+def client(valkey_url: str) -> Iterator[Redis]:
+    """A client of a database that nobody else uses."""
+    client = Redis.from_url(valkey_url, db=12)
+    client.flushdb()
+    yield client
+    client.flushdb()
+    client.close()
+
+
+def _born(client: Redis, queue: str) -> Worker:
+    worker = Worker([job_queue(client, queue)], connection=client)
+    worker.register_birth()
+    return worker
+
+
+def test_each_queue_has_its_workers(client: Redis) -> None:
+    assert count_workers(client) == {GENERAL: 0, DELIVERIES: 0, IMPORTS: 0}
+    first = _born(client, DELIVERIES)
+    _born(client, DELIVERIES)
+    assert count_workers(client) == {GENERAL: 0, DELIVERIES: 2, IMPORTS: 0}
+    first.register_death()
+    _born(client, GENERAL)
+    assert count_workers(client) == {GENERAL: 1, DELIVERIES: 1, IMPORTS: 0}
+
+
+@pytest.mark.parametrize(("age", "count"), [(MISSING_AFTER - 5, 1), (MISSING_AFTER + 1, 0)])
+def test_one_that_was_killed_leaves_no_heartbeats(client: Redis, age: float, count: int) -> None:
+    worker = _born(client, GENERAL)
+    moment = utcformat(clock.now() - timedelta(seconds=age))
+    client.hset(worker.key, "last_heartbeat", moment)
+    assert count_workers(client)[GENERAL] == count
+
+
+def test_one_that_expired_is_not_counted(client: Redis) -> None:
+    worker = _born(client, GENERAL)
+    client.delete(worker.key)
+    assert count_workers(client)[GENERAL] == 0
+
+
+def test_a_heartbeat_may_be_late(client: Redis) -> None:
+    """Two pass before a worker counts as gone, whether it has a job or not."""
+    worker = JobWorker([job_queue(client)], connection=client, worker_ttl=WORKER_TTL)
+    assert 2 * max(worker.dequeue_timeout, JOB_MONITORING_INTERVAL) < MISSING_AFTER

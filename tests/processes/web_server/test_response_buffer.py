@@ -1,0 +1,89 @@
+"""What the poller sends of responses."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from typing import NamedTuple
+
+import pytest
+
+from app.processes.web_server.response_buffer import (
+    _PIECE,
+    MAX_HELD,
+    ResponseBuffer,
+    SlowReaders,
+    pace_response,
+)
+
+
+class Connection(NamedTuple):
+    sock: socket.socket
+    response: ResponseBuffer
+
+
+def test_one_reader_keeps_the_poller_for_a_piece_at_most() -> None:
+    server, client = socket.socketpair()
+    finished: list[object] = []
+    with server, client, selectors.DefaultSelector() as poller:
+        response = ResponseBuffer(server)
+        response.sendall(bytes(MAX_HELD))
+        conn = Connection(server, response)
+        reading = SlowReaders(lambda conn, outcome: finished.append(outcome), finished.append)
+        reading.add(conn, "sent", poller)
+        fast = threading.Thread(target=_read_all, args=(client,))
+        fast.start()
+        while not finished:
+            before = response.size
+            ((key, _),) = poller.select()
+            key.data(key.fileobj)
+            assert 0 <= before - response.size <= _PIECE
+        server.shutdown(socket.SHUT_WR)
+        fast.join()
+    assert finished == ["sent"]
+    assert len(reading) == 0
+
+
+def _read_all(client: socket.socket) -> None:
+    while client.recv(_PIECE):
+        pass
+
+
+def test_a_paced_response_waits_for_its_client() -> None:
+    """It keeps as little as it is told, whatever comes."""
+    held = []
+    server, client = socket.socketpair()
+    with server, client:
+        response = ResponseBuffer(server)
+        pace_response(100_000, 60)
+        reader = threading.Thread(target=_read_all, args=(client,))
+        reader.start()
+        for _ in range(100):
+            response.sendall(bytes(50_000))
+            held.append(response.size)
+        server.shutdown(socket.SHUT_WR)
+        reader.join()
+    assert max(held) <= 100_000
+
+
+def test_a_paced_response_has_an_end() -> None:
+    server, client = socket.socketpair()
+    with server, client:
+        response = ResponseBuffer(server)
+        pace_response(1, 0.2)
+        began = time.monotonic()
+        with pytest.raises(BrokenPipeError):
+            response.sendall(bytes(10_000_000))
+        assert time.monotonic() - began < 30
+
+
+def test_pacing_is_of_the_response_of_the_thread() -> None:
+    server, client = socket.socketpair()
+    with server, client:
+        response = ResponseBuffer(server)
+        other = threading.Thread(target=pace_response, args=(1, 1))
+        other.start()
+        other.join()
+        assert response.most == MAX_HELD

@@ -1,0 +1,117 @@
+"""The shapes that are stored for maps: with the change, by the job, and gone with the project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.projects.boundary_history.jobs import simplify_boundaries
+from app.projects.boundary_history.waiting import Waiting
+from tests.make import Client, make_project, square
+from tests.projects.map.test_map import long_boundary, sql
+
+pytestmark = pytest.mark.both
+
+
+def levels(client: Client) -> list[tuple[int, int]]:
+    """Of an account's shapes: the level, and how long the text is."""
+    statement = text(
+        "SELECT level, length(geometry) AS size FROM boundary_shapes WHERE account_id = :id"
+        " ORDER BY level DESC"
+    )
+    with client.app.app_context():
+        rows = db.session.execute(statement, {"id": client.account_id}).all()
+        return [(row.level, row.size) for row in rows]
+
+
+def waiting(client: Client) -> int:
+    statement = text(
+        "SELECT count(*) FROM boundaries WHERE account_id = :id AND replaced_at IS NULL"
+        " AND simplified_at IS NULL"
+    )
+    with client.app.app_context():
+        return int(db.session.execute(statement, {"id": client.account_id}).scalar_one())
+
+
+def simplify(client: Client) -> int:
+    """Run the job until nothing waits: other tests may have left more than one run makes."""
+    made = 0
+    with client.app.app_context():
+        while number := simplify_boundaries():
+            made += number
+    return made
+
+
+def forget_shapes(client: Client) -> None:
+    """As it was before there were maps."""
+    sql(client, "DELETE FROM boundary_shapes WHERE account_id = :id", id=client.account_id)
+    statement = "UPDATE boundaries SET simplified_at = NULL WHERE account_id = :id"
+    sql(client, statement, id=client.account_id)
+
+
+def test_a_new_boundary_has_its_shapes_at_once(client: Client) -> None:
+    make_project(client, geometry=square(size=0.1))
+    assert [level for level, _ in levels(client)] == [11, 8, 5]
+    assert waiting(client) == 0
+
+
+def test_a_changed_boundary_has_its_own_ones(client: Client) -> None:
+    project = make_project(client, geometry=square(size=0.1))
+    client.put(f"/v1/projects/{project['id']}", json={"geometry": square(size=0.01)})
+    assert [level for level, _ in levels(client)] == [11, 8]
+    client.put(f"/v1/projects/{project['id']}", json={"geometry": None})
+    assert levels(client) == []
+
+
+def test_a_deleted_project_has_none(client: Client) -> None:
+    project = make_project(client, geometry=square(size=0.1))
+    client.post(f"/v1/projects/{project['id']}/archive")
+    client.delete(f"/v1/projects/{project['id']}")
+    assert levels(client) == []
+
+
+@pytest.mark.slow
+def test_a_long_boundary_is_left_to_the_job(client: Client) -> None:
+    make_project(client, geometry=long_boundary())
+    assert (levels(client), waiting(client)) == ([], 1)
+    assert simplify(client) >= 1
+    assert [level for level, _ in levels(client)] == [14, 11, 8, 5]
+    assert waiting(client) == 0
+
+
+def test_the_job_makes_the_shapes_of_earlier_boundaries(client: Client) -> None:
+    for size in (0.1, 0.2, 0.3):
+        make_project(client, geometry=square(size=size))
+    before = levels(client)
+    forget_shapes(client)
+    assert simplify(client) >= 3
+    assert (levels(client), waiting(client)) == (before, 0)
+
+
+def test_the_job_goes_on_after_what_sql_has_broken(client: Client) -> None:
+    broken, *_ = [make_project(client, geometry=square(size=size)) for size in (0.1, 0.2)]
+    forget_shapes(client)
+    sql(client, "UPDATE projects SET geometry = '{}' WHERE id = :id", id=broken["id"])
+    simplify(client)
+    assert waiting(client) == 0
+    assert len(levels(client)) == 3
+
+
+@pytest.mark.parametrize("geometry", [square(size=0.3), None])
+def test_a_boundary_that_is_replaced_meanwhile_keeps_its_own_shapes(
+    client: Client, geometry: Any
+) -> None:
+    project = make_project(client, geometry=square(size=0.1))
+    forget_shapes(client)
+    with client.app.app_context():
+        job = Waiting()
+        batch = job.read()
+    client.put(f"/v1/projects/{project['id']}", json={"geometry": geometry})
+    before = levels(client)
+    with client.app.app_context(), transaction():
+        assert job.write([each for each in batch if each.key[1] == project["id"]]) == 0
+    assert levels(client) == before

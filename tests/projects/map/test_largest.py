@@ -1,0 +1,141 @@
+"""Which projects a map has, whichever index finds them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from app.db.extensions import db
+from app.db.queries import engine
+from app.geometry import Bounds, overlaps
+from app.lists.query import ListQuery
+from app.policy.bounds import PROJECT_STATUSES
+from app.projects.listing import list_projects
+from app.projects.map import largest
+from app.projects.map.largest import Wanted, find_largest
+from bench import query_plans
+from bench.filling import fill
+from tests.conftest import DATABASES
+
+BOXES = (
+    None,
+    Bounds(-180, -90, 180, 90),
+    Bounds(-10, -20, 60, 50),
+    Bounds(0, 0, 1, 1),
+    Bounds(100, -40, 300, 40),
+)
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def account_id(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """An account with 1,000 projects, beside another one."""
+    url = ""
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres").create_database(has_tables=True)
+    filled = fill(tmp_path_factory.mktemp("maps"), url, accounts=2, size=1_000)
+    with filled.app.app_context():
+        yield filled.principals[0].account_id
+        db.session.remove()
+    with filled.app.app_context():
+        db.engine.dispose()
+        engine().dispose()
+
+
+@pytest.fixture(params=[0, 10_000])
+def near(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many projects the index of boxes may name: none, or all."""
+    monkeypatch.setattr(largest, "MAP_NEAR", request.param)
+    return int(request.param)
+
+
+def expected(account_id: str, wanted: Wanted) -> list[str]:
+    records, total = list_projects(account_id, ListQuery(per_page=1_000), boundaries=False)
+    found = []
+    for record in records:
+        if record["bbox"] is None or wanted.status not in (None, record["status"]):
+            continue
+        west, south, east, north = record["bbox"]
+        box = Bounds(west, south, east + 360 * (east < west), north)
+        if wanted.bbox is None or overlaps(box, wanted.bbox):
+            found.append((record["area_hectares"], record["id"]))
+    assert total == 1_000
+    return [project_id for _, project_id in sorted(found, reverse=True)]
+
+
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.trial
+def test_all_that_are_in_the_box(account_id: str, near: int, box: Bounds | None) -> None:
+    for status in (None, *PROJECT_STATUSES):
+        wanted = Wanted(box, status)
+        found = find_largest(account_id, wanted)
+        right = expected(account_id, wanted)
+        assert [row.id for row in found.rows] == right
+        assert found.matched == len(right)
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_the_largest_where_there_are_too_many(
+    account_id: str, near: int, box: Bounds | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(largest, "MAP_FEATURES", 7)
+    found = find_largest(account_id, Wanted(box))
+    right = expected(account_id, Wanted(box))
+    assert [row.id for row in found.rows] == right[:7]
+    assert found.matched == len(right)
+
+
+def plans(account_id: str, wanted: Wanted) -> list[str]:
+    found: list[str] = query_plans.of(lambda: find_largest(account_id, wanted), "values")
+    return found
+
+
+def is_index_only(plan: str) -> bool:
+    name = "ix_projects_account_id_area_m2_id"
+    return f"COVERING INDEX {name} " in plan or f"Index Only Scan Backward using {name} " in plan
+
+
+@pytest.mark.parametrize("status", [None, "active"])
+def test_the_world_is_read_from_the_index_of_areas(account_id: str, status: str | None) -> None:
+    plan = plans(account_id, Wanted(None, status))[0]
+    assert is_index_only(plan) or (status and "ix_projects_account_id_status_area_m2_id" in plan)
+
+
+@pytest.mark.slow
+def test_a_box_with_many_is_read_from_the_index_of_areas(
+    account_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(largest, "MAP_NEAR", 0)
+    *_, rows, count = plans(account_id, Wanted(BOXES[2]))
+    assert is_index_only(rows)
+    assert is_index_only(count)
+
+
+def test_a_box_with_few_is_read_from_the_index_of_boxes(account_id: str) -> None:
+    for plan in plans(account_id, Wanted(BOXES[2])):
+        assert "projects_box" in plan
+        assert "ix_projects" not in plan
+
+
+@pytest.mark.slow
+def test_what_may_be_searched(account_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Among the MAP_SEARCHED largest of the account."""
+    monkeypatch.setattr(largest, "MAP_NEAR", 0)
+    monkeypatch.setattr(largest, "MAP_SEARCHED", 50)
+    found = find_largest(account_id, Wanted(BOXES[2]))
+    first = expected(account_id, Wanted())[:50]
+    assert {row.id for row in found.rows} <= set(first)
+    assert found.matched == len(found.rows) > 0
+
+
+def test_boxes_at_random(account_id: str, near: int) -> None:
+    rng = random.Random(near)
+    for _ in range(20):
+        west, south = rng.uniform(-180, 180), rng.uniform(-90, 60)
+        box = Bounds(west, south, west + rng.uniform(0, 200), south + rng.uniform(0, 30))
+        assert [row.id for row in find_largest(account_id, Wanted(box)).rows] == expected(
+            account_id, Wanted(box)
+        )

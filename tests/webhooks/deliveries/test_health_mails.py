@@ -1,0 +1,120 @@
+"""Mails about webhooks that fail: who gets them, and what they say."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.db.extensions import db
+from app.policy.deliveries import DISABLED_AFTER
+from app.values import clock
+from app.webhooks.deliveries.health import mail_admins
+from tests.make import Client, mails_to, make_invited, make_member, text_of
+
+WEBHOOK = "wh_01arz3ndektsv4rrffq69g5fav"
+URL = "https://hooks.example.org/canopy?a=1&b=<2>"
+FAILING, DISABLED = "webhook_failing", "webhook_disabled"
+
+
+def _since() -> datetime:
+    return clock.now() - timedelta(days=4, hours=1)
+
+
+def _mail(client: Client, kind: str = FAILING, webhook_id: str = WEBHOOK, **values: Any) -> None:
+    own = {"url": URL, "failing_since": _since(), "reason": None} | values
+    with client.app.app_context():
+        mail_admins(client.account_id, kind, webhook_id, own)
+        db.session.commit()
+
+
+def _words(message: Any) -> str:
+    return " ".join(text_of(message).split())
+
+
+def _spelled(moment: datetime) -> str:
+    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+
+
+def _only(client: Client, email: str) -> Any:
+    (message,) = mails_to(client.app, email)
+    return message
+
+
+def test_admins_and_owners_who_have_joined_get_a_mail(client: Client, stranger: Client) -> None:
+    admins = [make_member(client, role).email for role in ("admin", "owner")]
+    others = [make_member(client, role).email for role in ("viewer", "editor")]
+    others += [make_member(stranger, "admin").email, make_invited(client, "admin")["email"]]
+    before = [len(mails_to(client.app, email)) for email in (*admins, *others)]
+    _mail(client)
+    after = [len(mails_to(client.app, email)) for email in (*admins, *others)]
+    assert [now - then for now, then in zip(after, before, strict=True)] == [1, 1, 0, 0, 0, 0]
+
+
+def test_each_gets_one_mail_a_day(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    email, since = make_member(client, "admin").email, _since()
+    before = len(mails_to(client.app, email))
+    for _ in range(2):
+        _mail(client, failing_since=since)
+        _mail(client, DISABLED, failing_since=since, reason="failing")
+    assert len(mails_to(client.app, email)) - before == 2
+    later = clock.now() + timedelta(days=1)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    _mail(client, failing_since=since + timedelta(days=20))
+    assert len(mails_to(client.app, email)) - before == 3
+
+
+def test_a_failing_webhook(client: Client) -> None:
+    email, since = make_member(client, "admin").email, clock.now() - timedelta(days=4)
+    _mail(client, failing_since=since)
+    message = mails_to(client.app, email)[-1]
+    words = _words(message)
+    assert message["Subject"].startswith("A webhook of ")
+    for word in (URL, WEBHOOK, _spelled(since), "5 days after", f"/v1/webhooks/{WEBHOOK}/logs"):
+        assert word in words
+    assert "{" not in words
+
+
+def test_when_it_is_disabled_is_a_day_from_now_at_least(client: Client) -> None:
+    email = make_member(client, "admin").email
+    since = clock.now() - timedelta(days=4)
+    _mail(client, failing_since=since)
+    assert _spelled(since + DISABLED_AFTER) in _words(mails_to(client.app, email)[-1])
+    other = f"{WEBHOOK[:-1]}0"
+    _mail(client, webhook_id=other, failing_since=since - timedelta(days=9))
+    found = [_spelled(clock.now() + timedelta(days=1, minutes=-n)) for n in (0, 1)]
+    words = _words(mails_to(client.app, email)[-1])
+    assert any(moment in words for moment in found)
+
+
+def test_a_disabled_webhook(client: Client) -> None:
+    email, since = make_member(client, "admin").email, _since()
+    _mail(client, DISABLED, failing_since=since, reason="failing")
+    words = _words(mails_to(client.app, email)[-1])
+    for word in (
+        URL,
+        WEBHOOK,
+        _spelled(since),
+        "After 5 days",
+        'with {"enabled": true}',
+        "/replay",
+    ):
+        assert word in words
+    assert "410 Gone" not in words
+
+
+def test_a_webhook_that_is_gone(client: Client) -> None:
+    email = make_member(client, "admin").email
+    _mail(client, DISABLED, reason="gone")
+    words = _words(mails_to(client.app, email)[-1])
+    assert "responded with 410 Gone" in words
+    assert "received nothing since" not in words
+
+
+def test_a_long_address_is_shortened(client: Client) -> None:
+    email = make_member(client, "admin").email
+    _mail(client, url=f"https://hooks.example.org/{'a' * 2000}")
+    text = text_of(mails_to(client.app, email)[-1])
+    assert "https://hooks.example.org/aaaa" in text
+    assert max(map(len, text.splitlines())) < 320

@@ -1,0 +1,93 @@
+"""The metrics of deliveries."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.jobs.valkey import valkey
+from app.webhooks.deliveries.metrics import ATTEMPTS, LATENCY
+from tests.make import Client, make_project
+from tests.make.webhooks import make_webhook, make_webhook_at
+from tests.outbound.receivers import Receiver, answering, in_turn
+from tests.webhooks.conftest import Deliver, Later
+
+pytestmark = pytest.mark.both
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted(delivering: Flask) -> None:
+    with delivering.app_context():
+        valkey().client.delete(ATTEMPTS, LATENCY)
+
+
+def metrics(app: Flask) -> dict[str, float]:
+    response = app.test_client().get(
+        "/metrics", headers={"Authorization": "Bearer the-metrics-token"}
+    )
+    lines = [line for line in response.text.splitlines() if line and not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_pending_deliveries(
+    delivering: Flask, customer: Client, receiver: Receiver, later: Later
+) -> None:
+    make_webhook(customer, url=receiver.url(), events=["project.created"])
+    make_project(customer)
+    later(timedelta(seconds=7))
+    make_project(customer)
+    found = metrics(delivering)
+    assert found["canopy_deliveries_pending"] == 2
+    assert found["canopy_deliveries_due"] == 2
+    assert found["canopy_deliveries_claimed"] == 0
+    assert found["canopy_deliveries_oldest_due_seconds"] == 7
+
+
+def test_a_delivery_that_waits_for_its_retry_is_not_due(
+    delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver
+) -> None:
+    receiver.answer = answering(500)
+    make_webhook(customer, url=receiver.url(), events=["project.created"])
+    make_project(customer)
+    deliver()
+    found = metrics(delivering)
+    assert (found["canopy_deliveries_pending"], found["canopy_deliveries_due"]) == (1, 0)
+    assert found["canopy_deliveries_oldest_due_seconds"] == 0
+
+
+def test_attempts_by_outcome(
+    delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
+) -> None:
+    receiver.answer = in_turn(answering(200), answering(503), answering(404), answering(200))
+    make_webhook(customer, url=receiver.url(), events=["project.created"])
+    for _ in range(3):
+        make_project(customer)
+        deliver()
+    make_webhook(customer, url="https://127.0.0.1:9/", events=["project.created"])
+    make_webhook_at(customer, "https://10.0.0.1/", events=["project.created"])
+    make_project(customer)
+    later(timedelta(seconds=60))
+    deliver()
+    found = metrics(delivering)
+    attempts = {
+        name.partition('"')[2].rstrip('"}'): number
+        for name, number in found.items()
+        if name.startswith("canopy_delivery_attempts_total")
+    }
+    assert attempts == {
+        "delivered": 4,
+        "answered_5xx": 1,
+        "answered_4xx": 1,
+        "refused": 1,
+        "not_allowed": 1,
+    }
+    assert found["canopy_delivery_latency_seconds_count"] == 2, "first attempts only"
+    assert found['canopy_delivery_latency_seconds_bucket{le="+Inf"}'] == 2
+
+
+def test_without_deliveries(delivering: Flask) -> None:
+    found = metrics(delivering)
+    assert found["canopy_deliveries_pending"] == 0
+    assert found["canopy_delivery_latency_seconds_count"] == 0

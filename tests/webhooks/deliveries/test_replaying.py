@@ -1,0 +1,165 @@
+"""Events of the past are sent again at a pace of their own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from flask import Flask
+
+from app.policy.deliveries import RETRY_AFTER
+from app.values import clock
+from app.values.clock import format_time
+from app.webhooks.jobs import queue_replays
+from app.webhooks.replays import queueing
+from tests.make import Client, events, make_project
+from tests.make.webhooks import deliveries, make_webhook, replays
+from tests.outbound.receivers import Receiver, answering
+from tests.webhooks.conftest import Deliver, Later
+
+pytestmark = pytest.mark.both
+
+
+def replay(customer: Client, webhook: dict[str, str], **body: object) -> int:
+    since = format_time(clock.now() - timedelta(days=1))
+    answer = customer.post(f"/v1/webhooks/{webhook['id']}/replay", {"since": since} | body)
+    assert answer.status_code == 200, answer.get_data(as_text=True)
+    return answer.json["data"]["replayed"]
+
+
+def queue_all(app: Flask) -> int:
+    with app.app_context():
+        return queue_replays()
+
+
+def test_all_events_are_replayed_once_in_order(
+    delivering: Flask,
+    customer: Client,
+    receiver: Receiver,
+    deliver: Deliver,
+    later: Later,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(queueing, "_CHUNK", 2)
+    monkeypatch.setattr(queueing, "_AHEAD", timedelta())
+    for _ in range(5):
+        make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    assert replay(customer, webhook) == 5
+    for _ in range(3):
+        queue_all(delivering)
+        assert queue_all(delivering) == 0, "the next ones have their time"
+        later(timedelta(seconds=1))
+        deliver()
+    assert replays(customer) == []
+    written = [event["id"] for event in events(customer) if event["type"] == "project.created"]
+    sent = [json.loads(request.body)["id"] for request in receiver.requests]
+    assert sorted(sent) == written
+    assert {row["cause"] for row in deliveries(customer)} == {"replay"}
+
+
+def test_replayed_events_are_spread(
+    delivering: Flask, customer: Client, receiver: Receiver
+) -> None:
+    for _ in range(4):
+        make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    replay(customer, webhook)
+    assert queue_all(delivering) == 4
+    times = [row["due_at"] for row in deliveries(customer)]
+    assert {(b - a).total_seconds() for a, b in pairwise(times)} == {0.02}
+
+
+def test_the_next_events_are_queued_before_the_last_are_due(
+    delivering: Flask,
+    customer: Client,
+    receiver: Receiver,
+    later: Later,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(queueing, "_CHUNK", 3)
+    for _ in range(7):
+        make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    replay(customer, webhook)
+    assert [queue_all(delivering) for _ in range(4)] == [3, 3, 1, 0]
+    times = [row["due_at"] for row in deliveries(customer)]
+    assert {(b - a).total_seconds() for a, b in pairwise(times)} == {0.02}
+
+
+def test_nothing_is_queued_while_the_receiver_is_behind(
+    delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
+) -> None:
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    make_project(customer)
+    later(timedelta(seconds=6))
+    replay(customer, webhook)
+    assert queue_all(delivering) == 0
+    deliver()
+    later(timedelta(seconds=5))
+    assert queue_all(delivering) == 1
+
+
+def test_a_replay_of_failed_events_only(
+    delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
+) -> None:
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    received = make_project(customer)
+    deliver()
+    receiver.answer = answering(400)
+    failed = make_project(customer)
+    for delay in (*RETRY_AFTER, timedelta()):
+        deliver()
+        later(delay)
+    receiver.answer = answering(200)
+    receiver.requests.clear()
+    assert replay(customer, webhook, since="2020-01-01T00:00:00Z", only_failed=True) == 1
+    queue_all(delivering)
+    deliver()
+    (request,) = receiver.requests
+    assert json.loads(request.body)["data"]["id"] == failed["id"] != received["id"]
+    assert replay(customer, webhook, since="2020-01-01T00:00:00Z", only_failed=True) == 0
+
+
+@pytest.mark.slow
+def test_a_replay_ends_when_the_webhook_is_disabled(
+    delivering: Flask, customer: Client, receiver: Receiver
+) -> None:
+    make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url())
+    replay(customer, webhook)
+    customer.put(f"/v1/webhooks/{webhook['id']}", {"enabled": False})
+    assert queue_all(delivering) == 0
+    assert replays(customer) == []
+
+
+def test_one_replay_at_a_time(delivering: Flask, customer: Client, receiver: Receiver) -> None:
+    make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    replay(customer, webhook)
+    body = {"since": format_time(clock.now() - timedelta(days=1))}
+    again = customer.post(f"/v1/webhooks/{webhook['id']}/replay", body)
+    assert again.status_code == 409
+    assert "still running" in again.json["error"]["message"]
+    queue_all(delivering)
+    assert replay(customer, webhook) == 1
+
+
+@pytest.mark.slow
+def test_disabling_and_replaying_at_once_do_not_wait_for_each_other(
+    delivering: Flask, customer: Client, receiver: Receiver
+) -> None:
+    make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    for _ in range(8):
+        replay(customer, webhook)
+        job = threading.Thread(target=queue_all, args=(delivering,))
+        job.start()
+        answer = customer.put(f"/v1/webhooks/{webhook['id']}", {"enabled": False})
+        job.join()
+        assert answer.status_code == 200
+        assert replays(customer) == []
+        customer.put(f"/v1/webhooks/{webhook['id']}", {"enabled": True})
