@@ -14,7 +14,7 @@ from app.account.members.mail_resolvers import RESOLVERS as INVITATION_MAILS
 from app.audit import authenticity, guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations, replica
-from app.doctor.jobs import JOBS as OPERATOR_JOBS
+from app.doctor.jobs import JOBS as DOCTOR_JOBS
 from app.http.application import SynchronousFlask
 from app.imports.jobs import JOBS as IMPORT_JOBS
 from app.jobs import registry, valkey
@@ -36,8 +36,23 @@ from config import Settings, load_settings
 
 JOBS = (
     *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELETION_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS,
-    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *OPERATOR_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
+    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *DOCTOR_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
 )  # fmt: skip
+# The modules that their functions were in.
+FORMER_JOBS = {
+    "app.audit_log.jobs": AUDIT_JOBS,
+    "app.credentials.jobs": CREDENTIAL_JOBS,
+    "app.deletion.jobs": DELETION_JOBS,
+    "app.deliveries.jobs": DELIVERY_JOBS,
+    "app.history.jobs": HISTORY_JOBS,
+    "app.imports.jobs": IMPORT_JOBS,
+    "app.mail.jobs": MAIL_JOBS,
+    "app.maintenance.jobs": MAINTENANCE_JOBS,
+    "app.oauth.jobs": OAUTH_JOBS,
+    "app.operator.jobs": DOCTOR_JOBS,
+    "app.usage.jobs": USAGE_JOBS,
+    "app.webhooks.jobs": WEBHOOK_JOBS,
+}
 
 
 def create_core(settings: Settings | None = None) -> Flask:
@@ -65,6 +80,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     instance_state.init_app(app)
     migrations.init_app(app)
     registry.register(JOBS)
+    registry.register_former(FORMER_JOBS)
     valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))
     resolvers.init_app(app, {**MAILS_TO_PEOPLE, **INVITATION_MAILS, **SIGN_IN_MAILS})
     return app

@@ -204,8 +204,12 @@ def limits() -> str:
 
 
 def periodic_jobs() -> str:
-    rows = ([f"`{job.path}`", f"{job.every_seconds:,} s"] for job in JOBS if job.every_seconds)
-    return table(["Job", "Every"], rows)
+    rows = (
+        [f"`{job.name}`", f"`{job.function.__module__}`", f"{job.every_seconds:,} s"]
+        for job in JOBS
+        if job.every_seconds
+    )
+    return table(["Job", "Module", "Every"], rows)
 
 
 def settings() -> str:

@@ -18,7 +18,7 @@ from app.policy.instance import DOCTOR_KEPT, DOCTOR_WITHIN
 from app.values import clock
 from app.values.strict_json import dumps, loads
 
-JOB: Final = "app.doctor.jobs.run_doctor"
+JOB: Final = "run-doctor"
 _HOUR: Final = 60  # minutes
 _DAY: Final = 24 * _HOUR
 _FOUND: Final = "canopy:doctor:findings"

@@ -1,5 +1,10 @@
 """The job queues. Each has a worker process of its own, which takes jobs in the order in which they
-came: so neither deliveries of events nor mails wait for an import."""
+came: so neither deliveries of events nor mails wait for an import.
+
+Queues hold the names of jobs. Former versions put dotted paths of functions on queues that have
+other names in Valkey: so the workers of both find only what they know while hosts are upgraded one
+by one. What a former version has left there is moved (``take_former_jobs``) and run by its path.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,7 @@ from typing import Final
 from redis import Redis
 from rq import Queue
 from rq.exceptions import DuplicateJobError
+from rq.job import Job
 from rq.serializers import JSONSerializer
 
 GENERAL: Final = "canopy"
@@ -19,16 +25,42 @@ QUEUES: Final = (GENERAL, DELIVERIES, IMPORTS)
 RESULT_TTL: Final = 0  # seconds
 FAILURE_TTL: Final = 5  # seconds; a failed job keeps its id, and with it the next one away, so long
 
+# Moves the jobs of the queue KEYS[1] to the queue KEYS[2], whose name is ARGV[1].
+_TAKE: Final = """
+while true do
+    local id = redis.call('LMOVE', KEYS[1], KEYS[2], 'LEFT', 'RIGHT')
+    if not id then
+        return
+    end
+    if redis.call('EXISTS', ARGV[2] .. id) == 1 then
+        redis.call('HSET', ARGV[2] .. id, 'origin', ARGV[1])
+    end
+end
+"""
+
+
+def valkey_name(name: str) -> str:
+    """What a queue is called in Valkey."""
+    return f"{name}:named"
+
 
 def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
     """The queue of a name behind a connection. Arguments of jobs are JSON, which holds no code, as
     the pickles of RQ's default do."""
-    return Queue(name, connection=connection, serializer=JSONSerializer)
+    return Queue(valkey_name(name), connection=connection, serializer=JSONSerializer)
+
+
+def take_former_jobs(client: Redis) -> None:
+    """Move what former versions have put on their queues to those of today. To be deleted, with
+    ``register_former``, after one release. Raises RedisError or OSError."""
+    for name in QUEUES:
+        former, queue = Queue(name, client), job_queue(client, name)
+        client.eval(_TAKE, 2, former.key, queue.key, queue.name, Job.key_for(""))
 
 
 def enqueue_once(
     client: Redis,
-    path: str,
+    job: str,
     *,
     job_id: str,
     ttl: int,
@@ -38,7 +70,7 @@ def enqueue_once(
     """Put a job on a queue, unless one with this id waits or runs.
 
     Args:
-        path: its dotted path.
+        job: its name.
         job_id: letters, digits, ``-`` and ``_``.
         ttl: seconds for which it waits in the queue; then it is dropped.
         timeout: seconds for which it may run; RQ's default when left out.
@@ -48,7 +80,7 @@ def enqueue_once(
     """
     with suppress(DuplicateJobError):
         job_queue(client, queue).enqueue(
-            path,
+            job,
             job_id=job_id,
             unique=True,
             result_ttl=RESULT_TTL,

@@ -1,13 +1,12 @@
 """The jobs of the service: what a queue may run, and what is run again and again.
 
 Each package lists its own in its ``jobs.py``, and ``create_app`` registers them. A queue holds
-names of functions, and whoever can write to it could name any: a function that is not registered is
-not run.
+their names, and whoever can write to it could name anything: what is not registered is not run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,24 +34,30 @@ class Job:
 
     @property
     def name(self) -> str:
-        """``send-mails`` for ``send_mails``."""
+        """What it is called on a queue: ``send-mails`` for ``send_mails``."""
         return self.function.__name__.replace("_", "-")
 
-    @property
-    def path(self) -> str:
-        """The dotted path by which a queue names it."""
-        return f"{self.function.__module__}.{self.function.__name__}"
 
-
-_jobs: dict[str, Job] = {}  # by path
+_jobs: dict[str, Job] = {}  # by name
+_former: dict[str, Job] = {}  # by the path of the function in a former version
 
 
 def register(jobs: Iterable[Job]) -> None:
     """Let this process put these jobs on queues and run them. To repeat it changes nothing."""
     for job in jobs:
-        _jobs[job.path] = job
+        assert _jobs.setdefault(job.name, job) == job, f"two jobs are called {job.name}"
         if job.signal is not None:
-            job.signal.job = job.path
+            job.signal.job = job.name
+
+
+def register_former(modules: Mapping[str, Iterable[Job]]) -> None:
+    """Let this process run jobs by the paths that former versions put on queues.
+
+    Args:
+        modules: the module that the functions of some jobs were in: ``app.history.jobs``.
+    """
+    for module, jobs in modules.items():
+        _former.update({f"{module}.{job.function.__name__}": job for job in jobs})
 
 
 def periodic_jobs() -> tuple[Job, ...]:
@@ -83,8 +88,11 @@ class RegisteredJob(RqJob):
     def execution_registry(self) -> ExecutionRegistry:
         return _Executions(self.id, connection=self.connection)
 
-    def perform(self) -> Any:
-        """Run it. Raises PermissionError for a function that is no job of the service."""
-        if self.func_name not in _jobs:
-            raise PermissionError(f"{self.func_name} is no job of this service.")
-        return super().perform()
+    @property
+    def func(self) -> Callable[[], Any]:
+        """What it runs. Raises PermissionError for what is no job of the service."""
+        name = self.func_name or ""
+        job = _jobs.get(name) or _former.get(name)
+        if job is None:
+            raise PermissionError(f"{name} is no job of this service.")
+        return job.function

@@ -10,7 +10,7 @@ from typing import Final
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.jobs.queue import enqueue_once
+from app.jobs.queue import enqueue_once, take_former_jobs
 from app.jobs.registry import Job, periodic_jobs
 
 log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ class Scheduler:
         try:
             if self._connection is None:
                 self._connection = self._connect()
+            take_former_jobs(self._connection)
             for job in self._jobs:
                 _start_when_due(self._connection, job)
         except (RedisError, OSError) as error:
@@ -78,7 +79,7 @@ def _start_when_due(client: Redis, job: Job) -> None:
     ttl = max(_LEAST_TTL, job.every_seconds)
     enqueue_once(
         client,
-        job.path,
+        job.name,
         job_id=f"periodic-{job.name}",
         ttl=ttl,
         queue=job.queue,

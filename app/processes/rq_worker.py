@@ -29,6 +29,7 @@ from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 
 from app.db import connections
 from app.jobs import shutdown
+from app.jobs.queue import valkey_name
 from app.processes.parent_pipe import ParentPipe
 
 log = logging.getLogger(__name__)
@@ -196,7 +197,7 @@ class JobWorker(Worker):
 
 def workers_key(queue: str) -> str:
     """The key of the set that holds the keys of a queue's workers."""
-    return WORKERS_BY_QUEUE_KEY % queue
+    return WORKERS_BY_QUEUE_KEY % valkey_name(queue)
 
 
 def parse_heartbeat(text: bytes) -> datetime:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 from redis import Redis
+from rq import Queue
 from rq.executions import Execution
 from rq.job import JobStatus
+from rq.serializers import JSONSerializer
 
-from app.core import JOBS
-from app.jobs.queue import job_queue
-from app.jobs.registry import RegisteredJob, register
+from app.core import FORMER_JOBS, JOBS
+from app.jobs.queue import IMPORTS, job_queue, take_former_jobs
+from app.jobs.registry import Job, RegisteredJob, register, register_former
 
 
 def _job(valkey_url: str, function: str) -> RegisteredJob:
@@ -23,7 +23,8 @@ def _job(valkey_url: str, function: str) -> RegisteredJob:
 
 
 @pytest.mark.parametrize(
-    "function", ["os.system", "app.jobs", "app.usage.jobs.os.system", "app.jobs.queue.job_queue"]
+    "function",
+    ["os.system", "app.jobs", "app.usage.jobs.os.system", "app.jobs.queue.job_queue", ""],
 )
 def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) -> None:
     with pytest.raises(PermissionError, match="is no job of this service"):
@@ -31,52 +32,79 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) ->
 
 
 RUN = {
-    "app.audit.log.jobs.prune_audit_log",
-    "app.audit.log.jobs.seal_audit_log",
-    "app.account.credentials.jobs.mail_expiring_keys",
-    "app.account.deletion.jobs.delete_accounts",
-    "app.webhooks.deliveries.jobs.deliver",
-    "app.webhooks.deliveries.jobs.shorten_delivery_waits",
-    "app.projects.boundary_history.jobs.simplify_boundaries",
-    "app.imports.jobs.run_imports",
-    "app.mail.jobs.send_mails",
-    "app.mail.jobs.shorten_mail_waits",
-    "app.maintenance.jobs.prune",
-    "app.maintenance.jobs.prune_events",
-    "app.oauth.jobs.wipe_successors",
-    "app.doctor.jobs.run_doctor",
-    "app.usage.jobs.warn_of_sunsets",
-    "app.usage.jobs.write_counts",
-    "app.webhooks.jobs.queue_replays",
+    "delete-accounts",
+    "deliver",
+    "mail-expiring-keys",
+    "prune",
+    "prune-audit-log",
+    "prune-events",
+    "queue-replays",
+    "run-doctor",
+    "run-imports",
+    "seal-audit-log",
+    "send-mails",
+    "shorten-delivery-waits",
+    "shorten-mail-waits",
+    "simplify-boundaries",
+    "warn-of-sunsets",
+    "wipe-successors",
+    "write-counts",
 }
 
 
-def test_these_functions_are_run_and_no_others_of_their_modules(valkey_url: str) -> None:
-    """What a module with jobs imports or has besides is reached by a path of it too."""
+def test_these_jobs_are_run_and_no_others() -> None:
+    assert {job.name for job in JOBS} == RUN
+
+
+def test_a_former_path_is_run_and_no_other_function_of_that_module(valkey_url: str) -> None:
+    """What a module with jobs imports or has besides could be named by a path of it too."""
     register(JOBS)
-    assert {job.path for job in JOBS} == RUN
-    modules = [import_module(path.rpartition(".")[0]) for path in RUN]
-    others = {
-        f"{module.__name__}.{name}"
-        for module in modules
-        for name, value in vars(module).items()
-        if callable(value)
-    } - RUN
-    assert "app.mail.jobs.compose" in others
-    for path in others:
+    register_former(FORMER_JOBS)
+    paths = {
+        f"{module}.{job.function.__name__}" for module in FORMER_JOBS for job in FORMER_JOBS[module]
+    }
+    assert len(paths) == len(RUN)
+    for path in paths:
+        name = path.rpartition(".")[2].replace("_", "-")
+        assert _job(valkey_url, path).func is _job(valkey_url, name).func
+    for path in ("app.mail.jobs.compose", "app.webhooks.deliveries.jobs.deliver", "deliver_all"):
         with pytest.raises(PermissionError):
             _job(valkey_url, path).perform()
 
 
+def test_two_jobs_cannot_have_one_name() -> None:
+    def deliver() -> None:
+        pass
+
+    register(JOBS)
+    with pytest.raises(AssertionError, match="two jobs are called deliver"):
+        register([Job(deliver)])
+
+
+def test_what_a_former_version_left_is_moved_in_its_order(valkey_url: str) -> None:
+    connection = Redis.from_url(valkey_url, db=9)
+    for path in ("app.operator.jobs.run_doctor", "app.imports.jobs.run_imports"):
+        Queue(IMPORTS, connection, serializer=JSONSerializer).enqueue(path)
+    job_queue(connection, IMPORTS).enqueue("run-imports")
+    take_former_jobs(connection)
+    assert [job.func_name for job in job_queue(connection, IMPORTS).jobs] == [
+        "run-imports",
+        "app.operator.jobs.run_doctor",
+        "app.imports.jobs.run_imports",
+    ]
+    assert not Queue(IMPORTS, connection).job_ids
+    connection.flushdb()
+
+
 def test_a_job_has_no_callbacks(valkey_url: str) -> None:
-    job = _job(valkey_url, "app.usage.jobs.write_counts")
+    job = _job(valkey_url, "write-counts")
     job._failure_callback_name = "os.system"
     assert job.failure_callback is None
 
 
 def test_a_job_ends_well_while_a_killed_worker_is_still_listed(valkey_url: str) -> None:
     """RQ forgets an execution a minute before it takes it off the list."""
-    job = _job(valkey_url, "app.usage.jobs.write_counts")
+    job = _job(valkey_url, "write-counts")
     job.set_status(JobStatus.STARTED)
     with job.connection.pipeline() as pipeline:
         killed = Execution("of-the-killed", job.id, job.connection)

@@ -87,7 +87,7 @@ def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
     Scheduler(lambda: queue.connection, [job]).check()
     signal = job.signal
     (queued,) = job_queue(queue.connection, signal.queue if signal else job.queue).jobs
-    assert queued.func_name == job.path
+    assert queued.func_name == job.name
     assert queued.id.startswith(f"signal-{signal.name}-" if signal else f"periodic-{job.name}")
 
 

@@ -49,7 +49,7 @@ def test_a_commit_wakes_the_job_once(outbox: Flask) -> None:
             queue_mail("verify_email", RECIPIENT, cause=f"woken {number}", values=VALUES)
         assert _woken(outbox) == []
         db.session.commit()
-    assert _woken(outbox) == ["app.mail.jobs.send_mails"]
+    assert _woken(outbox) == ["send-mails"]
 
 
 def test_a_commit_while_the_job_ends_wakes_another(
@@ -67,7 +67,7 @@ def test_a_commit_while_the_job_ends_wakes_another(
         commit()
         job_queue(valkey().client).empty()  # a worker has taken the job
         assert send_mails() == 0
-    assert _woken(outbox) == ["app.mail.jobs.send_mails"]
+    assert _woken(outbox) == ["send-mails"]
 
 
 def test_each_cause_queues_one_mail(outbox: Flask) -> None:

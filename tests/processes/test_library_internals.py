@@ -22,6 +22,7 @@ from rq import Queue, Worker
 from rq.executions import ExecutionRegistry
 from rq.job import Job
 
+from app.jobs.queue import job_queue
 from app.processes import rq_worker
 from app.processes.web_server import gunicorn_worker, refusals
 from app.values import clock
@@ -161,7 +162,7 @@ def test_rq_calls_what_is_overridden() -> None:
 
 def test_a_worker_of_rq_has_the_attributes(valkey_url: str) -> None:
     with Redis.from_url(valkey_url) as client:
-        worker = Worker([Queue("internals", connection=client)], connection=client)
+        worker = Worker([job_queue(client, "internals")], connection=client)
         assert worker.horse_pid == 0
         assert worker.pubsub_thread is None  # and so it stays where ``subscribe`` does nothing
         assert worker.should_run_maintenance_tasks

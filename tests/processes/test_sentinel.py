@@ -20,7 +20,7 @@ from tests.jobs.sentinel import Group, Server, sentinel_group
 from tests.processes.conftest import restore_constants
 from tests.waiting import PATIENCE, wait_for
 
-_SIGNAL = WakeSignal("deliveries", DELIVERIES, 60, "app.stand_in.deliver.deliver")
+_SIGNAL = WakeSignal("deliveries", DELIVERIES, 60, "deliver")
 
 
 @pytest.fixture

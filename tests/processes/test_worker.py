@@ -126,7 +126,7 @@ def test_a_job_goes_on_while_valkey_hangs(
     with valkey(tmp_path) as server:
         environment["REDIS_URL"] = server.url
         start_worker()
-        job_queue(connect(server.url)).enqueue("app.stand_in.jobs.sleep", 8)
+        job_queue(connect(server.url)).enqueue("sleep", 8)
         folder = Path(environment["INSTANCE_PATH"])
         wait_for((folder / "job.started").exists)
         server.send(signal.SIGSTOP)
@@ -163,7 +163,7 @@ def test_it_works_on_the_queues_that_are_named(
 ) -> None:
     general = start_worker("--queue", "canopy")
     with Redis(unix_socket_path=str(Path(environment["INSTANCE_PATH"]) / "valkey.sock")) as client:
-        queue = f"rq:queue:{DELIVERIES}"
+        queue = job_queue(client, DELIVERIES).key
         wait_for(lambda: marked.pids("unixsocket:") and client.exists(queue))  # by the scheduler
         (child,) = _children(general.pid)
         assert deliveries("begun") == []
@@ -251,9 +251,7 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
     worker = start_worker()
     children = wait_for(lambda: len(found := _children(worker.pid)) == len(QUEUES) and found)
     enqueue = "import sys; from redis import Redis; from app.jobs.queue import job_queue; "
-    enqueue += (
-        "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.stand_in.jobs.sleep', 2)"
-    )
+    enqueue += "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('sleep', 2)"
     command = [sys.executable, "-c", enqueue, str(folder / "valkey.sock")]
     subprocess.run(command, cwd=tree, env=environment, check=True)
     wait_for((folder / "job.started").exists)

@@ -46,8 +46,5 @@ BAD = tuple(Job(each, every_seconds=PERIOD) for each in (raise_error, exit_proce
 
 
 if __name__ == "__main__":
-    # Under its own name, as the queue holds it, and not as __main__.
-    from trials.faults.bad_jobs_worker import BAD as NAMED
-
-    register(NAMED)
+    register(BAD)
     sys.exit(worker.main([]))

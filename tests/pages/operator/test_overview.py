@@ -36,9 +36,11 @@ FINDINGS = (
 @pytest.fixture(autouse=True)
 def _no_findings(app: Flask) -> None:
     with app.app_context():
-        valkey().client.delete(doctor_runs._FOUND, doctor_runs._REQUESTED, f"rq:queue:{IMPORTS}")
-        for key in valkey().client.keys("rq:job:periodic-run-doctor"):  # type: ignore[union-attr]
-            valkey().client.delete(key)
+        client = valkey().client
+        queue = job_queue(client, IMPORTS).key
+        client.delete(doctor_runs._FOUND, doctor_runs._REQUESTED, queue)
+        for key in client.keys("rq:job:periodic-run-doctor"):  # type: ignore[union-attr]
+            client.delete(key)
 
 
 def number(text: str, word: str) -> int:

@@ -43,11 +43,11 @@ def create_app(settings: Settings) -> Flask:
     def job(seconds: int) -> str:
         queue = job_queue(valkey.valkey().client)
         assert queue.serializer is JSONSerializer
-        return queue.enqueue("app.stand_in.jobs.sleep", seconds).id
+        return queue.enqueue("sleep", seconds).id
 
     @app.post("/wait")
     def wait() -> str:
-        return job_queue(valkey.valkey().client).enqueue("app.stand_in.jobs.wait").id
+        return job_queue(valkey.valkey().client).enqueue("wait").id
 
     @app.post("/notify")
     def notify() -> str:
