@@ -40,7 +40,7 @@ def picture(former: str | None, present: str | None) -> str | None:
         return None
     shapes = iter(drawn.shapes)
     return render_template(
-        "audit_log_page/difference.svg",
+        "audit_log/difference.svg",
         width=drawn.width,
         height=drawn.height,
         former=next(shapes) if former else None,

@@ -43,7 +43,7 @@ def audit_log(principal: Principal) -> Response:
     found = list_latest(principal.account_id, query, filters.before or None)
     lines = lines_of(found.rows)
     return page(
-        "audit_log_page/audit_log.html",
+        "audit_log/audit_log.html",
         filters=filters,
         lines=lines,
         found=found,

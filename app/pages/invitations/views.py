@@ -36,20 +36,20 @@ def invitation(token: str) -> Any:
     """Join an account, signed in or as a new person who sets a password."""
     person, found = current_person(), find_invitation(token)
     if found is None:
-        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
+        return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
     if person is not None and person.user_id == found.user_id:
         if request.method == "GET":
-            return page("members/join.html", invitation=found)
+            return page("invitations/join.html", invitation=found)
         count_post()
         return _join(token, found, person.session_id)
     if person is not None or found.is_registered:
-        return page("members/sign_in_first.html", invitation=found, target=request.path)
+        return page("invitations/sign_in_first.html", invitation=found, target=request.path)
     if not instance().password_sign_in:
-        return page("members/sign_in_first.html", invitation=found, target=request.path)
+        return page("invitations/sign_in_first.html", invitation=found, target=request.path)
     form = JoinForm()
     form.known = (found.email, found.account_name)
     if not form.validate_on_submit():
-        return form_page("members/join_new.html", form, invitation=found, path=request.path)
+        return form_page("invitations/join_new.html", form, invitation=found, path=request.path)
     return _join_new(token, found, form)
 
 
@@ -59,7 +59,7 @@ def invitations(person: SignedIn) -> Response:
     """The invitations of a person whose address was verified."""
     found = list_own_invitations(person.user_id) if person.is_verified else []
     inviters = {row.id: inviter_of(row.id, person.user_id) for row in found}
-    return page("members/invitations.html", invitations=found, inviters=inviters)
+    return page("invitations/invitations.html", invitations=found, inviters=inviters)
 
 
 @bp.post("/invitations")
@@ -97,7 +97,7 @@ def _join(token: str, found: Any, session_id: str) -> Response:
     joined = accept_invitation(token)
     if joined is None:
         db.session.rollback()
-        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
+        return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
     switch_account(session_id, joined.account_id)
     db.session.commit()
     return redirect_to("/projects", f"You have joined {found.account_name}.")
@@ -110,7 +110,7 @@ def _join_new(token: str, found: Any, form: JoinForm) -> Response:
     joined = accept_invitation(token)  # after the name is set, which the event includes
     if joined is None:
         db.session.rollback()
-        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
+        return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
     message = f"Welcome. You have joined {found.account_name}."
     response = begin_sign_in("/projects", joined.user_id, joined.account_id, message)
     db.session.commit()

@@ -187,7 +187,7 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
     ranks = list(ROLES)
     lower = ranks[: ranks.index(found["role"])]
     return page(
-        "members_page/member.html",
+        "members/member.html",
         status,
         member=found,
         invited=invited,
@@ -240,7 +240,7 @@ def _page(
         "problem": problem,
         "having_second_factor": _having_second_factor(principal),
     }
-    return form_page("members_page/members.html", form, status, **values)
+    return form_page("members/members.html", form, status, **values)
 
 
 def _having_second_factor(principal: Principal) -> frozenset[str] | None:

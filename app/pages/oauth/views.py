@@ -31,7 +31,7 @@ def authorize() -> Response:
     try:
         auth_request = requests.read_request(request.query_string)
     except CannotRedirect as error:
-        return page("consent/error.html", error.status, message=error.message)
+        return page("oauth/error.html", error.status, message=error.message)
     except RedirectWithError as error:
         return _redirect_to_client(error.url)
     if person is None:
@@ -105,11 +105,11 @@ def _consent_page(
     auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any], status: int = 200
 ) -> Response:
     if not accounts:
-        return page("consent/no_account.html", 403, client=auth_request.client)
+        return page("oauth/no_account.html", 403, client=auth_request.client)
     allow_form_action(auth_request.redirect_uri)
     chosen = {row.id for row in accounts} & {person.account_id} or {accounts[0].id}
     return page(
-        "consent/consent.html",
+        "oauth/consent.html",
         status,
         client=auth_request.client,
         is_unclear=status != 200,

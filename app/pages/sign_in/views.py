@@ -30,10 +30,10 @@ bp = PageBlueprint("people", __name__)
 def register() -> Any:
     """Sign up: a person and their first account."""
     if not sign_up.is_open():
-        return page("people/no_sign_up.html", 403)
+        return page("sign_in/no_sign_up.html", 403)
     form = RegisterForm()
     if not (instance().password_sign_in and form.validate_on_submit()):
-        return form_page("people/register.html", form)
+        return form_page("sign_in/register.html", form)
     with transaction():
         sign_up.request_sign_up(
             name=form.name.data,
@@ -42,7 +42,7 @@ def register() -> Any:
             account_name=form.account_name.data,
             account_slug=form.account_slug.data or "",
         )
-    return page("people/mailed.html", email=form.email.data, kind="sign_up", life=SIGN_UP_LIFE)
+    return page("sign_in/mailed.html", email=form.email.data, kind="sign_up", life=SIGN_UP_LIFE)
 
 
 @bp.get("/sign-up")
@@ -58,10 +58,10 @@ def guessed_register() -> Response:
 def confirm(token: str) -> Any:
     """Finish signing up, with the chosen password."""
     if not sign_up.is_open():
-        return page("people/no_sign_up.html", 403)
+        return page("sign_in/no_sign_up.html", 403)
     form, found = ConfirmForm(), sign_up.find_sign_up(token)
     if found is None:
-        return page("people/dead_link.html", 404, kind="sign_up")
+        return page("sign_in/dead_link.html", 404, kind="sign_up")
     if form.validate_on_submit():
         try:
             with transaction():
@@ -72,7 +72,7 @@ def confirm(token: str) -> Any:
             if check_password(attempt, form.password.data):
                 return _finish_sign_up(token)
             form.password.errors = ["That is not the password you chose when signing up."]
-    return form_page("people/confirm.html", form, sign_up=found)
+    return form_page("sign_in/confirm.html", form, sign_up=found)
 
 
 @bp.route("/login", methods=["GET", "POST"])
@@ -100,7 +100,7 @@ def login() -> Any:
             with transaction():
                 auditing.record_refused_sign_in(user_id, form.email.data)
             form.password.errors = ["Wrong email address or password."]
-    return form_page("people/login.html", form, target=target)
+    return form_page("sign_in/login.html", form, target=target)
 
 
 @bp.post("/logout")
@@ -120,10 +120,10 @@ def forgot_password() -> Any:
     """Request a password reset link by email."""
     form = ForgotForm()
     if not form.validate_on_submit():
-        return form_page("people/forgot.html", form)
+        return form_page("sign_in/forgot.html", form)
     with transaction():
         links.request_reset(form.email.data)
-    return page("people/mailed.html", email=form.email.data, kind="reset", life=RESET_LIFE)
+    return page("sign_in/mailed.html", email=form.email.data, kind="reset", life=RESET_LIFE)
 
 
 @bp.route("/reset-password/<token>", methods=["GET", "POST"])
@@ -133,16 +133,16 @@ def reset_password(token: str) -> Any:
     """Set a new password, from an emailed link."""
     found = links.find_link(links.RESET, token)
     if found is None:
-        return page("people/dead_link.html", 404, kind="reset")
+        return page("sign_in/dead_link.html", 404, kind="reset")
     if not (found.is_registered or sign_up.is_open()):  # the link is from before it was closed
-        return page("people/no_sign_up.html", 403)
+        return page("sign_in/no_sign_up.html", 403)
     form = ResetForm()
     form.known = (found.name, found.email)
     if not form.validate_on_submit():
-        return form_page("people/reset.html", form, email=found.email)
+        return form_page("sign_in/reset.html", form, email=found.email)
     if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
         db.session.rollback()
-        return page("people/dead_link.html", 404, kind="reset")
+        return page("sign_in/dead_link.html", 404, kind="reset")
     message = "Password changed. You are signed out everywhere else."
     return _sign_in("/", found.id, _initial_account(found.id), message)
 
@@ -153,13 +153,13 @@ def verify_email(token: str) -> Any:
     """Verify an address, from an emailed link. Needs a POST, so link scanners verify nothing."""
     found = links.find_link(links.VERIFY, token)
     if found is None:
-        return page("people/dead_link.html", 404, kind="verify")
+        return page("sign_in/dead_link.html", 404, kind="verify")
     if request.method == "GET":
-        return page("people/verify.html", email=found.email)
+        return page("sign_in/verify.html", email=found.email)
     count_post()
     if links.claim_link(links.VERIFY, token) is None:
         db.session.rollback()
-        return page("people/dead_link.html", 404, kind="verify")
+        return page("sign_in/dead_link.html", 404, kind="verify")
     service.verify_address(found.id)
     db.session.commit()
     return redirect_to("/profile", "Your email address is confirmed.")
@@ -176,7 +176,7 @@ def _finish_sign_up(token: str) -> Response:
         except IntegrityError:  # the address or the slug has just been taken
             db.session.rollback()
     db.session.rollback()
-    return page("people/dead_link.html", 404, kind="sign_up")
+    return page("sign_in/dead_link.html", 404, kind="sign_up")
 
 
 def _sign_in(target: str, user_id: str, account_id: str | None, message: str = "") -> Response:

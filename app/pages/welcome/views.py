@@ -23,7 +23,7 @@ from app.site.signed_in import current_person, of_account
 
 bp = PageBlueprint("start", __name__)
 
-_WELCOME: Final = "start/welcome.html"
+_WELCOME: Final = "welcome/welcome.html"
 _KEY_NAME: Final = "First key"
 _KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
 
@@ -33,7 +33,7 @@ def home() -> Response:
     """What Canopy is, for strangers; others are led to their projects."""
     person = current_person()
     if person is None:
-        return page("start/stranger.html")
+        return page("welcome/stranger.html")
     if person.account_id is None:
         return redirect_to("/accounts")
     may_write = "projects:write" in expand(role_permissions(person.role))
