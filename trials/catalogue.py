@@ -47,7 +47,7 @@ TRIALS: Final = (
         "Valkey, databases, disks, clocks, processes and receivers fail under load",
         65,
         (("trials.faults",),),
-        "app/jobs, deliveries, imports, limits, running, web_server",
+        "app/jobs, app/webhooks/deliveries, app/imports, app/limits, app/processes",
         release=True,
         weekly=True,
     ),

@@ -1,4 +1,4 @@
-"""Queries over all accounts, for the operator of the instance."""
+"""Queries over all accounts, for the commands of whoever operates the instance."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import examples, json_option, show_record, show_records
 from app.db.transactions import transaction
+from app.people.instance_operators import add_operator, list_operators, remove_operator
 from app.people.operator import find_user
-from app.people.operators import add_operator, list_operators, remove_operator
 
 _COLUMNS = ("id", "email", "name", "operator_since", "email_verified", "has_second_factor")
 _email_argument = click.argument("email", metavar="EMAIL")

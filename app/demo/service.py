@@ -16,7 +16,7 @@ from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.geometry import read_boundary, read_point
 from app.models import Account
-from app.people.operators import add_operator
+from app.people.instance_operators import add_operator
 from app.people.service import verify_address
 from app.projects.service import create_project
 from app.values.strict_json import dumps, loads

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.db.extensions import db
 from app.http.errors import Conflict, Detail, PreconditionFailed
-from app.imports.acting import acted_as
+from app.imports.attribution import acted_as
 from app.imports.auditing import record_entry
 from app.imports.checks import (
     check_choices,

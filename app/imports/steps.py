@@ -10,8 +10,8 @@ from sqlalchemy import bindparam, select
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.queries import CompiledQuery
-from app.imports.acting import acting_for
 from app.imports.applying import apply_features
+from app.imports.attribution import acting_for
 from app.imports.features.asset_targets import AssetTargets
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import Targets

@@ -30,7 +30,7 @@ class Import(Base):
     """One file that is imported into an account.
 
     ``crs`` is the coordinate system that the file names, or ``given_crs`` where it names none.
-    ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.acting`` keeps it.
+    ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
     was read. ``lease`` belongs to the worker that does what ``status`` says, until
     ``leased_until``.

@@ -1,4 +1,4 @@
-"""Queries and changes about people, for the operator of the instance."""
+"""Queries and changes about people, for the commands of whoever operates the instance."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from app.auth.sessions import list_sessions, switch_account
 from app.db.extensions import db
 from app.downloads import access, files
 from app.formats.writers import source
-from app.people.operators import remove_operator
+from app.people.instance_operators import remove_operator
 from tests.exports.account_export.archives import PATH, Archive
 from tests.make import (
     Browser,

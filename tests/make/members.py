@@ -15,7 +15,7 @@ from app.auth.principal import Principal
 from app.db.extensions import db
 from app.mail.leases import unseal_contents
 from app.models import Mail
-from app.people.operators import add_operator
+from app.people.instance_operators import add_operator
 from app.people.service import verify_address
 from app.policy.permissions import role_permissions
 from tests.make.accounts import Client

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import marshmallow as ma
 
 from app.assets.schemas import AccountAssetQuerySchema
-from app.pages.addresses import filtered
+from app.pages.filter_urls import filtered
 from app.pages.problems import problems_by_name
 from app.pages.project_choice import Choice, choose_project
 from app.values import clock

@@ -19,7 +19,7 @@ from app.exports.service import export_of
 from app.http.errors import BadRequest
 from app.http.etags import entity_tag
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
-from app.pages.formats import format_names
+from app.pages.export_formats import format_names
 from app.pages.problems import load_filters, refuse
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.page.details import asset_place

@@ -13,7 +13,7 @@ from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
 from app.imports import checks, listing, service, uploads
 from app.imports import shapes as imports_shapes
 from app.imports.schemas import ImportUpdateSchema
-from app.pages.imports import choices, pages, words
+from app.pages.imports import choices, rendering, words
 from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import LargeForm, takes
@@ -30,7 +30,7 @@ _GEOJSON: Final = "application/geo+json"
 @of_account(_NEEDS)
 def imports(principal: Principal) -> Response:
     """The imports of the last days, the newest first."""
-    return pages.list_page(principal)
+    return rendering.list_page(principal)
 
 
 @bp.get("/imports/new")
@@ -38,8 +38,8 @@ def imports(principal: Principal) -> Response:
 def new_import(principal: Principal) -> Response:
     """A form to upload a file; for a script also the projects that a search finds."""
     if is_from_script():
-        return pages.project_options(principal)
-    return pages.upload_page(principal)
+        return rendering.project_options(principal)
+    return rendering.upload_page(principal)
 
 
 @bp.post("/imports/new")
@@ -48,7 +48,7 @@ def new_import(principal: Principal) -> Response:
 def upload(principal: Principal) -> Response:
     """Store a file, and begin to read it."""
     try:
-        values = pages.uploaded()
+        values = rendering.uploaded()
         file = values.pop("file")
         checks.check_new_import(principal, **values)
         upload_id = uploads.store_file(principal.account_id, file.stream, transaction)
@@ -60,7 +60,7 @@ def upload(principal: Principal) -> Response:
     except ApiError as error:
         if is_from_script():
             raise
-        return pages.upload_page(principal, error)
+        return rendering.upload_page(principal, error)
     if is_from_script():
         return Response(status=201, headers={"Location": path, "Cache-Control": "no-store"})
     return redirect_to(path)
@@ -83,14 +83,14 @@ def too_large(error: PayloadTooLarge) -> Response:
 @of_account(_NEEDS)
 def one_import(principal: Principal, import_id: str) -> Response:
     """One import: how far it is, what it would change, and how the file was read."""
-    return pages.import_page(principal, import_id)
+    return rendering.import_page(principal, import_id)
 
 
 @bp.get(f"{_ONE}/shapes")
 @of_account(_NEEDS)
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
-    drawn = imports_shapes.draw_features(principal, import_id, **pages.shown_features().wanted)
+    drawn = imports_shapes.draw_features(principal, import_id, **rendering.shown_features().wanted)
     return Response(drawn, content_type=_GEOJSON, headers={"Cache-Control": "no-store"})
 
 
@@ -100,11 +100,11 @@ def change(principal: Principal, import_id: str) -> Response:
     """Read the file again, with other choices."""
     found = listing.read_import(principal, import_id)
     try:
-        values = pages.checked(ImportUpdateSchema, choices.read_choices(request.form, found))
+        values = rendering.checked(ImportUpdateSchema, choices.read_choices(request.form, found))
         with transaction():
             service.change_import(principal, import_id, values)
     except ApiError as error:
-        return pages.import_page(principal, import_id, error, request.form)
+        return rendering.import_page(principal, import_id, error, request.form)
     return redirect_to(f"/imports/{import_id}")
 
 
@@ -116,7 +116,7 @@ def apply(principal: Principal, import_id: str) -> Response:
         with transaction():
             service.apply_import(principal, import_id, looked_at=request.form.get("looked_at", ""))
     except PreconditionFailed as error:
-        return pages.import_page(principal, import_id, error)
+        return rendering.import_page(principal, import_id, error)
     return redirect_to(f"/imports/{import_id}")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from app.imports.available_actions import Possible
 from app.imports.features.candidates import IS_LINE
-from app.imports.possible import Possible
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
 

@@ -23,7 +23,6 @@ from app.http.errors import (
     ValidationFailed,
 )
 from app.limits.plan_file import plan_of
-from app.pages.changes import last_change
 from app.pages.members.forms import InviteForm
 from app.pages.members.words import (
     ROLE_TABLE,
@@ -32,6 +31,7 @@ from app.pages.members.words import (
     ending_words,
     mail_words,
 )
+from app.pages.recent_changes import last_change
 from app.pages.second_factor.step_up import ask_again
 from app.people.second_factor.requirement import members_with_second_factor
 from app.people.second_factor.reset import reset_member, reset_problem

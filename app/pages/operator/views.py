@@ -28,7 +28,7 @@ from app.pages.operator.overview import read_overview
 from app.pages.problems import refuse
 from app.pages.second_factor.step_up import ask_again
 from app.pages.usage.meters import meters
-from app.people import operators
+from app.people import instance_operators
 from app.policy.audit import INSTANCE
 from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, STATE_SECONDS
 from app.site.forms import form_page
@@ -208,7 +208,7 @@ def _overview(form: MessageForm) -> Response:
         sign_up_setting=current_app.config["SETTINGS"].sign_up,
         state_seconds=int(STATE_SECONDS),
         progress=read_progress(),
-        operators=operators.list_operators(),
+        operators=instance_operators.list_operators(),
         **read_overview(),
     )
 

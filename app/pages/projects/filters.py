@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
 
-from app.pages.addresses import filtered
+from app.pages.filter_urls import filtered
 from app.pages.problems import problems_by_name
 from app.pages.projects.counts import count_by_status
 from app.policy.bounds import PROJECT_STATUSES

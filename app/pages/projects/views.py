@@ -17,7 +17,7 @@ from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of
 from app.http.errors import Conflict, NotFound
 from app.http.kept_responses import kept_response
-from app.pages.formats import format_names
+from app.pages.export_formats import format_names
 from app.pages.problems import load_filters, refuse
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.policy.bounds import MAP_ZOOM

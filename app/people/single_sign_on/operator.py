@@ -1,4 +1,4 @@
-"""Queries about linked sign-ins, for the operator of the instance."""
+"""Queries about linked sign-ins, for the commands of whoever operates the instance."""
 
 from __future__ import annotations
 

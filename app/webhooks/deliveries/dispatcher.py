@@ -30,9 +30,9 @@ from app.policy.deliveries import (
 from app.values import clock
 from app.webhooks.deliveries import leases
 from app.webhooks.deliveries.due import DueScan
+from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from app.webhooks.deliveries.metrics import record_metrics
 from app.webhooks.deliveries.outcomes import record_outcomes, unrecorded
-from app.webhooks.deliveries.scheduler import FairScheduler
 from app.webhooks.deliveries.sender_pool import SenderPool
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 

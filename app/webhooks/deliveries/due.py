@@ -11,8 +11,8 @@ from typing import Final
 
 from app.policy.deliveries import QUEUED, QUEUED_OF_OTHERS, QUEUED_PER_ACCOUNT
 from app.webhooks.deliveries import cancellation, leases
+from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from app.webhooks.deliveries.outcomes import retry_of
-from app.webhooks.deliveries.scheduler import FairScheduler
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome, PendingWebhook
 from app.webhooks.deliveries.webhook_queue import ReceiverHealth, WebhookQueue
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.db.extensions import db
-from app.people.operators import remove_operator
+from app.people.instance_operators import remove_operator
 from tests.make import Browser, Client, make_member, make_operator
 from tests.pages.operator.support import change_person, operator_browser
 from tests.pages.support import browser_of, post, signed_in_browser

@@ -11,7 +11,7 @@ from app.db.transactions import transaction
 from app.values import clock
 from app.webhooks.deliveries import due, leases
 from app.webhooks.deliveries.due import DueScan
-from app.webhooks.deliveries.scheduler import FairScheduler
+from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from tests.make import Client
 from tests.make.webhooks import make_webhook
 from tests.outbound.receivers import Receiver

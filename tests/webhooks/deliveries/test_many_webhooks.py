@@ -34,8 +34,8 @@ from app.values import clock
 from app.values.ids import new_id
 from app.webhooks.deliveries import jobs, webhook_queue
 from app.webhooks.deliveries.due import DueScan
+from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from app.webhooks.deliveries.outcomes import record_outcomes
-from app.webhooks.deliveries.scheduler import FairScheduler
 from tests.make import Client, make_project
 from tests.outbound.receivers import Receiver
 from tests.webhooks.conftest import Later

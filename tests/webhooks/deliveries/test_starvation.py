@@ -20,7 +20,7 @@ from app.values import clock
 from app.webhooks.deliveries import dispatcher, jobs, webhook_queue
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from app.webhooks.deliveries.due import DueScan
-from app.webhooks.deliveries.scheduler import FairScheduler
+from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook, set_deliveries, set_webhook
 from tests.outbound.receivers import Answering, Exchange, Receiver, answering

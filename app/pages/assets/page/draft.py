@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
 from app.pages.assets.page.coordinates import read_degrees, split_both
-from app.pages.drafts import version_of
+from app.pages.edit_conflicts import version_of
 from app.pages.metadata import Row, listed_metadata, metadata_rows, read_metadata, sent_metadata
 from app.pages.problems import errors_by_field
 from app.pages.project_choice import Choice

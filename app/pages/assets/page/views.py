@@ -15,11 +15,11 @@ from app.http.errors import BadRequest, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
 from app.pages.assets.page.draft import Draft, compared, draft_of, read_draft, sent_draft
 from app.pages.assets.page.surroundings import is_outside
-from app.pages.changes import last_change, latest_changes
-from app.pages.drafts import differences, version_of
+from app.pages.edit_conflicts import differences, version_of
 from app.pages.metadata import metadata_texts
 from app.pages.project_choice import choose_project
 from app.pages.projects.page.details import asset_place
+from app.pages.recent_changes import last_change, latest_changes
 from app.policy.bounds import ASSET_STATUSES
 from app.policy.people import RECORD_FORM_BYTES
 from app.projects.reading import check_project, read_project

@@ -9,7 +9,7 @@ from typing import Any, Final
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
-from app.pages.drafts import version_of
+from app.pages.edit_conflicts import version_of
 from app.pages.metadata import Row, listed_metadata, metadata_rows, read_metadata, sent_metadata
 from app.pages.problems import errors_by_field
 from app.pages.projects.editor.boundary_text import check_boundary

@@ -11,11 +11,11 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
-from app.pages.changes import last_change
-from app.pages.drafts import differences, version_of
+from app.pages.edit_conflicts import differences, version_of
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.draft import Draft, compared, draft_of, read_draft, sent_draft
 from app.pages.projects.editor.example import EXAMPLE
+from app.pages.recent_changes import last_change
 from app.policy.people import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
 from app.projects.boundary_history.comparing import compare_ahead

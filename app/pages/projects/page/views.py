@@ -11,10 +11,10 @@ from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.etags import entity_tag
-from app.pages.changes import latest_changes
-from app.pages.formats import format_names
+from app.pages.export_formats import format_names
 from app.pages.metadata import metadata_texts
 from app.pages.projects.page.details import SOURCES, asset_place, perimeter_km, text_of
+from app.pages.recent_changes import latest_changes
 from app.projects.boundaries.overlaps import overlaps_of_project
 from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
 from app.projects.boundary_history.reading import list_entries, read_entry

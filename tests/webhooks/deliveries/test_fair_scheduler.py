@@ -24,7 +24,7 @@ from app.policy.deliveries import (
 )
 from app.webhooks.deliveries import webhook_queue
 from app.webhooks.deliveries.due import ClaimBudget
-from app.webhooks.deliveries.scheduler import FairScheduler
+from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from app.webhooks.deliveries.types import ClaimedDelivery
 from app.webhooks.deliveries.webhook_queue import ReceiverHealth
 from tests.webhooks.deliveries.makers import MOMENT, claimed, outcome, pending

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.imports.possible import Possible, possible
+from app.imports.available_actions import Possible, possible
 from tests.imports.making import act, ready, upload
 from tests.make import Client, make_account, make_project, operator_of, square
 from tests.make.features import collection, feature
