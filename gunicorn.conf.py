@@ -38,9 +38,8 @@ _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
 backlog = 2048
 
-worker_class = (
-    "app.processes.web_server.gunicorn_worker.EnvelopeWorker"  # gthread, with our error responses
-)
+# gthread, with our error responses
+worker_class = "app.processes.web_server.gunicorn_worker.EnvelopeWorker"
 workers = settings.web_workers
 threads = settings.web_threads
 preload_app = True  # an error in the application stops the start, and the processes share memory

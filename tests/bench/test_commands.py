@@ -97,10 +97,10 @@ def test_a_server_that_answers_with_errors_ends_the_run(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "if 'gunicorn' in ' '.join(sys.orig_argv):\n"
-        "    from app.projects import service\n"
+        "    from app.projects import reading\n"
         "    def fail(account_id, project_id):\n"
         "        raise ZeroDivisionError\n"
-        "    service.read_project = fail\n"
+        "    reading.read_project = fail\n"
     )
     done = run("-m", "bench.http", "--quick", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
     assert done.returncode == 1
