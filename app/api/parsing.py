@@ -63,7 +63,7 @@ class StrictParser(FlaskParser):
         return parts.to_dict()
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:
-        refuse_repeats(req)
+        _refuse_repeats(req)
         return req.args.to_dict()
 
     def handle_error(
@@ -96,7 +96,7 @@ def whole_body(req: Request) -> bytes:
     return raw
 
 
-def refuse_repeats(req: Request) -> None:
+def _refuse_repeats(req: Request) -> None:
     """Raises BadRequest when a query parameter stands twice in the address."""
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
@@ -114,7 +114,7 @@ def refuse_parameters(req: Request, *, but: str = "") -> None:
     if not req.args:
         return
     if but in req.args:
-        refuse_repeats(req)
+        _refuse_repeats(req)
     message = f"The only query parameter of this operation is {but}."
     message = message if but else "This operation takes no query parameters."
     unknown = (name for name in req.args if name != but)

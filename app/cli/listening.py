@@ -74,13 +74,13 @@ class Receiver:
     def _receive(self, headers: Mapping[str, str], body: bytes) -> None:
         names = ("X-Service-Event", "webhook-id", "X-Service-Delivery")
         event_type, event_id, delivery_id = (_shortened(headers.get(name, "-")) for name in names)
-        wrong = wrong_signatures(self.secret or "", headers, body)
+        wrong = _wrong_signatures(self.secret or "", headers, body)
         delivery = ReceivedDelivery(event_type, event_id, delivery_id, wrong, body)
         with self._lock:
             self._on_delivery(delivery)
 
 
-def wrong_signatures(secret: str, headers: Mapping[str, str], body: bytes) -> tuple[str, ...]:
+def _wrong_signatures(secret: str, headers: Mapping[str, str], body: bytes) -> tuple[str, ...]:
     """The names of the headers whose signature of a body is missing or wrong."""
     try:
         moment = datetime.fromtimestamp(int(headers.get("webhook-timestamp", "")), UTC)

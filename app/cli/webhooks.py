@@ -250,12 +250,12 @@ def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> 
     if not was_tried or error in _SETTINGS_ERRORS:
         click.echo(
             "Leave this running, and start the service so that it may reach this machine:\n\n"
-            f"  {start_command(certificates.authority)}\n",
+            f"  {_start_command(certificates.authority)}\n",
             err=True,
         )
 
 
-def start_command(authority: Path) -> str:
+def _start_command(authority: Path) -> str:
     """The command that starts a service that can reach the receiver."""
     bundle = shlex.quote(str(authority))
     return f"WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8 WEBHOOK_CA_BUNDLE={bundle} bin/serve"

@@ -69,12 +69,12 @@ def driving_index(search: str | None, bbox: Bounds | None) -> DrivingIndex:
 def exact_tests(
     table: Table, dialect: str, sides: Sequence[str], *, search: bool, bbox: bool
 ) -> list[ColumnElement[bool]]:
-    """The tests that a candidate has to pass: ``contains_text`` and ``overlaps_box``."""
-    tests = [contains_text(table, dialect)] if search else []
+    """The tests that a candidate has to pass: ``_contains_text`` and ``overlaps_box``."""
+    tests = [_contains_text(table, dialect)] if search else []
     return [*tests, overlaps_box(table, sides)] if bbox else tests
 
 
-def contains_text(table: Table, dialect: str) -> ColumnElement[bool]:
+def _contains_text(table: Table, dialect: str) -> ColumnElement[bool]:
     """Rows whose ``search_text`` contains the needle, in any case; ``%`` and ``_`` are literal."""
     position = func.strpos if dialect == "postgresql" else func.instr
     found: ColumnElement[bool] = position(table.c.search_text, bindparam("needle")) > 0
@@ -193,7 +193,7 @@ def among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnEle
 
 
 def text_values(needle: str, owner: str, dialect: str) -> dict[str, Any]:
-    """The parameters of ``contains_text``, and of ``candidates`` from the text index."""
+    """The parameters of ``_contains_text``, and of ``candidates`` from the text index."""
     folded = searchable(needle)
     if len(folded) < _TRIGRAM:
         return {"needle": folded}

@@ -33,7 +33,7 @@ def entity_tag(data: Iterable[bytes]) -> str:
     return f'"{digest.hexdigest()[:32]}"'
 
 
-def parse_tags(header: str, name: str) -> frozenset[str] | None:
+def _parse_tags(header: str, name: str) -> frozenset[str] | None:
     """The tags of an If-Match or If-None-Match header; None means ``*``.
 
     Raises:
@@ -54,7 +54,7 @@ def is_known(tag: str) -> bool:
     header = request.headers.get("If-None-Match")
     if header is None:
         return False
-    tags = parse_tags(header, "If-None-Match")
+    tags = _parse_tags(header, "If-None-Match")
     opaque = tag.removeprefix("W/")
     return tags is None or opaque in {known.removeprefix("W/") for known in tags}
 
@@ -77,7 +77,7 @@ class IfMatch:
     def __init__(self, header: str | None) -> None:
         self._tags = None
         if header is not None:
-            self._tags = parse_tags(without_coding(header, (GEOJSON,)), "If-Match")
+            self._tags = _parse_tags(without_coding(header, (GEOJSON,)), "If-Match")
 
     def check(self, data: bytes) -> None:
         """Compare with the resource as it is now, inside the transaction of the change.

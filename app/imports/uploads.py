@@ -46,11 +46,11 @@ def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) ->
     upload_id = new_id("upload")
     for number, piece in enumerate(pieces(file)):
         with in_transaction():
-            add_piece(account_id, upload_id, number, piece)
+            _add_piece(account_id, upload_id, number, piece)
     return upload_id
 
 
-def add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> None:
+def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> None:
     """Store the next piece of a file, in the current transaction: other writers wait for it."""
     row = {
         "upload_id": upload_id,

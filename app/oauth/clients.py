@@ -127,11 +127,11 @@ def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[
         (client_id, secret), method = credentials, BASIC
     client = find_client(client_id)
     if client is None or not client.has_secret(secret):
-        raise authentication_error()
+        raise _authentication_error()
     return client, method
 
 
-def authentication_error() -> InvalidClientError:
+def _authentication_error() -> InvalidClientError:
     return InvalidClientError(Description.CLIENT, status_code=401)
 
 
@@ -144,5 +144,5 @@ def _basic_credentials(header: str) -> tuple[str, str]:
         text = ""
     client_id, colon, secret = text.partition(":")
     if scheme.lower() != "basic" or not colon:
-        raise authentication_error()
+        raise _authentication_error()
     return unquote_plus(client_id), unquote_plus(secret)

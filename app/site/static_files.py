@@ -25,10 +25,10 @@ def init_app(app: Flask) -> None:
     """Serve the files, and let templates name their addresses with ``static``."""
     app.extensions[_VERSION] = _version()
     app.register_blueprint(bp)
-    app.jinja_env.globals["static"] = static_path
+    app.jinja_env.globals["static"] = _static_path
 
 
-def static_path(name: str) -> str:
+def _static_path(name: str) -> str:
     """The address of a file, such as ``js/page.js``."""
     return f"/static/{current_app.extensions[_VERSION]}/{name}"
 

@@ -100,11 +100,11 @@ def warn_owners() -> int:
         if each.sunset is None or not each.sunset - timedelta(days=MAIL_DAYS) <= today:
             continue
         if today < each.sunset:  # later, the email of before would no longer be known
-            number += sum(_mail_owners(row, each, each.sunset) for row in accounts_using(each))
+            number += sum(_mail_owners(row, each, each.sunset) for row in _accounts_using(each))
     return number
 
 
-def accounts_using(it: Deprecation) -> list[Any]:
+def _accounts_using(it: Deprecation) -> list[Any]:
     """The accounts that have used something deprecated lately, with how many ``requests``."""
     after = clock.day_of(clock.now() - timedelta(days=USED_DAYS))
     return list(db.session.execute(_ACCOUNTS, {"deprecation": it.id, "after": after}).all())

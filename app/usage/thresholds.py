@@ -58,7 +58,7 @@ _REQUESTS: Final = (
 )
 
 
-def usage_level(current: int, limit: int | None) -> int:
+def _usage_level(current: int, limit: int | None) -> int:
     """How many thresholds are reached: 0 without a limit, all of them above it.
 
     Args:
@@ -76,7 +76,7 @@ def crossed(current: int, limit: int | None, level: int) -> tuple[tuple[Threshol
     Args:
         level: the previous level.
     """
-    reached = usage_level(current, limit)
+    reached = _usage_level(current, limit)
     return THRESHOLDS[level:reached], reached
 
 

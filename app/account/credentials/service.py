@@ -112,7 +112,7 @@ def read_caller(principal: Principal) -> dict[str, Any]:
 
 def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
     """The records of the account's keys or tokens, including revoked ones, newest first."""
-    return [credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
+    return [_credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
 
 
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
@@ -130,7 +130,7 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     return True
 
 
-def credential_record(credential: Any) -> dict[str, Any]:
+def _credential_record(credential: Any) -> dict[str, Any]:
     """The fields of a key or token as its owner sees them, without the secret.
 
     Args:

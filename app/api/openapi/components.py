@@ -161,7 +161,7 @@ class CanopyApi(Api):  # type: ignore[misc]
         for name, scheme in SECURITY.items():
             self.spec.components.security_scheme(name, scheme)
         issuer = self._app.config["SETTINGS"].public_url
-        self.spec.components.security_scheme(OAUTH, oauth_scheme(issuer))
+        self.spec.components.security_scheme(OAUTH, _oauth_scheme(issuer))
         for name, header in HEADERS.items():
             self.spec.components.header(name, header)
         for name, parameter in PARAMETERS.items():
@@ -181,7 +181,7 @@ class CanopyApi(Api):  # type: ignore[misc]
         """Pages are told of in ``meta`` and ``Link``."""
 
 
-def oauth_scheme(issuer: str) -> dict[str, Any]:
+def _oauth_scheme(issuer: str) -> dict[str, Any]:
     """How applications that act for people get their tokens."""
     return {
         "type": "oauth2",

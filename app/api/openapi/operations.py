@@ -88,7 +88,7 @@ def finish(
         success["content"] = success.get("content", {}) | _other_contents(contract)
     document.setdefault("parameters", []).extend(_other_parameters(document, contract))
     text = [noted["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
-    text += [permission_sentence(contract.needs)]
+    text += [_permission_sentence(contract.needs)]
     noted["docstring"]["description"] = "\n\n".join(each for each in text if each)
     return document
 
@@ -123,7 +123,7 @@ def path_parameters(path: str) -> list[dict[str, Any]]:
     ]
 
 
-def permission_sentence(needs: str) -> str:
+def _permission_sentence(needs: str) -> str:
     """What the description of an operation says of its permission."""
     if needs == ANY_CREDENTIAL:
         return "Works with any valid credential."

@@ -34,7 +34,7 @@ def newest_key() -> tuple[str, Ed25519PrivateKey] | None:
     with reading_as_stored():
         rows = _PRIVATE.all()
     for row in rows:
-        if (private := private_key(row)) is not None:
+        if (private := _private_key(row)) is not None:
             return row.id, private
     return None
 
@@ -44,13 +44,13 @@ def own_key(key_id: str) -> Ed25519PublicKey | None:
     was encrypted with another SECRET_KEY. Anybody with SQL can store a public key, but no private
     one."""
     row = db.session.execute(_PAIRS.where(SigningKey.id == key_id)).first()
-    private = None if row is None else private_key(row)
+    private = None if row is None else _private_key(row)
     return None if private is None else private.public_key()
 
 
 def unusable_keys() -> list[str]:
     """The ids of keys that this instance did not create, or encrypted with another SECRET_KEY."""
-    return [row.id for row in _PRIVATE.all() if private_key(row) is None]
+    return [row.id for row in _PRIVATE.all() if _private_key(row) is None]
 
 
 def create_key() -> None:
@@ -66,7 +66,7 @@ def create_key() -> None:
     db.session.flush()
 
 
-def private_key(row: Any) -> Ed25519PrivateKey | None:
+def _private_key(row: Any) -> Ed25519PrivateKey | None:
     """The private half; None unless this instance encrypted it and it matches the public half."""
     try:
         raw = base64.b64decode(unseal(row.sealed_private_key), validate=True)

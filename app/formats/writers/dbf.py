@@ -77,7 +77,7 @@ class DbfWriter:
             return b" " * column.width
         if column.type == b"C":
             whole = value.encode()
-            cell = cut_text(whole, column.width)
+            cell = _cut_text(whole, column.width)
         else:
             whole = dumps(value)
             cell = whole if len(whole) <= column.width else b""
@@ -87,27 +87,27 @@ class DbfWriter:
 
 def dbf_columns(columns: Sequence[Column]) -> list[DbfColumn]:
     """The columns as dBASE has them, in the same order."""
-    names = short_names([column.name for column in columns])
+    names = _short_names([column.name for column in columns])
     return [_dbf_column(name, column) for name, column in zip(names, columns, strict=True)]
 
 
-def short_names(names: Sequence[str]) -> list[str]:
+def _short_names(names: Sequence[str]) -> list[str]:
     """Names of ``NAME_BYTES`` at most, each another one whatever the case: cut at the end, where
     one that is taken has a number instead."""
     used: set[str] = set()
     short = []
     for name in names:
-        number, made = 1, cut_text(name.encode(), NAME_BYTES).decode().rstrip()
+        number, made = 1, _cut_text(name.encode(), NAME_BYTES).decode().rstrip()
         while made.lower() in used:
             number += 1
             end = f"_{number}"
-            made = cut_text(name.encode(), NAME_BYTES - len(end)).decode() + end
+            made = _cut_text(name.encode(), NAME_BYTES - len(end)).decode() + end
         used.add(made.lower())
         short.append(made)
     return short
 
 
-def cut_text(text: bytes, most: int) -> bytes:
+def _cut_text(text: bytes, most: int) -> bytes:
     """So many bytes of a text in UTF-8, and no part of a character."""
     return text if len(text) <= most else text[:most].decode(errors="ignore").encode()
 

@@ -84,7 +84,7 @@ class AssetMatcher:
         if target is None:
             namesakes = fold(item.name) in self._by_name
             return Decision("new", item.name, is_namesake=namesakes)
-        changes = asset_changes(target, item)
+        changes = _asset_changes(target, item)
         names, is_changed = field_names(changes), bool(changes) and self.match != "none"
         if not is_changed:
             return Decision("same", target.name, target.id, changes=names)
@@ -152,7 +152,7 @@ class AssetTargets:
         found = self._find(principal, decision.target_id or "")
         if found is None:
             raise NotFound
-        values = asset_changes(found, item)
+        values = _asset_changes(found, item)
         if not values:
             return None
         before = {name: getattr(found, name) for name in values}
@@ -179,7 +179,7 @@ class AssetTargets:
         return _find(principal.account_id, self.project_id, asset_id)
 
 
-def asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
+def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
     """The columns of an asset that its feature changes. What the feature does not have stays."""
     changes: dict[str, Any] = {}
     if target.name != item.name:

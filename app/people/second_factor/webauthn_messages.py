@@ -80,7 +80,7 @@ class NewPasskey(NamedTuple):
     transports: str
 
 
-def relying_party_id() -> str:
+def _relying_party_id() -> str:
     """The host for which passkeys are created."""
     return urlsplit(absolute_url("")).hostname or ""
 
@@ -88,7 +88,7 @@ def relying_party_id() -> str:
 def is_possible() -> bool:
     """Whether browsers can create passkeys for the host: not for an IP address."""
     try:
-        ipaddress.ip_address(relying_party_id())
+        ipaddress.ip_address(_relying_party_id())
     except ValueError:
         return True
     return False
@@ -103,7 +103,7 @@ def registration_options(
         resident_key=ResidentKeyRequirement.PREFERRED, user_verification=_PREFERRED
     )
     options = webauthn.generate_registration_options(
-        rp_id=relying_party_id(),
+        rp_id=_relying_party_id(),
         rp_name=issuer,
         user_id=user_id.encode(),
         user_name=email,
@@ -118,7 +118,7 @@ def registration_options(
 def sign_in_options(challenge: bytes, known: Sequence[KnownPasskey]) -> str:
     """The options with which a browser has one of these passkeys sign, as JSON."""
     options = webauthn.generate_authentication_options(
-        rp_id=relying_party_id(),
+        rp_id=_relying_party_id(),
         challenge=challenge,
         timeout=_TIMEOUT,
         allow_credentials=[each.descriptor() for each in known],
@@ -165,7 +165,7 @@ def verify_registration(response: Response) -> NewPasskey:
         verified: VerifiedRegistration = webauthn.verify_registration_response(
             credential=response.credential,
             expected_challenge=response.challenge,
-            expected_rp_id=relying_party_id(),
+            expected_rp_id=_relying_party_id(),
             expected_origin=absolute_url(""),
         )
         _check_can_verify(verified.credential_public_key)
@@ -199,7 +199,7 @@ def verify_sign_in(response: Response, public_key: bytes, sign_count: int) -> in
         verified: VerifiedAuthentication = webauthn.verify_authentication_response(
             credential=response.credential,
             expected_challenge=response.challenge,
-            expected_rp_id=relying_party_id(),
+            expected_rp_id=_relying_party_id(),
             expected_origin=absolute_url(""),
             credential_public_key=public_key,
             credential_current_sign_count=sign_count,
