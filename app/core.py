@@ -38,7 +38,7 @@ JOBS = (
     *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELETION_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS,
     *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *DOCTOR_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
 )  # fmt: skip
-# The modules that their functions were in.
+# By the module that their functions were in before, by whose paths they may still be queued.
 FORMER_JOBS = {
     "app.audit_log.jobs": AUDIT_JOBS,
     "app.credentials.jobs": CREDENTIAL_JOBS,

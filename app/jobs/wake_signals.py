@@ -44,8 +44,8 @@ return 1
 
 @dataclass(slots=True)
 class WakeSignal:
-    """``name`` is made of letters, digits, ``-`` and ``_``. ``job``, the name of one
-    that may run for ``job_timeout`` seconds, is set when that is registered."""
+    """``name`` is made of letters, digits, ``-`` and ``_``. ``job``, the name of a job
+    that may run for ``job_timeout`` seconds, is set when that job is registered."""
 
     name: str
     queue: str

@@ -56,12 +56,6 @@ def imported(node: ast.AST) -> list[str]:
     return []
 
 
-def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
-
-
 def dotted(node: ast.AST) -> str:
     """``db.session.commit`` of the expression that spells it; empty for anything else."""
     if isinstance(node, ast.Name):

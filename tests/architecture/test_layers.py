@@ -48,7 +48,7 @@ def expected(address: str) -> str:
 
 
 def _begins(address: str, prefix: str) -> bool:
-    return address == prefix or (address.startswith(f"{prefix.rstrip('/')}/") and prefix != "/")
+    return address == prefix or (prefix != "/" and address.startswith(f"{prefix}/"))
 
 
 def elsewhere(app: Flask, table: dict[str, str]) -> Iterator[str]:

@@ -81,6 +81,12 @@ def working(folder: Path, environ: dict[str, str], log: Path) -> Iterator[None]:
             worker.wait(PATIENCE)
 
 
+def errors(log: Path) -> list[str]:
+    """The lines of a failed job, such as one that is refused. Who ends a worker in the middle of a
+    job may get a warning."""
+    return [line for line in log.read_text().splitlines() if '"level":"ERROR"' in line]
+
+
 def invite(folder: Path, environ: dict[str, str], email: str) -> None:
     command = [sys.executable, "-c", INVITE, email]
     subprocess.run(command, cwd=folder, env=environ, check=True, timeout=PATIENCE)
@@ -116,7 +122,7 @@ def test_what_the_version_before_left_on_its_queues_is_done(
         for name in QUEUES:
             wait_for(lambda name=name: not Queue(name, client).count, PATIENCE)
             wait_for(lambda name=name: not job_queue(client, name).count, PATIENCE)
-    assert not (tmp_path / "log").read_text()
+    assert errors(tmp_path / "log") == []
     assert not any(job_queue(client, name).failed_job_registry.count for name in QUEUES)
 
 
@@ -135,4 +141,4 @@ def test_both_versions_work_side_by_side(
             body = {"email": emails[-1], "role": "viewer"}
             assert caller.post("/v1/account/members/invite", json=body).status_code == 201
             wait_for(all_mailed(environ, emails), PATIENCE)
-    assert [log.read_text() for log in logs] == ["", ""]
+    assert [errors(log) for log in logs] == [[], []]
