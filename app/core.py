@@ -11,7 +11,7 @@ from flask import Flask
 from app.account.credentials.jobs import JOBS as CREDENTIAL_JOBS
 from app.account.deletion.jobs import JOBS as DELETION_JOBS
 from app.account.members.mail_resolvers import RESOLVERS as INVITATION_MAILS
-from app.audit import authenticity, guard
+from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations, replica
 from app.doctor.jobs import JOBS as DOCTOR_JOBS
@@ -72,7 +72,6 @@ def create_core(settings: Settings | None = None) -> Flask:
     )
     plan_file.init_app(app, settings)
     sealing.init_app(app, settings.secret_key, settings.secret_key_former)
-    authenticity.init_app(app, settings.secret_key, settings.secret_key_former)
     passwords.init_app(app, settings)
     engines.init_app(app)
     guard.init_app(app)

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 import pytest
 from flask import Flask, request_finished
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.origin import Actor, Via, acting
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.security.passwords import hash_password
 from app.security.tokens import PREFIXES, new_token

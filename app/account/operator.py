@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
-from app.account.auditing import record_change
 from app.account.record import read_account
 from app.account.validation import check_name
+from app.audit.entries import record
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound
@@ -49,7 +49,8 @@ def rename(account_id: str, name: str) -> None:
     check_name(name)
     account = db.session.get_one(Account, account_id, with_for_update={"key_share": True})
     if account.name != name:
-        record_change(account, "name", account.name, name)
+        changes = {"name": {"from": account.name, "to": name}}
+        record("account.updated", account, changes=changes)
         account.name = name
         account.updated_at = clock.now()
 

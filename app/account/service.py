@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from app.account.auditing import record_change, target_of
 from app.account.record import account_record
 from app.account.validation import check_account, check_plan
 from app.api.fixed_fields import check_fixed
@@ -54,7 +53,8 @@ def rename_account(
     if_match.check(dumps(current))
     values = check_fixed(values, id=account.id, slug=account.slug)
     if (name := values.get("name", account.name)) != account.name:
-        record_change(account, "name", account.name, name)
+        changes = {"name": {"from": account.name, "to": name}}
+        record("account.updated", account, changes=changes)
         account.name = name
         account.updated_at = clock.now()
     return current | {"name": account.name}
@@ -126,8 +126,7 @@ def open_account(
     values = {name: getattr(account, name) for name in ("name", "slug", "type", "plan")}
     record(
         "account.created",
-        target_of(account),
-        account_id=account.id,
+        account,
         changes=created({**values, "owner": owner.email}),
         actor=actor,
     )
@@ -146,7 +145,8 @@ def set_plan(account_id: str, plan: str, actor: Acting | None = None) -> Account
     if account is None:
         raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
     check_plan(plan)
-    record_change(account, "plan", account.plan, plan, actor)
+    changes = {"plan": {"from": account.plan, "to": plan}}
+    record("account.updated", account, changes=changes, actor=actor)
     account.plan = plan
     account.updated_at = clock.now()
     db.session.flush()

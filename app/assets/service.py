@@ -9,7 +9,8 @@ from sqlalchemy import bindparam
 from app.api.fixed_fields import check_fixed
 from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
-from app.audit.entries import Changes, Target, created, record
+from app.audit.entries import Changes, created, record
+from app.audit.targets import Target
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import orjson
 from flask import has_request_context, request
 from sqlalchemy import Table
 
-from app.audit import authenticity, guard
+from app.audit import guard
 from app.audit.origin import Actor, Origin, current_origin
+from app.audit.targets import Target, instance, target_of
 from app.auth.principal import Principal
+from app.db.column_types import Base
 from app.db.inserts import CompiledInsert
-from app.models import AuditEntry
-from app.policy.audit import ACTIONS, ACTORS
+from app.models import Account, AuditEntry
+from app.policy.audit import ACTIONS, ACTORS, INSTANCE
 from app.security.masking import without_secrets
 from app.values import clock
 from app.values.ids import new_id_at
@@ -22,26 +24,18 @@ from app.values.strict_json import canonical, dumps
 
 _INSERT: Final = CompiledInsert(
     cast("Table", AuditEntry.__table__),
-    *("id", "account_id", "action", "actor_id", "target_id", "body", "mac"),
+    *("id", "account_id", "action", "actor_id", "target_id", "body"),
 )
 _LABEL_LENGTH: Final = 300
 
-Changes = Mapping[str, Any]  # by field: what it was and is, as {"from": …, "to": …}
-
-
-class Target(NamedTuple):
-    """What something is done to, as it is called at that time."""
-
-    type: str
-    id: str | None
-    label: str
+Changes = Mapping[str, Any]  # by field: its old and new value, as {"from": …, "to": …}
 
 
 def record(
     action: str,
-    target: Target,
+    about: Target | Base,
     *,
-    account_id: str,
+    account_id: str | None = None,
     changes: Changes | None = None,
     principal: Principal | None = None,
     actor: Actor | None = None,
@@ -51,35 +45,45 @@ def record(
 
     Args:
         action: one of ``app.policy.audit.ACTIONS``.
-        account_id: in whose log; ``app.policy.audit.INSTANCE`` is that of the instance.
+        about: the target, or a row of a table that ``app.audit.targets`` lists.
+        account_id: in whose log; by default, that of the account of the row.
         changes: never a secret, nor its hash.
-        principal: in whose name, where that is not the one who sent the request.
-        actor: who, where that is somebody else, such as a person who is not signed in yet.
+        principal: in whose name, if not in that of the one who sent the request.
+        actor: who, if somebody else, such as a person who is not signed in yet.
         refused: whether it was attempted in vain.
 
     Raises:
         KeyError: the action is unknown.
     """
+    if isinstance(about, Base):
+        account_id = account_id or _account_of(about)
+        about = target_of(about)
+    assert account_id is not None, action
     origin = current_origin(principal)
     if actor is not None:
         origin = origin._replace(actor=actor)
-    row = _row(action, target, account_id, changes, origin, refused)
+    row = _row(action, about, account_id, changes, origin, refused)
     _INSERT.run(row)
     guard.note_entry()
     return cast(str, row["id"])
 
 
+def record_of_instance(action: str, changes: Changes | None = None) -> None:
+    """Write an entry about the whole instance, in its own log, in the current transaction."""
+    record(action, instance(), account_id=INSTANCE, changes=changes)
+
+
 def record_read(
     action: str, target: Target, *, account_id: str, changes: Changes | None = None
 ) -> None:
-    """Write an entry about content that somebody gets, as ``record`` does. The response to a HEAD
-    has none, so there is no entry of it."""
+    """Write an entry about content that somebody reads, as ``record`` does; for a HEAD request,
+    whose response has no content, none."""
     if not (has_request_context() and request.method == "HEAD"):
         record(action, target, account_id=account_id, changes=changes)
 
 
 def created(record: Mapping[str, Any], *names: str) -> Changes:
-    """The ``changes`` of something new: the fields that have a value.
+    """Return the ``changes`` of something new: the fields that have a value.
 
     Args:
         names: of the fields; all of the record when left out.
@@ -92,7 +96,7 @@ def created(record: Mapping[str, Any], *names: str) -> Changes:
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) -> Changes:
-    """The fields in which two states of a record differ.
+    """Return the fields in which two states of a record differ.
 
     Args:
         names: of the fields; all of the record when left out.
@@ -104,6 +108,11 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) ->
     }
 
 
+def _account_of(row: Any) -> str:
+    account_id: str = row.id if isinstance(row, Account) else row.account_id
+    return account_id
+
+
 def _row(
     action: str,
     target: Target,
@@ -112,11 +121,11 @@ def _row(
     origin: Origin,
     refused: bool,
 ) -> dict[str, Any]:
-    ACTIONS[action]  # so that a new one is listed
+    ACTIONS[action]  # a new one must be listed there
     actor, via = origin
     assert actor.type in ACTORS, actor.type
     moment = clock.now()
-    entry_id = new_id_at("audit_entry", moment)  # so that ids find the entries of a time
+    entry_id = new_id_at("audit_entry", moment)  # lists by time filter by id
     entry = {
         "id": entry_id,
         "account_id": account_id,
@@ -125,19 +134,17 @@ def _row(
         "actor": _labelled(actor),
         "via": via._asdict(),
         "target": _labelled(target),
-        # Read again, as what is stored as JSON goes into it unparsed and in any order.
+        # Parsed again, as values that are stored as JSON are in any order.
         "changes": orjson.loads(dumps(changes)) if changes else None,
         "outcome": "refused" if refused else "done",
     }
-    body = canonical(entry)
     return {
         "id": entry_id,
         "account_id": account_id,
         "action": action,
         "actor_id": actor.id,
         "target_id": target.id,
-        "body": body.decode(),
-        "mac": authenticity.code_of(body),
+        "body": canonical(entry).decode(),
     }
 
 

@@ -1,5 +1,8 @@
-"""No change without its entry: a transaction of a request or a command that changes what
-``app.policy.audit.AUDITED`` lists, and has written no entry of the audit log, is not committed."""
+"""No change without its entry.
+
+A transaction of a request or a command is not committed if it changes what
+``app.policy.audit.AUDITED`` lists and has written no entry of the audit log.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ _ENTRIES: Final = "audit entry"
 
 
 class MissingEntry(Exception):
-    """A change that nobody has written an entry of. It is a fault of the code."""
+    """A change without an entry: a mistake in the code."""
 
 
 def init_app(app: Flask) -> None:
@@ -29,24 +32,24 @@ def init_app(app: Flask) -> None:
 
 
 def note_entry() -> None:
-    """Say that the open transaction has an entry."""
+    """Note that the open transaction has an entry."""
     notes()[_ENTRIES] = True
 
 
-def part_of_entry(why: str) -> None:
-    """Say that what the open transaction changes stands in the entry of another one, or is no
-    action of anybody.
+def covered_by_other_entry(reason: str) -> None:
+    """Let the open transaction be committed without an entry: that of another transaction covers
+    it, or nobody did it.
 
     Args:
-        why: for the reader.
+        reason: for the reader of the code.
     """
-    assert why
+    assert reason
     note_entry()
 
 
 def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any, result: Any) -> None:
     if isinstance(statement, Insert | Update | Delete):
-        # Of what returns rows, some drivers do not know yet how many there are.
+        # With RETURNING, some drivers do not know the number of rows yet.
         if result.rowcount == 0 and not statement._returning:
             return
         columns = AUDITED.get(statement.table.name)  # type: ignore[union-attr]
@@ -55,8 +58,8 @@ def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any, re
 
 
 def _written(statement: Any, many: Any, one: Any) -> set[str]:
-    """``INSERT``, ``DELETE``, or the columns that an UPDATE sets. The session passes them as
-    parameters."""
+    """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets, which the session passes
+    as parameters."""
     if isinstance(statement, Insert):
         return {INSERT}
     if isinstance(statement, Delete):

@@ -14,11 +14,10 @@ from flask import Flask, current_app
 from app.account.operator import find_account
 from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.filters import EntryQuery
-from app.audit.log.integrity import verify_account
 from app.audit.log.service import export as export_log
-from app.audit.log.service import record_export
+from app.audit.log.service import record_export, verify_account
+from app.audit.proof.checkpoint import Checkpoint, read_kept, read_public_key
 from app.audit.proof.findings import Finding
-from app.audit.proof.kept_checkpoints import read_kept
 from app.audit.proof.verification import LONGEST_LINE, Verifier, verify_lines
 from app.cli.context import in_database
 from app.cli.group import Commands
@@ -36,6 +35,8 @@ from app.cli.output_file import output_file, output_option
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
 from app.values.ids import is_id
+from app.values.text import printable
+from config import Settings
 
 _SHOWN: Final = 1_000  # findings
 _MOST: Final = 1_000_000_000  # checkpoints
@@ -43,6 +44,7 @@ _OWN_KEYS: Final = (
     "The file names its keys itself, and whoever made it may have made them, too: compare them\n"
     "with those of the instance, or name those with --key."
 )
+_Trusted = tuple[Sequence[str], Sequence[Checkpoint]]  # public keys, and kept checkpoints
 _COLUMNS: Final = ("number", "first", "last", "sealed_at", "hash", "key_id")
 _log_option = click.option(
     "--account",
@@ -76,10 +78,15 @@ def audit() -> None:
 @click.option(
     "--key", "keys", multiple=True, metavar="KEY", help="The public key that you trust, in base64."
 )
+@click.option(
+    "--days",
+    type=click.IntRange(min=1),
+    help="For how many days entries must have been kept; with --account, AUDIT_DAYS.",
+)
 @json_option
 @examples(
     "audit verify audit-log.ndjson",
-    "audit verify audit-log.ndjson --checkpoints kept.json "
+    "audit verify audit-log.ndjson --checkpoints kept.json --days 744 "
     "--key 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
     "audit verify --account green-woods",
 )
@@ -90,6 +97,7 @@ def verify(
     account: str | None,
     kept: Path | None,
     keys: tuple[str, ...],
+    days: int | None,
     as_json: bool,
 ) -> None:
     """Verify that an audit log is as it was sealed.
@@ -98,18 +106,20 @@ def verify(
     - is standard input. To verify a file, neither the service nor its settings are needed.
 
     Without --key, the keys that the log names are trusted. Without --checkpoints, a log whose end
-    was removed cannot be told from one that ends there. The exit code is 1 if there is a problem.
+    was removed cannot be told from one that ends there. Without --days, a file cannot show that old
+    entries were deleted too early. The exit code is 1 if there is a problem.
     """
     if (path is None) == (account is None):
         raise click.UsageError("Name a FILE or an --account.")
-    verifier = _verifier(keys, kept)
+    trusted = _trusted(keys, kept)
     if path is not None:
+        verifier = Verifier(*trusted, days)
         with _input(path) as file:
             problems = _show(verify_lines(_lines(file), verifier), verifier, as_json=as_json)
         if not (keys or as_json):
             click.echo(_OWN_KEYS)
     else:
-        problems = in_database(_verify_database)(account, verifier, as_json)
+        problems = in_database(_verify_database)(account, trusted, days, as_json)
     ctx.exit(1 if problems else 0)
 
 
@@ -165,7 +175,9 @@ def checkpoints(account: str, as_json: bool) -> None:
     show_records(records, _COLUMNS, as_json=as_json, none="There are no checkpoints yet.")
 
 
-def _verify_database(account: str, verifier: Verifier, as_json: bool) -> int:
+def _verify_database(account: str, trusted: _Trusted, days: int | None, as_json: bool) -> int:
+    settings: Settings = current_app.config["SETTINGS"]
+    verifier = Verifier(*trusted, days or settings.audit_days)
     found = verify_account(_app(), _account_id(account), verifier)
     return _show(found, verifier, as_json=as_json)
 
@@ -183,9 +195,11 @@ def _app() -> Flask:
     return app
 
 
-def _verifier(keys: Iterable[str], kept: Path | None) -> Verifier:
+def _trusted(keys: Sequence[str], kept: Path | None) -> _Trusted:
     try:
-        return Verifier(keys, read_kept(kept.read_bytes()) if kept else ())
+        for key in keys:
+            read_public_key(key)
+        return keys, read_kept(kept.read_bytes()) if kept else ()
     except OSError as error:
         raise CommandError(f"{kept} cannot be read ({error.strerror}).") from None
     except (ValueError, RecursionError) as error:
@@ -193,7 +207,7 @@ def _verifier(keys: Iterable[str], kept: Path | None) -> Verifier:
 
 
 def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int:
-    """Print what was found. Returns the number of problems."""
+    """Print the findings. Returns the number of problems."""
     problems, shown = 0, list[Finding]()
     for finding in found:
         problems += finding.is_problem
@@ -212,9 +226,9 @@ def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int
         show_json(about | {"findings": [finding.record() for finding in shown]})
         return problems
     if verifier.account_id is not None:
-        click.echo(f"log      {verifier.account_id}")
+        click.echo(printable(f"log      {verifier.account_id}"))
     for key_id, key in verifier.keys.items():
-        click.echo(f"key      {key_id} {key}")
+        click.echo(printable(f"key      {key_id} {key}"))
     click.echo(
         f"\nEntries: {verifier.entries:,}. Checkpoints: {verifier.checkpoints:,}. "
         f"Problems: {f'{problems:,}' if problems else 'none'}."

@@ -26,9 +26,8 @@ from app.cli.output import (
 )
 from app.cli.output_file import output_file, output_option
 from app.db.transactions import transaction
-from app.exports.auditing import record_export
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
-from app.exports.service import Export, export_of, write_export
+from app.exports.service import Export, export_of, record_export, write_export
 from app.formats.writers.formats import READ_TWICE
 from app.http.errors import BadRequest
 from app.policy.files import FORMATS_OUT

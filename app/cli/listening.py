@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from app.security.webhook_signing import signatures
+from app.values.text import printable
 
 ADDRESS: Final = "127.0.0.1"
 _IDLE_SECONDS: Final = 60.0
@@ -145,8 +146,3 @@ def _handler(
 
 def _shortened(header: str) -> str:
     return printable(header)[:_HEADER_SHOWN]
-
-
-def printable(text: str) -> str:
-    """Replace control characters, which a terminal would obey."""
-    return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)

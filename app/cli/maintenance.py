@@ -13,7 +13,7 @@ import click
 from flask import current_app
 from sqlalchemy import URL
 
-from app.cli.auditing import record_of_instance
+from app.audit.entries import created, record_of_instance
 from app.cli.context import create_application, upgrade, with_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import (
@@ -28,6 +28,7 @@ from app.cli.output import (
 from app.db import migrations, queries
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
+from app.db.transactions import transaction
 from app.maintenance.archive import Manifest, Reader
 from app.maintenance.authenticity import is_authentic, require_authentic
 from app.maintenance.backup import NOT_INCLUDED, back_up
@@ -70,7 +71,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
             started=start,
         )
     if migrations.is_supported():  # else there is no table for it
-        record_of_instance("instance.backed_up", file=str(path.absolute()))
+        _record("instance.backed_up", path)
     record = {"file": str(path.absolute()), "bytes": written.size, **_describe(written.manifest)}
     rows = written.manifest.rows()
     if as_json:
@@ -118,7 +119,7 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
         with _bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
             put_off = restore(source, url, advance)
-    record_of_instance("instance.restored", file=str(path.absolute()))
+    _record("instance.restored", path)
     record = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
@@ -188,6 +189,11 @@ def _bar(label: str, *, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
             bar.update_min_steps = max(total // 200, 1)
 
         yield start, bar.update
+
+
+def _record(action: str, path: Path) -> None:
+    with transaction():
+        record_of_instance(action, created({"file": str(path.absolute())}))
 
 
 def _describe(manifest: Manifest) -> dict[str, Any]:

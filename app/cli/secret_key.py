@@ -12,13 +12,13 @@ import click
 from flask import current_app
 from redis.exceptions import RedisError
 
-from app.audit.guard import part_of_entry
-from app.audit.log.jobs import seal_all
-from app.cli.auditing import record_of_instance
+from app.audit.entries import record_of_instance
+from app.audit.guard import covered_by_other_entry
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
 from app.cli.output import CommandError, examples, json_option, show_json
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
 from app.jobs.valkey import connect
 from app.maintenance.sealed import SEALED, batches_of
@@ -82,16 +82,16 @@ def finish(as_json: bool) -> None:
     """
     settings: Settings = current_app.config["SETTINGS"]
     _check_running_parts(settings)
-    seal_all()  # what waits may have been written with the former key, and only now is that known
     sealed: Counter[str] = Counter()
     unreadable: Counter[str] = Counter()
     for column in SEALED:
         for batch in batches_of(column):
-            part_of_entry("all of it has one entry, at its end")
+            covered_by_other_entry("all of it has one entry, at its end")
             db.session.commit()
             sealed[batch.table] += batch.sealed
             unreadable[batch.table] += batch.unreadable
-    record_of_instance("instance.secret_key_rotated")
+    with transaction():
+        record_of_instance("instance.secret_key_rotated")
     (settings.instance_path / FORMER_SECRET_KEY_FILE).unlink(missing_ok=True)
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})

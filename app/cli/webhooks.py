@@ -22,7 +22,7 @@ from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
 from app.cli.context import in_database
 from app.cli.group import Commands
-from app.cli.listening import ReceivedDelivery, Receiver, printable
+from app.cli.listening import ReceivedDelivery, Receiver
 from app.cli.output import (
     CommandError,
     account_option,
@@ -41,6 +41,7 @@ from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
 from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import loads
+from app.values.text import printable
 from app.webhooks.logs.listing import LogQuery, list_logs
 from app.webhooks.service import create_webhook, delete_webhook, list_webhooks, send_test
 from config import Settings

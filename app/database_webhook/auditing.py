@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.audit.entries import Changes, Target, record
+from app.audit.entries import Changes, record
 from app.audit.origin import Actor
+from app.audit.targets import Target
 from app.database_webhook.table_adapter import TableAdapter
 
 _DATABASE: Final = Actor("system", None, "Database")

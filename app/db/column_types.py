@@ -12,7 +12,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import NullType, TypeDecorator
 
 from app.values.clock import format_time, parse_time
 
@@ -128,6 +128,23 @@ def _length_of_blob(element: byte_length, compiler: SQLCompiler, **options: Any)
 @compiles(byte_length, "postgresql")
 def _octet_length(element: byte_length, compiler: SQLCompiler, **options: Any) -> str:
     return f"octet_length({compiler.process(element.clauses, **options)})"
+
+
+class stored_bytes(FunctionElement[bytes]):
+    """The bytes of a text, which SQLite stores even if they are not UTF-8."""
+
+    inherit_cache = True
+    type = NullType()  # type: ignore[assignment]  # drivers give bytes
+
+
+@compiles(stored_bytes)
+def _as_blob(element: stored_bytes, compiler: SQLCompiler, **options: Any) -> str:
+    return f"CAST({compiler.process(element.clauses, **options)} AS BLOB)"
+
+
+@compiles(stored_bytes, "postgresql")
+def _as_bytea(element: stored_bytes, compiler: SQLCompiler, **options: Any) -> str:
+    return f"convert_to({compiler.process(element.clauses, **options)}, 'UTF8')"
 
 
 def api_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:

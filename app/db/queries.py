@@ -8,7 +8,6 @@ would wait for. ``docs/adr/0003-reading.md`` has the measurements.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -59,26 +58,6 @@ def reading_from(source: Engine) -> Iterator[None]:
         yield
     finally:
         g.pop(_SOURCE)
-
-
-@contextmanager
-def reading_as_stored(connection: Connection | None = None) -> Iterator[None]:
-    """Read text that is not UTF-8 as bytes in the block. SQLite stores it, and it would be an error
-    otherwise.
-
-    Args:
-        connection: None: that of the request, which must not end within the block.
-    """
-    opened = connection_to(engine()) if connection is None else connection.connection
-    driver: Any = opened.driver_connection
-    if not isinstance(driver, sqlite3.Connection):
-        yield
-        return
-    driver.text_factory = _text_or_bytes
-    try:
-        yield
-    finally:
-        driver.text_factory = str
 
 
 def release() -> None:
@@ -241,13 +220,6 @@ def _execute(
         else:
             return cursor, rows
     raise AssertionError("the last try returns or raises")
-
-
-def _text_or_bytes(stored: bytes) -> str | bytes:
-    try:
-        return stored.decode()
-    except UnicodeDecodeError:
-        return stored
 
 
 def connection_to(source: Engine) -> PoolProxiedConnection:

@@ -107,7 +107,6 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     of_database = OF_DATABASE | {
         "pool mode": partial(pool_mode.pool_mode, settings=settings),
         "encrypted values": encrypted,
-        "audit log": partial(audit_log.sealed, settings=settings),
         "replica": partial(replica.replica, settings=settings),
     }
     yield from _run(

@@ -9,10 +9,9 @@ from flask import Response
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.auditing import record_export
 from app.exports.responses import file_response
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
-from app.exports.service import FORMATS, export_of
+from app.exports.service import FORMATS, export_of, record_export
 from app.policy.files import FORMATS_OUT
 
 bp = ApiBlueprint(

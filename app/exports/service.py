@@ -11,6 +11,8 @@ from flask import Flask
 
 from app.assets.listing import asset_query
 from app.assets.scanning import scan_assets
+from app.audit.entries import created, record_read
+from app.audit.targets import Target
 from app.db.replica import read_from_replica
 from app.downloads.files import ExportedFile, no_room, sized
 from app.formats.writers.eudr import NO_OPTIONS, EudrOptions, write_eudr
@@ -25,6 +27,7 @@ from app.policy.files import FORMATS_OUT
 from app.projects.listing import project_query
 from app.projects.scanning import scan_projects
 from app.values import clock
+from app.values.clock import format_value
 from app.values.text import slugify
 
 T = TypeVar("T")
@@ -161,3 +164,19 @@ def in_short_queries(
             return
         on_batch(len(batch))
         yield from batch
+
+
+def record_export(export: Export, account_name: str) -> None:
+    """Record in the audit log that somebody gets a file, before it is sent."""
+    values = {name: _plain(value) for name, value in export.filters.items() if value is not None}
+    record_read(
+        f"{export.kind.removesuffix('s')}.exported",
+        Target("account", export.account_id, account_name),
+        account_id=export.account_id,
+        changes=created({**values, "format": export.format}),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of a filter as it is in JSON."""
+    return list(value) if isinstance(value, tuple) else format_value(value)

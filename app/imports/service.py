@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.audit.entries import created
+from app.audit.entries import created, record
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.db.extensions import db
 from app.http.errors import Conflict, Detail, PreconditionFailed
 from app.imports.attribution import acted_as
-from app.imports.auditing import record_entry
 from app.imports.checks import (
     check_choices,
     check_new_import,
@@ -80,7 +79,7 @@ def create_import(
     )
     db.session.add(made)
     notify_after_commit(NEW_WORK)
-    record_entry("import.created", made, principal)
+    record("import.created", made, principal=principal)
     return made
 
 
@@ -103,7 +102,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         setattr(found, column, value)
     _start(found, "reading")
     found.counts, found.notes, found.progress_total = {}, [], 0
-    record_entry("import.updated", found, principal)
+    record("import.updated", found, principal=principal)
     return found
 
 
@@ -128,7 +127,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         raise Conflict(message, details=[Detail("crs", message)])
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
-    record_entry("import.applied", found, principal, created(found.counts))
+    record("import.applied", found, principal=principal, changes=created(found.counts))
     return found
 
 
@@ -144,7 +143,7 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
     delete_features(found.account_id, found.id)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
-    record_entry("import.canceled", found, principal)
+    record("import.canceled", found, principal=principal)
     return found
 
 
@@ -158,7 +157,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         raise Conflict("This import wrote nothing, so there is nothing to undo.")
     _start(found, "undoing", principal)
     found.progress_total = states.get("applied", 0)
-    record_entry("import.undone", found, principal)
+    record("import.undone", found, principal=principal)
     return found
 
 

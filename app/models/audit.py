@@ -19,9 +19,8 @@ class AuditEntry(Base):
     """What somebody did. ``body`` is the whole entry, byte for byte as it is exported and sealed.
 
     ``account_id`` may be that of the instance's own log, and outlives its account: there is no
-    foreign key. ``mac`` authenticates ``body`` until it is sealed, so that a row which was put in
-    with SQL is noticed. ``number`` counts the account's entries from 1 in the order in which they
-    were sealed.
+    foreign key. ``number`` counts the account's entries from 1 in the order in which they were
+    sealed.
     """
 
     __tablename__ = "audit_entries"
@@ -54,7 +53,6 @@ class AuditEntry(Base):
     actor_id: Mapped[str | None] = mapped_column(Key)
     target_id: Mapped[str | None] = mapped_column(Key)
     body: Mapped[str] = mapped_column(Text)
-    mac: Mapped[str] = mapped_column(Hash)
     number: Mapped[int | None] = mapped_column(BigInteger)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.origin import Actor
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.models import User
 from app.oauth.clients import Client

@@ -9,8 +9,9 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
-from app.audit.entries import Changes, Target, created, record
+from app.audit.entries import Changes, created, record
 from app.audit.origin import Actor, Via, acting, application_name
+from app.audit.targets import Target
 from app.auth.tenant import columns_of, own_columns_of, rows_of
 from app.db.engines import insert_into
 from app.db.extensions import db
@@ -207,10 +208,9 @@ def record_end_of_access(application: OAuthApplication) -> None:
     """Record in the logs of other accounts that an application, which is locked and about to be
     deleted, loses the access that people have granted to it there."""
     accounts = {account_id for account_id, _, _ in _consents_to(application)}
-    target = Target("application", application.id, application.name)
     for account_id in sorted(accounts - {application.account_id}):
         with _acting_in(account_id, application):
-            record("application.revoked", target, account_id=account_id)
+            record("application.revoked", application, account_id=account_id)
 
 
 def _consents_to(application: OAuthApplication) -> Sequence[Any]:

@@ -18,7 +18,7 @@ from app.geometry.shapes import CRS84, Crs
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
-from app.ogc.auditing import is_bulk_read, record_bulk_read
+from app.ogc.bulk_reads import is_bulk_read, record_bulk_read
 from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, Query, read_items_query, read_query

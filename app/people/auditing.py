@@ -6,15 +6,23 @@ the account in which they work, or else of the first one by name, or else of the
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import g
 
-from app.audit.entries import Changes, Target, created, record
+from app.audit.entries import Changes, created, record
 from app.audit.origin import Actor, person
+from app.audit.targets import Target
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn
 from app.policy.audit import INSTANCE
+
+
+class Subject(NamedTuple):
+    """A person as the subject of an entry."""
+
+    id: str
+    email: str
 
 
 def record_entry(
@@ -28,7 +36,7 @@ def record_entry(
     """Record an action on a person.
 
     Args:
-        subject: a ``User``, or a row with its ``id`` and ``email``.
+        subject: a ``Subject``, a ``User``, or a row with ``id`` and ``email``.
         by_themselves: whether they do it, who need not be signed in.
         refused: whether it was attempted in vain.
     """

@@ -7,7 +7,7 @@ from sqlalchemy import func
 from app.account.deletion.contents import delete_rows
 from app.account.deletion.mails import mail_person_deleted
 from app.account.members.ending import leave_accounts
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.db.extensions import db
 from app.limits.forgetting import forget_after_commit
 from app.models import Credential, Mail, SignUp, User
@@ -30,7 +30,7 @@ def delete_person(user_id: str) -> None:
     address = person.email.lower()
     delete_rows(SignUp, func.lower(SignUp.email) == address)
     delete_rows(Mail, func.lower(Mail.recipient) == address)
-    record("person.deleted", Target("person", user_id, person.email), account_id=INSTANCE)
+    record("person.deleted", person, account_id=INSTANCE)
     mail_person_deleted(person)
     delete_rows(User, User.id == user_id)
     forget_after_commit(user_id)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.db.column_types import api_column
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -31,7 +31,7 @@ def add_operator(user_id: str) -> bool:
     if person.operator_since is not None:
         return False
     person.operator_since = clock.now()
-    _enter("operator.added", person)
+    record("operator.added", person, account_id=INSTANCE)
     return True
 
 
@@ -42,7 +42,7 @@ def remove_operator(user_id: str) -> bool:
     if person.operator_since is None:
         return False
     person.operator_since = None
-    _enter("operator.removed", person)
+    record("operator.removed", person, account_id=INSTANCE)
     return True
 
 
@@ -54,7 +54,3 @@ def list_operators() -> list[dict[str, Any]]:
         | {name: bool(getattr(row, name)) for name in ("email_verified", "has_second_factor")}
         for row in _ALL.all()
     ]
-
-
-def _enter(action: str, person: User) -> None:
-    record(action, Target("person", person.id, person.email), account_id=INSTANCE)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.audit.entries import Changes, Target, record
+from app.audit.entries import Changes, record
+from app.audit.targets import Target
 from app.auth.principal import Principal
 from app.events.outbox import Actor, emit
 

@@ -60,6 +60,11 @@ def searchable(*texts: str | None) -> str:
     return joined.replace("ı", "i").replace("i\u0307", "i")
 
 
+def printable(text: str) -> str:
+    """Replace control characters, which a terminal would obey, but not line feeds."""
+    return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)
+
+
 def slugify(text: str) -> str:
     """A slug derived from a name: transliterated, lower case, hyphens, at most 63 characters.
 

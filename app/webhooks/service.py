@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam
 
 from app.api.fixed_fields import check_fixed
+from app.audit.entries import Changes, changed, created, record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
@@ -17,11 +18,11 @@ from app.events.outbox import NEW_DELIVERIES, Actor, emit_test
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
+from app.security.masking import masked_url
 from app.security.sealing import seal
 from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
-from app.webhooks.auditing import record_created, record_entry, record_update
 from app.webhooks.deliveries.cancellation import cancel_pending
 from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
@@ -29,6 +30,7 @@ from app.webhooks.quota import check_quota
 from app.webhooks.record import COLUMNS, not_found, row_record, webhook_record
 
 MANUAL: Final = "manual"
+_AUDITED: Final = ("url", "events", "description", "enabled")
 TRIED_AT_ONCE: Final = 5_000  # deliveries
 
 _LIVE = columns_of(Webhook, *COLUMNS).where(Webhook.deleted_at.is_(None))
@@ -92,7 +94,7 @@ def create_webhook(
     )
     db.session.add(webhook)
     made = webhook_record(webhook)
-    record_created(webhook, made)
+    record("webhook.created", webhook, changes=_without_secrets(created(made, *_AUDITED)))
     return WithSecret(made, secret)
 
 
@@ -104,28 +106,29 @@ def update_webhook(
     webhook = lock_webhook(principal, webhook_id)
     values = check_fixed(values, id=webhook.id)
     former = webhook_record(webhook)
-    changed = {name for name, value in values.items() if getattr(webhook, name) != value}
-    for name in changed:
+    new = {name for name, value in values.items() if getattr(webhook, name) != value}
+    for name in new:
         setattr(webhook, name, values[name])
-    if not changed:
+    if not new:
         return former
     webhook.updated_at = clock.now()
     notify_after_commit(NEW_DELIVERIES)  # it applies to claimed deliveries too
-    if "enabled" in changed:
+    if "enabled" in new:
         webhook.disabled_reason = None if webhook.enabled else MANUAL
         if not webhook.enabled:
             cancel_pending(webhook)
-    if "url" in changed or ("enabled" in changed and webhook.enabled):
+    if "url" in new or ("enabled" in new and webhook.enabled):
         _forget_failures(webhook)
     present = webhook_record(webhook)
-    record_update(webhook, former, present)
+    changes = _without_secrets(changed(former, present, *_AUDITED))
+    record("webhook.updated", webhook, changes=changes)
     return present
 
 
 def delete_webhook(principal: Principal, webhook_id: str) -> None:
     """Delete a webhook: it disappears at once, its rows later. Raises NotFound."""
     webhook = lock_webhook(principal, webhook_id)
-    record_entry("webhook.deleted", webhook)
+    record("webhook.deleted", webhook)
     webhook.deleted_at = clock.now()
     webhook.enabled = False
     webhook.sealed_secret, webhook.sealed_former_secret = "", None
@@ -142,7 +145,7 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
     """
     webhook = share_lock_webhook(principal, webhook_id)
     check_enabled(webhook.enabled, "nothing can be sent again")
-    record_entry("webhook.retried", webhook)
+    record("webhook.retried", webhook)
     moment = clock.now()
     waiting = rows_of(principal.account_id, Delivery).where(
         Delivery.webhook_id == webhook_id,
@@ -162,7 +165,7 @@ def send_test(principal: Principal, webhook_id: str) -> str:
     """Queue a test event for a webhook, disabled or not. Returns its id. Raises NotFound."""
     webhook = share_lock_webhook(principal, webhook_id)
     due_at = due_before_pending(webhook.account_id, webhook.id)
-    record_entry("webhook.tested", webhook)
+    record("webhook.tested", webhook)
     return emit_test(webhook.id, Actor.of(principal), due_at)
 
 
@@ -182,9 +185,17 @@ def rotate_secret(
     webhook.sealed_secret = seal(secret)
     webhook.updated_at = moment
     notify_after_commit(NEW_DELIVERIES)
-    record_entry("webhook.secret_rotated", webhook)
-    record = webhook_record(webhook) | {"former_secret_until": clock.format_optional_time(until)}
-    return WithSecret(record, secret)
+    record("webhook.secret_rotated", webhook)
+    shown = webhook_record(webhook) | {"former_secret_until": clock.format_optional_time(until)}
+    return WithSecret(shown, secret)
+
+
+def _without_secrets(changes: Changes) -> Changes:
+    """Mask secrets in URLs. If nothing else changed, ``from`` and ``to`` are the same."""
+    if "url" not in changes:
+        return changes
+    urls = changes["url"]
+    return {**changes, "url": {name: url and masked_url(url) for name, url in urls.items()}}
 
 
 def _forget_failures(webhook: Webhook) -> None:

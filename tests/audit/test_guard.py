@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.audit.entries import Target, record
-from app.audit.guard import MissingEntry, part_of_entry
+from app.audit.entries import record
+from app.audit.guard import MissingEntry, covered_by_other_entry
 from app.audit.origin import Actor, Via, acting
+from app.audit.targets import Target
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.db.transactions import transaction
@@ -110,7 +111,7 @@ def test_a_part_of_another_entry_needs_none(client: Client) -> None:
     project = make_project(client)
     with client.app.app_context(), acting(OPERATOR, Via()), transaction():
         _archive(client, project["id"])
-        part_of_entry("a test")
+        covered_by_other_entry("a test")
     assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "archived"
 
 

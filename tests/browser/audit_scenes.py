@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from sqlalchemy import delete, select
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.origin import Actor, Via, acting
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.factory import create_app
 from app.models import Account, AuditEntry

@@ -9,8 +9,9 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import select
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.origin import Actor, Via, acting
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.ogc.auditing import BULK_READ_EVERY
+from app.ogc.bulk_reads import BULK_READ_EVERY
 from tests.make import Client, make_asset, make_key, make_project
 from tests.make.audit import new_entries
 from tests.oauth.support import advance_clock

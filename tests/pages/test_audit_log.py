@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from app.audit.entries import Target
 from app.audit.origin import Actor
+from app.audit.targets import Target
 from app.pages.audit_log.sentences import OF_ACCOUNT, OF_INSTANCE, action_groups
 from app.policy.audit import ACTIONS, INSTANCE
 from app.values import clock

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
-from app.audit.entries import Target
 from app.audit.origin import Actor, Via
+from app.audit.targets import Target
 from tests.make import (
     Browser,
     Client,

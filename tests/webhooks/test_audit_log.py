@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import event
 from standardwebhooks import Webhook
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.log import jobs, publishing, sealing
 from app.audit.log.publishing import publish
-from app.audit.log.sealing import AccountSealer, Overtaken
-from app.audit.proof.kept_checkpoints import read_kept
+from app.audit.log.sealing import AccountSealer, AlreadySealed
+from app.audit.proof.checkpoint import read_kept
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE, SEALED_ENTRIES
-from tests.audit.log.logs import PATH, checkpoints, exported, kinds, seal, write
+from tests.audit.log.logs import PATH, checkpoints, exported, kinds, seal, seal_log, write
 from tests.make import Client, deliveries, event_types, events, make_project, make_webhook
 from tests.make.webhooks import end_replays
 from tests.outbound.receivers import Receiver, answering
@@ -159,11 +161,12 @@ def test_a_batch_that_was_sealed_meanwhile_is_sent_once(
     make_webhook(client, events=NAMED)
     write(client)
     with client.app.app_context():
-        sealer = AccountSealer(client.account_id, at_once=True)
+        monkeypatch.setattr(sealing, "SEALED_AFTER", timedelta(days=-1))
+        sealer = AccountSealer(client.account_id)
         batch = sealer.read()
         seal(client, monkeypatch)
         known = len(audit_events(client))
-        with pytest.raises(Overtaken), transaction():
+        with pytest.raises(AlreadySealed), transaction():
             sealer.write(batch, jobs._signing_key())
     assert known == len(batch) + 1
     assert len(audit_events(client)) == len(deliveries(client)) == known
@@ -177,7 +180,7 @@ def test_a_batch_that_is_rolled_back_sends_nothing(
 
     def overtaken(*batch: Any) -> None:
         publish(*batch)
-        raise Overtaken
+        raise AlreadySealed
 
     with monkeypatch.context() as patch:
         patch.setattr(sealing, "publish", overtaken)
@@ -240,7 +243,5 @@ def test_the_log_of_the_instance_is_sent_to_nobody(
     make_webhook(client, events=NAMED)
     with client.app.app_context(), transaction():
         record("account.deleted", Target("account", "acct_1", "Gone"), account_id=INSTANCE)
-    with monkeypatch.context() as patch, client.app.app_context():
-        patch.setattr(jobs, "accounts_with_waiting", lambda: [INSTANCE])
-        assert jobs.seal_all() > 0
+    assert seal_log(client.app, INSTANCE, monkeypatch) > 0
     assert audit_events(client) == []

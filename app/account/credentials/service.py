@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, or_, select
 
-from app.account.credentials.auditing import record_created, record_revoked
 from app.account.credentials.validation import NewCredential
+from app.audit.entries import created, record
 from app.auth.access_tokens import PROFILE
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
@@ -22,6 +22,7 @@ from app.values import clock
 from app.values.clock import format_optional_time
 from app.values.ids import is_id, new_id
 
+_AUDITED = ("name", "permissions", "project_ids", "ip_allowlist")
 _OF_KIND = CompiledQuery(
     columns_of(
         Credential,
@@ -90,7 +91,7 @@ def create_credential(
         expires_at=new.expires_at,
     )
     db.session.add(credential)
-    record_created(credential)
+    _record_created(credential)
     return credential, secret
 
 
@@ -126,8 +127,14 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     if credential is None:
         return False
     credential.revoked_at = clock.now()
-    record_revoked(credential)
+    record(f"{credential.kind}.revoked", credential)
     return True
+
+
+def _record_created(credential: Credential) -> None:
+    values = {name: getattr(credential, name) for name in _AUDITED}
+    values["expires_at"] = format_optional_time(credential.expires_at)
+    record(f"{credential.kind}.created", credential, changes=created(values))
 
 
 def _credential_record(credential: Any) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, func, update
 
 from app.account.members.forgetting import forget_invited
-from app.audit.entries import Target, record
-from app.audit.guard import part_of_entry
+from app.audit.entries import record
+from app.audit.guard import covered_by_other_entry
 from app.auth.tenant import columns_of, rows_of
 from app.db.column_types import Base
 from app.db.extensions import db
@@ -104,7 +104,7 @@ def _end_access(account_id: str) -> None:
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
         delete_rows(model, model.account_id == account_id)
     forget_invited(user_ids)
-    part_of_entry(_DELETION)
+    covered_by_other_entry(_DELETION)
 
 
 def _delete_contents(account_id: str) -> Iterator[None]:
@@ -134,9 +134,7 @@ def _delete_rest(account_id: str) -> None:
     The entry stands in the log of the instance, as the account's own goes too. It is locked first,
     so that nothing is sealed meanwhile; the job that seals deletes what is recorded later.
     """
-    account = _lock(account_id)
-    target = Target("account", account.id, account.name)
-    record("account.deleted", target, account_id=INSTANCE)
+    record("account.deleted", _lock(account_id), account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
     delete_rows(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
     delete_rows(Mail, Mail.cause.contains(account_id, autoescape=True))
@@ -173,7 +171,7 @@ def _delete_batches(
         if not keys:
             return
         delete_rows(model, rows.whereclause, key.in_(keys))
-        part_of_entry(_DELETION)
+        covered_by_other_entry(_DELETION)
         yield
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import bindparam, select
 
-from app.account.deletion.auditing import record_schedule
 from app.account.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
+from app.audit.entries import record
 from app.audit.origin import OPERATOR, Actor, person
 from app.auth.memberships import OWNER, check_owner, members_in_roles
 from app.auth.principal import Principal
@@ -17,6 +18,7 @@ from app.http.errors import Conflict
 from app.models import Account, User
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
+from app.values.clock import format_optional_time
 
 _TOLD: Final = (OWNER, "admin")
 _DELETED_SINCE: Final = "A former owner"  # whose address only the entry of their deletion keeps
@@ -49,7 +51,7 @@ def schedule_deletion(principal: Principal) -> None:
         raise Conflict("The deletion of this account is already scheduled.")
     account.deletes_at = clock.now() + DELETED_AFTER
     account.deletion_scheduled_by = principal.user_id
-    record_schedule("account.deletion_scheduled", account, None)
+    _record("account.deletion_scheduled", account, None)
     mail_scheduled(account, principal.user_email, members_in_roles(account.id, _TOLD))
 
 
@@ -95,8 +97,14 @@ def _cancel(account: Account, by_email: str) -> None:
     if before <= clock.now():
         raise Conflict("The deletion has begun and can no longer be canceled.")
     account.deletes_at = account.deletion_scheduled_by = None
-    record_schedule("account.deletion_canceled", account, before)
+    _record("account.deletion_canceled", account, before)
     mail_canceled(account, by_email, members_in_roles(account.id, _TOLD))
+
+
+def _record(action: str, account: Account, before: datetime | None) -> None:
+    after = account.deletes_at
+    times = {"from": format_optional_time(before), "to": format_optional_time(after)}
+    record(action, account, changes={"deletes_at": times})
 
 
 def _lock(principal: Principal) -> Account:

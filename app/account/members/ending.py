@@ -7,10 +7,10 @@ from typing import Any, Final
 from sqlalchemy import bindparam
 
 from app.account.members.access import revoke_access
-from app.account.members.auditing import record_departure
 from app.account.members.locking import Member, find_membership, is_last_owner
 from app.account.members.rules import OWNER
-from app.audit.entries import Changes
+from app.audit.entries import Changes, record
+from app.audit.targets import member as target_of_member
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -91,7 +91,7 @@ def _leave(person: User, account_id: str) -> None:
         raise Conflict(f"The account {account.name} has no other owner.")
     member = Member(membership, person)
     changes = end_membership(member, Actor(account_id, account.name, person.id, person.email))
-    record_departure(account_id, person, changes)
+    record("member.removed", target_of_member(person), account_id=account_id, changes=changes)
 
 
 def _accounts_of(person: User) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from flask import current_app
 from sqlalchemy import bindparam, func, select, update
 
-from app.account.members.auditing import record_entry
 from app.account.members.locking import Member, begin_change, find_membership, lock_member
 from app.account.members.record import name_from_email
 from app.account.members.rules import INVITED_ROLES, check_manages
@@ -123,7 +122,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     db.session.flush()
     member = Member(membership, person)
     emit("member.invited", member.record, Actor.of(principal))
-    record_entry("member.invited", member, principal, {"role": {"from": former, "to": role}})
+    member.record_entry("member.invited", principal, {"role": {"from": former, "to": role}})
     if is_new:
         count_member(account.id, 1)
     return Invitation(member.record, link)
@@ -158,7 +157,7 @@ def record_joined(row: Any, moment: datetime) -> AcceptedInvitation:
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
     emit("member.joined", member.record, Actor(account.id, account.name))
-    record_entry("member.joined", member, None)
+    member.record_entry("member.joined", None)
     return AcceptedInvitation(account.id, row.user_id)
 
 

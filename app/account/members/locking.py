@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 from app.account.members.record import member_record, not_found
 from app.account.members.rules import OWNER, ActingMember
+from app.audit.entries import Changes, record
+from app.audit.origin import person as acting_person
+from app.audit.targets import member as target_of_member
 from app.auth.principal import Principal
 from app.auth.tenant import rows_of
 from app.db.extensions import db
@@ -33,6 +36,23 @@ class Member(NamedTuple):
     def data(self) -> bytes:
         """The bytes that the member's entity tag is computed from."""
         return dumps(self.record)
+
+    def record_entry(
+        self, action: str, principal: Principal | None, changes: Changes | None = None
+    ) -> None:
+        """Write an entry of the audit log about the member.
+
+        Args:
+            principal: None: the member does it, who need not be signed in.
+        """
+        record(
+            action,
+            target_of_member(self.person),
+            account_id=self.membership.account_id,
+            changes=changes,
+            principal=principal,
+            actor=None if principal else acting_person(self.person.id, self.person.email),
+        )
 
 
 def begin_change(principal: Principal) -> tuple[Account, ActingMember]:

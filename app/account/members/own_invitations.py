@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
-from app.account.members.auditing import record_entry
 from app.account.members.ending import end_membership
 from app.account.members.invitations import ACCEPTED, AcceptedInvitation, record_joined
 from app.account.members.locking import Member, find_membership
@@ -76,7 +75,7 @@ def decline_own_invitation(user_id: str, account_id: str) -> bool:
     member = Member(membership, db.session.get_one(User, user_id))
     actor = Actor(account.id, account.name, user_id, member.person.email)
     changes = end_membership(member, actor)
-    record_entry("member.declined", member, None, changes)
+    member.record_entry("member.declined", None, changes)
     return True
 
 

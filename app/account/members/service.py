@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.account.members.access import revoke_access
-from app.account.members.auditing import record_entry
 from app.account.members.choices import LAST_OWNER
 from app.account.members.ending import end_membership
 from app.account.members.forgetting import forget_invited
@@ -79,7 +78,7 @@ def change_role(
     changes = {"role": {"from": before, "to": role}}
     restricted = revoke_access(account.id, member_id, role) if is_lower(role, before) else {}
     emit("member.updated", member.record, Actor.of(principal), changes=changes)
-    record_entry("member.updated", member, principal, {**changes, **restricted})
+    member.record_entry("member.updated", principal, {**changes, **restricted})
     return member.record
 
 
@@ -100,7 +99,7 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
     if member.membership.role == OWNER:
         _check_not_last_owner(account.id, member_id)
     changes = end_membership(member, Actor.of(principal))
-    record_entry("member.removed", member, principal, changes)
+    member.record_entry("member.removed", principal, changes)
     forget_invited([member_id])
 
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, and_, bindparam, func, literal, select
 
-from app.audit.proof.findings import printable
+from app.audit.log.bodies import BODY, read_body
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_as_stored
+from app.db.queries import CompiledQuery
 from app.models import AuditEntry
-from app.values.strict_json import JsonInvalid, dumps, loads_own
+from app.values.strict_json import dumps
 
 _LAST = columns_of(AuditEntry).add_columns(func.max(AuditEntry.actor_id))
 
@@ -23,40 +23,38 @@ class LoggedActor(NamedTuple):
     address or the name that their newest entry has."""
 
     id: str
-    type: str  # empty if the entry cannot be read
+    type: str  # empty if the entry is unreadable
     label: str
 
 
 def list_actors(account_id: str, most: int) -> list[LoggedActor]:
-    """Who has entries in an account's log, as many as ``most``."""
+    """Return at most ``most`` actors of an account's log."""
     return [_actor(*row) for row in _read(account_id, most)]
 
 
 def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
-    """Those among as many as ``most`` who have this name, in any case, or have it as their id."""
+    """Return those of the first ``most`` actors with this name, in any case, or this id."""
     wanted, written = name.casefold(), dumps(name).decode()[1:-1].casefold()
     # Parsing all of them takes seconds.
-    likely = (row for row in _read(account_id, most) if written in str(row[1]).casefold())
+    likely = (
+        row
+        for row in _read(account_id, most)
+        if written in row[1].decode(errors="replace").casefold()
+    )
     found = (_actor(*row) for row in likely)
     return [actor for actor in found if wanted in (actor.label.casefold(), actor.id)]
 
 
-def _read(account_id: str, most: int) -> list[tuple[str, Any]]:
-    """The id of each, and the body of their newest entry."""
-    with reading_as_stored():
-        rows = _ACTORS.tuples(account_id=account_id, most=most)
-    return [(printable(actor_id), body) for actor_id, body in rows]
+def _read(account_id: str, most: int) -> list[tuple[Any, ...]]:
+    """Return the id of each actor, and the body of their newest entry."""
+    return _ACTORS.tuples(account_id=account_id, most=most)
 
 
-def _actor(actor_id: str, body: Any) -> LoggedActor:
-    try:
-        actor = loads_own(body.encode())["actor"]
-        kind, label = actor["type"], actor["label"]
-    except (AttributeError, JsonInvalid, LookupError, TypeError):  # somebody has changed it
-        kind = label = None
-    if isinstance(kind, str) and isinstance(label, str):
-        return LoggedActor(actor_id, kind, label)
-    return LoggedActor(actor_id, "", actor_id)
+def _actor(actor_id: str, body: bytes) -> LoggedActor:
+    entry = read_body(body)
+    if entry is None:
+        return LoggedActor(actor_id, "", actor_id)
+    return LoggedActor(actor_id, entry["actor"]["type"], entry["actor"]["label"])
 
 
 def _actors() -> CompiledQuery:
@@ -65,7 +63,7 @@ def _actors() -> CompiledQuery:
     before = _LAST.where(AuditEntry.actor_id < found.c.id).scalar_subquery()
     is_next = and_(found.c.id.is_not(None), found.c.number < bindparam("most", type_=BigInteger))
     found = found.union_all(select(found.c.number + 1, before).where(is_next))
-    newest = columns_of(AuditEntry, AuditEntry.body).where(AuditEntry.actor_id == found.c.id)
+    newest = columns_of(AuditEntry).add_columns(BODY).where(AuditEntry.actor_id == found.c.id)
     body = newest.order_by(AuditEntry.id.desc()).limit(1).scalar_subquery()
     return CompiledQuery(select(found.c.id, body.label("body")).where(found.c.id.is_not(None)))
 

@@ -10,47 +10,36 @@ from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of, rows_of
 from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, reading_as_stored
+from app.db.queries import CompiledQuery
 from app.db.search_index import page_of
 from app.models import AuditCheckpoint
-from app.values.clock import parse_time
 
-COLUMNS: Final = Checkpoint._fields
-_LISTED: Final = tuple(name for name in COLUMNS if name != "entry_hashes")
-_ORDER: Final = AuditCheckpoint.number
-
+_ALL: Final = tuple(getattr(AuditCheckpoint, name) for name in Checkpoint._fields)
+_LISTED: Final = tuple(column for column in _ALL if column.key != "entry_hashes")
+_NUMBER: Final = AuditCheckpoint.number
 _TOTAL = CompiledQuery(columns_of(AuditCheckpoint).add_columns(func.count().label("total")))
-_PAGE = CompiledQuery(
-    page_of(
-        columns_of(AuditCheckpoint, *(getattr(AuditCheckpoint, name) for name in _LISTED)).order_by(
-            _ORDER.desc()
-        )
-    )
-)
-_OLDEST = (
-    columns_of(AuditCheckpoint, *(getattr(AuditCheckpoint, name) for name in COLUMNS))
-    .order_by(_ORDER)
-    .limit(1)
-)
+_PAGE = CompiledQuery(page_of(columns_of(AuditCheckpoint, *_LISTED).order_by(_NUMBER.desc())))
+_OLDEST = columns_of(AuditCheckpoint, *_ALL).order_by(_NUMBER).limit(1)
 _FIRST = CompiledQuery(_OLDEST)
-_NEXT = CompiledQuery(_OLDEST.where(AuditCheckpoint.number > bindparam("after")))
+_NEXT = CompiledQuery(_OLDEST.where(bindparam("after") < _NUMBER))
 
 
 def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[dict[str, Any]], int]:
-    """The checkpoints of one page, the newest first, and how many there are on all pages. Those
-    that somebody has made unreadable are left out; verification names them."""
+    """Return the checkpoints of one page, newest first, and the total of all pages.
+
+    Unreadable ones are left out.
+    """
     values = {"account_id": account_id, "size": per_page, "skipped": (page - 1) * per_page}
-    with reading_as_stored():
-        found = [Checkpoint(**row._asdict()) for row in _PAGE.all(**values)]
+    found = [Checkpoint(**row._asdict()) for row in _PAGE.all(**values)]
     total = int(_TOTAL.scalar(account_id=account_id))
-    return [record_of(each) for each in found if _is_readable(each)], total
+    return [record_of(each) for each in found if each.is_valid()], total
 
 
 def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
-    """The checkpoint that follows the one with this number, with the hashes of its entries.
+    """Return the checkpoint that follows the one with this number, with the hashes of its entries.
 
     Args:
-        after: None: the first one, whatever its number, which somebody may have changed.
+        after: None: the first one, whatever its number.
     """
     if after is None:
         row = _FIRST.first(account_id=account_id)
@@ -60,15 +49,13 @@ def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
 
 
 def checkpoints_in_transaction(account_id: str) -> Select[Any]:
-    """A statement for the checkpoints of an account that ``fetch`` runs."""
-    columns = [api_column(getattr(AuditCheckpoint, name)) for name in COLUMNS]
-    return rows_of(account_id, AuditCheckpoint).with_only_columns(*columns)
+    """A statement for the checkpoints of an account, to be run by ``fetch``."""
+    return rows_of(account_id, AuditCheckpoint).with_only_columns(*map(api_column, _ALL))
 
 
 def fetch(statement: Select[Any]) -> list[Checkpoint]:
-    """The checkpoints that a statement finds, in the open transaction."""
-    with reading_as_stored(db.session.connection()):
-        return [Checkpoint(*row) for row in db.session.execute(statement)]
+    """Return the checkpoints that a statement finds, in the open transaction."""
+    return [Checkpoint(*row) for row in db.session.execute(statement)]
 
 
 def record_of(checkpoint: Checkpoint) -> dict[str, Any]:
@@ -76,11 +63,3 @@ def record_of(checkpoint: Checkpoint) -> dict[str, Any]:
     record = checkpoint._asdict()
     del record["entry_hashes"]
     return record | {"entries": checkpoint.last - checkpoint.first + 1}
-
-
-def _is_readable(checkpoint: Checkpoint) -> bool:
-    try:
-        parse_time(checkpoint.sealed_at)
-    except (TypeError, ValueError):  # PostgreSQL has times that Python has not
-        return False
-    return checkpoint.is_valid() and checkpoint.first <= checkpoint.last

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterator
-from contextlib import nullcontext
 from functools import cache
 from itertools import chain
 from typing import Any, Final, ParamSpec, TypeVar
@@ -16,21 +15,21 @@ from typing import Any, Final, ParamSpec, TypeVar
 from flask import Flask
 from sqlalchemy import bindparam, or_
 
-from app.audit.log.bodies import CHANGED, looks_whole
+from app.audit.log.bodies import BODY, read_body
 from app.audit.log.checkpoints import next_checkpoint
 from app.audit.log.filters import EntryQuery, EntryStatementFilters, filtered, parameters
 from app.audit.log.keys import list_keys
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
-from app.audit.proof.findings import UNREADABLE, printable
+from app.audit.proof.findings import UNREADABLE
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_as_stored
+from app.db.queries import CompiledQuery
 from app.formats.writers.delimited import csv_line
 from app.formats.writers.source import blocks
 from app.models import AuditEntry
 from app.values import clock
 from app.values.records import Record
-from app.values.strict_json import dumps, loads_own
+from app.values.strict_json import dumps
 from app.values.version import VERSION
 
 P = ParamSpec("P")
@@ -50,14 +49,16 @@ HEADINGS: Final = (
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 _BATCH = CompiledQuery(
-    columns_of(AuditEntry, AuditEntry.number, AuditEntry.id, AuditEntry.body)
+    columns_of(AuditEntry, AuditEntry.number, AuditEntry.id)
+    .add_columns(BODY)
     .where(AuditEntry.number >= bindparam("first"), AuditEntry.number <= bindparam("last"))
     .order_by(AuditEntry.number)
     .limit(_AT_ONCE)
 )
 # What is sealed while the tail is read still belongs to it.
 _TAIL = CompiledQuery(
-    columns_of(AuditEntry, AuditEntry.id, AuditEntry.body)
+    columns_of(AuditEntry, AuditEntry.id)
+    .add_columns(BODY)
     .where(
         or_(AuditEntry.number.is_(None), AuditEntry.number > bindparam("last")),
         AuditEntry.id > bindparam("after"),
@@ -68,28 +69,23 @@ _TAIL = CompiledQuery(
 
 
 class Reader:
-    """Runs each query in an application context of its own, so that none holds a connection.
+    """Runs each query in its own application context, so that none holds a connection."""
 
-    Args:
-        as_stored: whether text that is not UTF-8 is read as bytes; otherwise it is an error.
-    """
-
-    def __init__(self, app: Flask, *, as_stored: bool = False) -> None:
+    def __init__(self, app: Flask) -> None:
         self._app = app
-        self._reading = reading_as_stored if as_stored else nullcontext
 
     def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T:
-        with self._app.app_context(), self._reading():
+        with self._app.app_context():
             return query(*args, **values)
 
 
 def write_file(
     app: Flask, account_id: str, format_name: str, query: EntryQuery | None
 ) -> Generator[bytes]:
-    """The pieces of a file, the oldest entries first.
+    """Yield the pieces of a file, oldest entries first.
 
     Args:
-        app: gives each query a context of its own.
+        app: each query runs in its own context of this application.
         format_name: one of ``FORMATS``.
         query: which entries, whatever its page; None: all.
     """
@@ -103,7 +99,7 @@ def write_file(
 
 
 def filters_of(query: EntryQuery) -> dict[str, str]:
-    """The filters of a query by name, as text."""
+    """Return the filters of a query by name, as text."""
     named = {name: clock.format_value(value) for name, value in query._asdict().items()}
     return {
         name: value for name, value in named.items() if value and name not in ("page", "per_page")
@@ -111,17 +107,17 @@ def filters_of(query: EntryQuery) -> dict[str, str]:
 
 
 def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
-    """The lines of the whole log: a head, each checkpoint with its entries after it, the entries
-    that are not sealed, an end. ``docs/audit-log.md`` describes them."""
-    read = Reader(app, as_stored=True)
+    """Yield the lines of the whole log: a head, each checkpoint followed by its entries, the
+    entries that are not sealed, an end. ``docs/audit-log.md`` describes them."""
+    read = Reader(app)
     yield dumps(_head(account_id, read(list_keys), {}))
     number: int | None = None
     checkpoints = entries = last = 0
     while checkpoint := read(next_checkpoint, account_id, number):
         number = checkpoint.number
         checkpoints += 1
-        if not checkpoint.is_valid():  # verifying it says so
-            yield dumps({"checkpoint": {"number": printable(number)}})
+        if not checkpoint.is_valid():  # verification reports it
+            yield dumps({"checkpoint": {"number": str(number)}})
             continue
         checkpoint, batch = _with_entries(read, account_id, checkpoint)
         yield dumps({"checkpoint": checkpoint._asdict()})
@@ -136,24 +132,17 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
     yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
 
 
-def _line(entry_id: Any, body: Any) -> bytes:
-    """The line of an entry. What somebody has changed into no entry could be taken for other lines,
-    so it gets one that says so, and that no checkpoint covers."""
-    if looks_whole(body):
-        return body.encode()  # type: ignore[no-any-return]
-    return dumps({"id": _text(entry_id), UNREADABLE: printable(body)})
-
-
-def _text(stored: Any) -> str:
-    """What stands in a column of text. In SQLite, somebody may have stored something else."""
-    return stored if isinstance(stored, str) else printable(stored)
+def _line(entry_id: str, body: bytes) -> bytes:
+    """Return the line of an entry. An unreadable one could be taken for another line of the file,
+    so its line says that it is unreadable, and no checkpoint covers it."""
+    return dumps({"id": entry_id, UNREADABLE: True}) if read_body(body) is None else body
 
 
 def _with_entries(
     read: Reader, account_id: str, checkpoint: Checkpoint
 ) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
-    """A checkpoint with its entries. If these are missing, it is read again: they may just have
-    been deleted by age."""
+    """Return a checkpoint with its entries. If some are missing, it is read again: they may just
+    have been deleted by age."""
     found = list(_numbered(read, account_id, checkpoint))
     if checkpoint.entry_hashes and len(found) != checkpoint.last - checkpoint.first + 1:
         checkpoint = read(next_checkpoint, account_id, checkpoint.number - 1) or checkpoint
@@ -175,8 +164,8 @@ def _tail(read: Reader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]
 
 
 def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
-    """The ids and texts of the entries that match a query."""
-    read, values = Reader(app, as_stored=True), parameters(account_id, query)
+    """Yield the id and the text of each entry that matches a query."""
+    read, values = Reader(app), parameters(account_id, query)
     statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
     while rows := read(statement.tuples, **values):
         yield from rows
@@ -185,13 +174,12 @@ def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any,
 
 @cache
 def _filtered(filters: EntryStatementFilters) -> CompiledQuery:
-    rows = filtered(AuditEntry.id.expression, filters).add_columns(AuditEntry.body)
+    rows = filtered(AuditEntry.id.expression, filters).add_columns(BODY)
     rows = rows.where(AuditEntry.id > bindparam("after"))
     return CompiledQuery(rows.order_by(AuditEntry.id).limit(_AT_ONCE))
 
 
 def _head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) -> Record:
-    keys = [{name: _text(value) for name, value in key.items()} for key in keys]
     about = {
         "format": proof.FORMAT,
         "version": VERSION,
@@ -205,15 +193,9 @@ def _head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) 
 
 def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
     yield csv_line(HEADINGS)
-    for entry_id, body in rows:
-        yield _csv_row(entry_id, body)
-
-
-def _csv_row(entry_id: Any, body: Any) -> bytes:
-    try:
-        return csv_line(_cells(loads_own(body.encode())))
-    except (AttributeError, LookupError, TypeError, ValueError):  # somebody has changed it
-        return csv_line([printable(entry_id), *[None] * (len(HEADINGS) - 2), CHANGED])
+    for _, body in rows:
+        if (entry := read_body(body)) is not None:
+            yield csv_line(_cells(entry))
 
 
 def _cells(entry: dict[str, Any]) -> list[Any]:

@@ -5,46 +5,27 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from datetime import timedelta
 from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from app.audit.log.keys import create_key, newest_key
 from app.audit.log.retention import accounts_with_expired, delete_oldest
-from app.audit.log.sealing import AccountSealer, Overtaken, accounts_with_waiting, take_lock
-from app.audit.proof.findings import printable
+from app.audit.log.sealing import AccountSealer, AlreadySealed, accounts_with_waiting, take_lock
 from app.db.transactions import transaction
 from app.jobs import shutdown
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
-from app.values import clock
 
 log = logging.getLogger(__name__)
 
 _RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
-_MOST_APART: Final = timedelta(days=1)  # the clocks of the database and of this machine
 
 
 def seal_audit_log() -> int:
     """Seal the entries that are due, taking turns between accounts. Returns how many."""
-    return _seal(at_once=False)
-
-
-def seal_all() -> int:
-    """Seal all entries, however new, such as before the key changes that authenticates those that
-    are not sealed. Returns how many."""
-    sealed = 0
-    while number := _seal(at_once=True):  # a run ends when its time is up
-        sealed += number
-    return sealed
-
-
-def _seal(*, at_once: bool) -> int:
     end, sealed = time.monotonic() + _RUN_SECONDS, 0
-    waiting = deque(
-        AccountSealer(account_id, at_once=at_once) for account_id in accounts_with_waiting()
-    )
+    waiting = deque(map(AccountSealer, accounts_with_waiting()))
     while waiting and time.monotonic() < end and not shutdown.requested.is_set():
         sealer = waiting.popleft()
         sealed += _seal_next(sealer)
@@ -54,15 +35,7 @@ def _seal(*, at_once: bool) -> int:
 
 
 def prune_audit_log() -> int:
-    """Delete entries older than ``AUDIT_DAYS``, taking turns between accounts. Returns how many:
-    none while it is doubtful what the time is."""
-    if abs(ahead := clock.ahead_of_host()) > _MOST_APART:
-        log.warning(
-            "old entries of audit logs are kept: the database's clock is more than a day %s this "
-            "machine's; set the wrong one right",
-            "ahead of" if ahead > timedelta() else "behind",
-        )
-        return 0
+    """Delete entries older than ``AUDIT_DAYS``, taking turns between accounts. Returns how many."""
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
     waiting = deque(accounts_with_expired())
     while waiting and time.monotonic() < end and not shutdown.requested.is_set():
@@ -83,11 +56,11 @@ def _seal_next(sealer: AccountSealer) -> int:
         key = _signing_key()
         with transaction():
             sealed = sealer.write(batch, key)
-    except Overtaken:
+    except AlreadySealed:
         sealer.is_done = True
         return 0
-    except Exception:  # whatever somebody did to its rows, the other accounts are sealed
-        log.exception("the audit log of %s cannot be sealed", printable(sealer.account_id))
+    except Exception:  # the other accounts are sealed all the same
+        log.exception("the audit log of %s cannot be sealed", sealer.account_id)
         sealer.is_done = True
         return 0
     pause_after(began)
@@ -100,14 +73,14 @@ def _prune_next(account_id: str) -> int | None:
         with transaction():
             deleted = delete_oldest(account_id)
     except Exception:  # as above
-        log.exception("the audit log of %s cannot be pruned", printable(account_id))
+        log.exception("the audit log of %s cannot be pruned", account_id)
         return None
     pause_after(began)
     return deleted
 
 
 def _signing_key() -> tuple[str, Ed25519PrivateKey]:
-    """The key that signs, created for the first checkpoint of the instance."""
+    """Return the key that signs, and create it for the first checkpoint of the instance."""
     key = newest_key()
     while key is None:
         with transaction():

@@ -32,7 +32,7 @@ def entries_at_once(account_id: str) -> int:
     return SEALED_DELIVERIES // max(1, int(_WEBHOOKS.scalar(account_id=account_id)))
 
 
-def publish(checkpoint: Checkpoint, bodies: Sequence[str]) -> None:
+def publish(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
     """Write the events of a batch in the current transaction.
 
     Args:
@@ -55,8 +55,8 @@ def publish(checkpoint: Checkpoint, bodies: Sequence[str]) -> None:
         emit_many("audit.checkpoint", [subject], actor, of_checkpoints)
 
 
-def _entries(first: int, bodies: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _entries(first: int, bodies: Sequence[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The id of each entry, and the entry with its number."""
     for number, body in enumerate(bodies, first):
-        entry = loads_own(body.encode())
+        entry = loads_own(body)
         yield entry["id"], entry | {"number": number}

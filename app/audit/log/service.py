@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
-from flask import Flask
+from flask import Flask, Response, current_app
 from sqlalchemy import bindparam
 
 from app.audit.entries import record_read
-from app.audit.log.bodies import CHANGED, read_body
-from app.audit.log.files import filters_of, write_file
+from app.audit.log.bodies import BODY, read_body
+from app.audit.log.files import FORMATS, filters_of, proof_lines, write_file
 from app.audit.log.filters import EntryQuery
-from app.audit.log.target import log_of
+from app.audit.proof.findings import Finding
+from app.audit.proof.verification import Verifier, verify_lines
+from app.audit.targets import audit_log
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_as_stored
+from app.db.queries import CompiledQuery
+from app.downloads.files import ExportedFile, whole_file
+from app.downloads.responses import stream_file
 from app.http.errors import NotFound
 from app.models import AuditEntry
+from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
 _ONE = CompiledQuery(
-    columns_of(AuditEntry, AuditEntry.body).where(AuditEntry.id == bindparam("entry_id"))
+    columns_of(AuditEntry).add_columns(BODY).where(AuditEntry.id == bindparam("entry_id"))
 )
 
 
 def read_entry(account_id: str, entry_id: str) -> Any:
-    """The text of an entry, byte for byte as it was written. Raises NotFound, also if somebody
-    changed it into no entry."""
+    """Return the text of an entry, byte for byte as it was written.
+
+    Raises:
+        NotFound: it does not exist, or is unreadable.
+    """
     known = is_id("audit_entry", entry_id)
-    with reading_as_stored():
-        row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
+    row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
     if row is None:
         raise NotFound("This entry does not exist, or is no longer kept.")
     if read_body(row.body) is None:
-        raise NotFound(CHANGED)
+        raise NotFound("This entry was changed and is unreadable. Verify the log.")
     return Fragment(row.body)
 
 
@@ -42,14 +49,49 @@ def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
     """Record in the current transaction that somebody exports the log."""
     asked = {"format": format_name, **filters_of(query)}
     changes = {name: {"from": None, "to": value} for name, value in asked.items()}
-    record_read("audit_log.exported", log_of(account_id), account_id=account_id, changes=changes)
+    record_read("audit_log.exported", audit_log(account_id), account_id=account_id, changes=changes)
 
 
 def export(app: Flask, account_id: str, format_name: str, query: EntryQuery) -> Generator[bytes]:
-    """The pieces of a file with all entries that match a query, the oldest first; the caller closes
-    them. The whole log as NDJSON can be verified.
+    """Yield the pieces of a file with all entries that match a query, oldest first; the caller
+    closes it. The whole log as NDJSON can be verified.
 
     Args:
-        app: gives each query a context of its own.
+        app: each query runs in its own context of this application.
     """
     return write_file(app, account_id, format_name, query if filters_of(query) else None)
+
+
+def file_response(
+    account_id: str, format_name: str, query: EntryQuery, record: Callable[[], None]
+) -> Response:
+    """Return a file with all entries that match a query, streamed.
+
+    Args:
+        format_name: one of ``FORMATS``.
+        record: records the export in the log, and so in the file, and commits.
+
+    Raises:
+        ServiceUnavailable: another export of the account is running, or there are too many.
+    """
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+
+    def write(at_once: bool) -> ExportedFile:
+        record()
+        pieces = export(app, account_id, format_name, query)
+        return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
+
+    def name(slug: str) -> str:
+        return f"{slug}-audit-log-{clock.now().date()}.{format_name}"
+
+    return stream_file(account_id, write, FORMATS[format_name], name)
+
+
+def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Generator[Finding]:
+    """Yield the findings of an account's log in the database.
+
+    Args:
+        app: each query runs in its own context of this application.
+    """
+    for finding in verify_lines(proof_lines(app, account_id), verifier):
+        yield finding._replace(line=None)  # there is no file

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from cryptography.exceptions import InvalidSignature
@@ -51,7 +52,7 @@ class Checkpoint(NamedTuple):
         return found
 
     def is_valid(self) -> bool:
-        """Whether each field can be what it should be: SQLite stores values of any type."""
+        """Return whether each field has its type: SQLite stores values of any type."""
         return all(_is_valid(name, value) for name, value in self._asdict().items())
 
     def hashes(self) -> list[str]:
@@ -105,6 +106,35 @@ def read_public_key(text: str) -> Ed25519PublicKey:
 def write_public_key(key: Ed25519PublicKey) -> str:
     """The inverse of ``read_public_key``."""
     return base64.b64encode(key.public_bytes_raw()).decode()
+
+
+def read_kept(text: bytes) -> list[Checkpoint]:
+    """Read the checkpoints that somebody kept: a response of the API, a list, or one on each line,
+    as in exports and events.
+
+    Raises:
+        ValueError: there are none.
+    """
+    try:
+        records = [json.loads(text)]
+    except (ValueError, RecursionError):
+        records = [json.loads(line) for line in text.splitlines() if line.strip()]
+    found = [Checkpoint.of(each) for record in records for each in _checkpoints_in(record)]
+    if not found:
+        raise ValueError("there is no checkpoint in it")
+    return found
+
+
+def _checkpoints_in(record: Any) -> Iterator[Any]:
+    if isinstance(record, list):
+        for each in record:
+            yield from _checkpoints_in(each)
+    elif isinstance(record, Mapping):
+        inner = record.get("data", record.get("checkpoint"))
+        if isinstance(inner, list | Mapping):
+            yield from _checkpoints_in(inner)
+        elif "previous_hash" in record:
+            yield record
 
 
 def _is_valid(name: str, value: Any) -> bool:

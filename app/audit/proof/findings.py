@@ -1,9 +1,10 @@
-"""What the verification of an audit log finds."""
+"""The findings of the verification of an audit log."""
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final, NamedTuple
+
+from app.values.text import printable
 
 # Each kind, and how its message begins. Those of INFORMATION are not problems.
 KINDS: Final[dict[str, str]] = {
@@ -11,7 +12,7 @@ KINDS: Final[dict[str, str]] = {
     "entry_removed": "An entry was removed",
     "entry_inserted": "An entry was inserted where none was sealed",
     "entry_moved": "An entry was moved to another place",
-    "entry_unreadable": "A line is not an entry",
+    "entry_unreadable": "A line is not an entry, or an entry was made unreadable",
     "checkpoint_changed": "A checkpoint was changed",
     "checkpoint_missing": "A checkpoint is missing",
     "checkpoint_duplicated": "A checkpoint appears twice",
@@ -20,33 +21,26 @@ KINDS: Final[dict[str, str]] = {
     "signature_wrong": "The signature of a checkpoint is wrong",
     "key_unknown": "A checkpoint is signed with an unknown key",
     "key_other": "A key is not the one that you named",
-    "key_unreadable": "A key was not created by this instance, or SECRET_KEY has changed",
     "log_truncated": "The end of the log is missing",
     "log_rewritten": "A checkpoint differs from the one that you kept",
     "deletion_unrecorded": "Entries are missing, and no sealed entry records their deletion",
-    "deletion_early": "Entries were deleted before they were old enough",
+    "deletion_early": "Entries were deleted too early",
     "file_converted": "The line ends of the file were converted to CRLF, which changes each entry",
     "file_incomplete": "The file is incomplete",
     "file_unreadable": "The file is not a complete audit log",
-    "column_changed": "A column differs from the entry",
-    "not_authentic": "An entry that is not sealed was not written by this instance",
-    "number_unknown": "An entry has a number that no checkpoint covers",
     "deleted_by_age": "Entries were deleted by age",
     "not_sealed": "Entries are not sealed yet, so they cannot be verified",
 }
-_WORD: Final = re.compile(r"[!-~]{1,64}")
 UNREADABLE: Final = "unreadable"  # in a file: the field of an entry that is none any more
+_ID_LENGTH: Final = 64  # of what a message shows
 INFORMATION: Final = frozenset({"deleted_by_age", "not_sealed"})
 
 
-def printable(value: Any) -> str:
-    """What stands in a column, safe to print: it may contain control characters of a terminal."""
-    is_word = isinstance(value, str) and _WORD.fullmatch(value)
-    return value if is_word else ascii(value)[:80]
-
-
 class Finding(NamedTuple):
-    """Something that was found, and where. What does not apply is None."""
+    """Something that was found, and where. What does not apply is None.
+
+    As text, it is safe to print: a file may contain control characters.
+    """
 
     kind: str  # one of KINDS
     detail: str = ""
@@ -60,7 +54,7 @@ class Finding(NamedTuple):
         return self.kind not in INFORMATION
 
     def record(self) -> dict[str, Any]:
-        """For programs, without what does not apply."""
+        """Return the finding for programs, without what does not apply."""
         given = {name: value for name, value in self._asdict().items() if value not in (None, "")}
         return {"problem": self.is_problem, **given, "message": str(self)}
 
@@ -68,7 +62,7 @@ class Finding(NamedTuple):
         places = [
             f"{name} {value}"
             for name, value in (
-                ("entry", self.entry_id),
+                ("entry", self.entry_id and self.entry_id[:_ID_LENGTH]),
                 ("number", self.number),
                 ("checkpoint", self.checkpoint),
                 ("line", self.line),
@@ -76,4 +70,5 @@ class Finding(NamedTuple):
             if value is not None
         ]
         where = f" ({', '.join(places)})" if places else ""
-        return f"{KINDS[self.kind]}{where}{f': {self.detail}' if self.detail else ''}."
+        detail = f": {self.detail}" if self.detail else ""
+        return printable(f"{KINDS[self.kind]}{where}{detail}.")

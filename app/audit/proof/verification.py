@@ -1,5 +1,4 @@
-"""Verifying an exported audit log: line by line, with no more in memory than one batch, and when
-each batch that was deleted had been sealed.
+"""Verifying an exported audit log, line by line, with no more than one batch in memory.
 
 Pure: it needs neither the service nor its database, and knows no secret.
 """
@@ -8,9 +7,9 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, Final
 
@@ -19,7 +18,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
 from app.audit.proof.comparing import Batch, Found, differences
-from app.audit.proof.deletions import Deletions
 from app.audit.proof.findings import UNREADABLE, Finding
 
 LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
@@ -33,7 +31,6 @@ _SEALED_SOON: Final = (
     "entries are sealed within minutes, so if that is long ago, the worker has not run, or "
     "somebody has removed checkpoints: compare with one that you kept"
 )
-_WORD: Final = re.compile(r"[!-~]{1,64}")
 _PRUNED: Final = b'"action":"audit_log.pruned"'
 
 
@@ -43,9 +40,15 @@ class Verifier:
     Args:
         pinned: the public keys to trust, in base64; without any, those of the file.
         kept: earlier checkpoints, which the log must still contain.
+        days: for how long after they were sealed entries must be there; None: unknown.
     """
 
-    def __init__(self, pinned: Iterable[str] = (), kept: Iterable[Checkpoint] = ()) -> None:
+    def __init__(
+        self,
+        pinned: Iterable[str] = (),
+        kept: Iterable[Checkpoint] = (),
+        days: int | None = None,
+    ) -> None:
         self.account_id: str | None = None
         self.checkpoints = 0
         self.entries = 0
@@ -59,11 +62,13 @@ class Verifier:
         self._batch: tuple[Checkpoint, Batch] | None = None
         self._is_tail = False  # whether what follows is not sealed
         self._unsealed, self._unsealed_since = 0, ""
-        self.deletions = Deletions()
+        self._days = days
+        self._deleted: Checkpoint | None = None  # the newest batch whose entries were deleted
+        self._recorded_to = 0  # the highest number whose deletion a sealed entry records
         self._is_over = self._is_refused = False
 
     def check(self, line: bytes) -> Iterator[Finding]:
-        """What is wrong with this line, and with what it completes."""
+        """Yield the findings of this line, and of what it completes."""
         self._line += 1
         if self._is_refused:
             return
@@ -76,8 +81,6 @@ class Verifier:
             yield Finding("entry_unreadable", line=self._line)
         elif len(record) > 1:  # an entry: lines of the file itself have one field
             yield from self._entry(line, record)
-        elif _has_duplicates(line):
-            yield Finding("entry_unreadable", "a field appears twice", self._line)
         elif "checkpoint" in record:
             yield from self._checkpoint(record["checkpoint"])
         elif "not_sealed" in record:
@@ -88,17 +91,14 @@ class Verifier:
             yield from self._entry(line, record)
 
     def end(self) -> Iterator[Finding]:
-        """What is wrong with the whole, once there are no more lines."""
+        """Yield the findings of the whole, once there are no more lines."""
         if self._is_refused:
             return
         yield from self._close_batch()
         if not self._is_over:
             yield Finding("file_incomplete", "export it again", self._line)
-        if self.deletions.to:
-            numbers = f"numbers 1 to {self.deletions.to:,}"
-            yield Finding("deleted_by_age", numbers)
-            if self.deletions.recorded_to < self.deletions.to:
-                yield Finding("deletion_unrecorded", f"{numbers}; {_RECORDED_SOON}")
+        if self._deleted is not None:
+            yield from self._deletion(self._deleted)
         if self._unsealed:
             detail = f"{self._unsealed:,}, the oldest from {self._unsealed_since}; {_SEALED_SOON}"
             yield Finding("not_sealed", detail)
@@ -120,14 +120,14 @@ class Verifier:
             message = "it was exported with filters, so gaps cannot be detected; export all of it"
             yield Finding("file_unreadable", message, 1)
             return
-        self.account_id = _word(head.get("account_id"))
+        self.account_id = str(head.get("account_id"))
         keys = head.get("keys")
         for key in keys if isinstance(keys, list) else []:
             yield from self._key(key)
 
     def _key(self, record: Any) -> Iterator[Finding]:
         try:
-            key_id, text = _word(record["id"]), record["public_key"]
+            key_id, text = str(record["id"]), record["public_key"]
             public = proof.read_public_key(text)
         except (LookupError, TypeError, ValueError):
             yield Finding("file_unreadable", "a public key cannot be read", self._line)
@@ -147,8 +147,6 @@ class Verifier:
         yield from self._close_batch()
         try:
             found = Checkpoint.of(record)
-            if len(record) > len(found):  # it would be signed by nobody
-                raise ValueError("it has other fields besides")
         except ValueError as error:
             yield Finding("checkpoint_unreadable", str(error), self._line)
             return
@@ -164,7 +162,7 @@ class Verifier:
             self._batch = found, Batch(found.hashes())
 
     def _sequence(self, found: Checkpoint, before: int) -> Iterator[Finding]:
-        """Whether it follows the last one."""
+        """Yield a finding unless it follows the last one."""
         if self._is_tail:
             yield self._about("chain_broken", found, "it follows entries that are not sealed")
         for number in range(before + 1, min(found.number, before + 1_000)):
@@ -177,12 +175,13 @@ class Verifier:
             yield self._about("chain_broken", found)
 
     def _content(self, found: Checkpoint) -> Iterator[Finding]:
-        """Whether it is what was signed."""
+        """Yield a finding unless it is what was signed."""
         if found.account_id != self.account_id:
             yield self._about("checkpoint_changed", found, "it is of another account")
         if found.entry_hashes is None:
-            if not self.deletions.add(found):
+            if found.first != (self._deleted.last + 1 if self._deleted else 1):
                 yield self._about("deletion_unrecorded", found, _OLDER_ARE_LEFT)
+            self._deleted = found
         elif (
             len(found.entry_hashes) != 64 * (found.last - found.first + 1)
             or proof.checkpoint_hash(found) != found.hash
@@ -206,21 +205,28 @@ class Verifier:
 
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
         self.entries += 1
-        found = Found(proof.entry_hash(line), _word(record.get("id")), self._line)
+        found = Found(proof.entry_hash(line), str(record.get("id")), self._line)
         if self._is_tail and UNREADABLE in record:
             yield Finding("entry_unreadable", line=self._line, entry_id=found.id)
         elif self._is_tail:
-            self._unsealed_since = self._unsealed_since or _word(record.get("at"))
+            self._unsealed_since = self._unsealed_since or str(record.get("at"))
             self._unsealed += 1
         elif self._batch is None or not self._batch[1].add(found):
             yield Finding("entry_inserted", line=self._line, entry_id=found.id)
         elif _PRUNED in line and found.hash in self._batch[1].sealed:
-            last = self.deletions.record(record)
-            if last is not None:
-                yield Finding("deletion_early", f"up to number {last:,}", self._line, found.id)
+            self._recorded_to = max(self._recorded_to, _deleted_to(record))
+
+    def _deletion(self, newest: Checkpoint) -> Iterator[Finding]:
+        """Yield that entries were deleted by age, and what is wrong with that."""
+        detail = f"numbers 1 to {newest.last:,}, the newest sealed {newest.sealed_at}"
+        yield Finding("deleted_by_age", detail)
+        if self._recorded_to < newest.last:
+            yield Finding("deletion_unrecorded", _RECORDED_SOON)
+        if self._days is not None and _is_younger(newest.sealed_at, self._days):
+            yield Finding("deletion_early", f"they are to be kept for {self._days:,} days")
 
     def _close_batch(self) -> Iterator[Finding]:
-        """Compare the batch that is complete now."""
+        """Compare the entries of the last batch, which is now complete, with its checkpoint."""
         if self._batch is None:
             return
         (checkpoint, batch), self._batch = self._batch, None
@@ -257,23 +263,10 @@ class Verifier:
 
 
 def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding]:
-    """Verify all lines of a file, with or without their ends."""
+    """Yield the findings of all lines of a file, with or without their line ends."""
     for line in lines:
         yield from verifier.check(line.removesuffix(b"\n"))
     yield from verifier.end()
-
-
-def _has_duplicates(line: bytes) -> bool:
-    """Whether an object in a line has a field twice, of which readers see one or the other."""
-    found = False
-
-    def check(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal found
-        found = found or len(dict(pairs)) < len(pairs)
-        return dict(pairs)
-
-    json.loads(line, object_pairs_hook=check)
-    return found
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
@@ -284,7 +277,17 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def _word(value: Any) -> str:
-    """A short word of a file, safe to print: the file may contain control characters of a
-    terminal."""
-    return value if isinstance(value, str) and _WORD.fullmatch(value) else "?"
+def _deleted_to(entry: dict[str, Any]) -> int:
+    """Return the highest number whose deletion an entry records, or 0."""
+    try:
+        return int(entry["changes"]["first_number"]["to"]) - 1
+    except (LookupError, TypeError, ValueError, OverflowError):
+        return 0
+
+
+def _is_younger(sealed_at: str, days: int) -> bool:
+    try:
+        sealed = datetime.fromisoformat(sealed_at)
+        return datetime.now(UTC) - sealed < timedelta(days=days)
+    except (TypeError, ValueError, OverflowError):  # its signature is wrong, or this is no time
+        return False

@@ -10,7 +10,8 @@ import orjson
 from flask import Flask
 
 from app.account.members.service import list_members
-from app.audit.entries import Target, record_read
+from app.audit.entries import record_read
+from app.audit.targets import Target
 from app.downloads.files import ExportedFile, whole_file
 from app.exports.account_export.contents import CONTENTS
 from app.exports.account_export.reading import AccountReader, ExportedAccount

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
+from app.audit.entries import record
 from app.auth.tenant import find_locked
 from app.http.errors import Conflict
 from app.models import OAuthApplication
-from app.oauth.applications.auditing import record_entry
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
 from app.security import tokens
 from app.values import clock
@@ -63,7 +63,7 @@ def rotate_secret(
     application.former_secret_until = until
     application.secret_hash = tokens.hash_token(secret)
     application.updated_at = moment
-    record_entry("application.secret_rotated", application)
+    record("application.secret_rotated", application)
     return Rotated(secret, clock.format_optional_time(until))
 
 
@@ -79,7 +79,7 @@ def end_former_secret(account_id: str, client_id: str) -> bool | None:
     application.former_secret_hash = application.former_secret_until = None
     application.updated_at = clock.now()
     if worked:
-        record_entry("application.former_secret_ended", application)
+        record("application.former_secret_ended", application)
     return worked
 
 

@@ -7,13 +7,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from app.audit.entries import changed, created
+from app.audit.entries import changed, created, record
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden, ValidationFailed
 from app.models import Account, OAuthApplication
-from app.oauth.applications.auditing import record_entry
 from app.oauth.applications.client_secrets import is_running, new_secret, secret_mark
 from app.oauth.applications.validation import check_application
 from app.oauth.consents import record_end_of_access, revoke_consents_to
@@ -73,7 +72,7 @@ def create_application(
         updated_at=moment,
     )
     db.session.add(application)
-    record_entry("application.created", application, created(_entered(application)))
+    record("application.created", application, changes=created(_entered(application)))
     return application, secret
 
 
@@ -128,7 +127,7 @@ def update_application(
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
-    record_entry("application.updated", application, changed(former, _entered(application)))
+    record("application.updated", application, changes=changed(former, _entered(application)))
     revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked
 
@@ -138,7 +137,7 @@ def delete_application(account_id: str, client_id: str) -> bool:
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return False
-    record_entry("application.deleted", application)
+    record("application.deleted", application)
     record_end_of_access(application)
     db.session.delete(application)
     return True

@@ -12,10 +12,9 @@ from app.assets.places import find_places
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.auditing import record_export
 from app.exports.responses import file_response
 from app.exports.schemas import AssetExportQuerySchema
-from app.exports.service import export_of
+from app.exports.service import export_of, record_export
 from app.http.errors import BadRequest
 from app.http.etags import entity_tag
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters

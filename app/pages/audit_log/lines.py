@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from app.audit.proof.findings import printable
 from app.pages.audit_log.sentences import Sentence, sentence
 from app.pages.audit_log.values import Value, parts_of, value_of
 from app.site.browsers import browser_name
@@ -37,12 +36,6 @@ class Boundary(NamedTuple):
     is_new: bool
 
 
-class Unreadable(NamedTuple):
-    """The id of what somebody has changed into no entry."""
-
-    entry_id: str
-
-
 class Line(NamedTuple):
     """An entry. ``is_new`` says that its fields are those of something new; ``way`` is by what it
     came, in words."""
@@ -64,18 +57,6 @@ class Line(NamedTuple):
         if len(names) - bool(self.boundary) < len(self.changes):
             names.append("Metadata")
         return ", ".join([names[0], *(_lowered(name) for name in names[1:])]) if names else ""
-
-
-def lines_of(rows: Iterable[tuple[str, Mapping[str, Any] | None]]) -> list[Line | Unreadable]:
-    """The lines of a page.
-
-    Args:
-        rows: as in ``app.audit.log.listing.LatestEntries``.
-    """
-    return [
-        Unreadable(printable(entry_id)) if entry is None else line_of(entry)
-        for entry_id, entry in rows
-    ]
 
 
 def line_of(entry: Mapping[str, Any]) -> Line:

@@ -9,8 +9,7 @@ from flask import Response, request
 from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
-from app.audit.log.responses import file_response
-from app.audit.log.service import read_entry, record_export
+from app.audit.log.service import file_response, read_entry, record_export
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, NotFound
@@ -18,7 +17,7 @@ from app.http.etags import entity_tag
 from app.lists.latest import LOOKED_THROUGH
 from app.pages.audit_log.existing import pages_of
 from app.pages.audit_log.filters import read_filters
-from app.pages.audit_log.lines import Line, Unreadable, boundary_of, lines_of
+from app.pages.audit_log.lines import Line, boundary_of, line_of
 from app.pages.audit_log.picture import picture
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
 from app.pages.problems import refuse
@@ -41,14 +40,14 @@ def audit_log(principal: Principal) -> Response:
     filters = read_filters(principal.account_id, request.args)
     query = filters.query(per_page=_PER_PAGE)
     found = list_latest(principal.account_id, query, filters.before or None)
-    lines = lines_of(found.rows)
+    lines = list(map(line_of, found.entries))
     return page(
         "audit_log/audit_log.html",
         filters=filters,
         lines=lines,
         found=found,
         looked_through=LOOKED_THROUGH,
-        pages=pages_of(principal.account_id, found.records),
+        pages=pages_of(principal.account_id, found.entries),
         drawn=_drawn(principal.account_id, lines),
         proof=proof_of(principal.account_id),
         most_counted=MOST_COUNTED,
@@ -106,12 +105,12 @@ def boundary(principal: Principal, audit_id: str) -> Response:
     return response.make_conditional(request)  # type: ignore[return-value]
 
 
-def _drawn(account_id: str, lines: list[Line | Unreadable]) -> frozenset[str]:
+def _drawn(account_id: str, lines: list[Line]) -> frozenset[str]:
     """The entries with a picture: those whose boundaries are all still kept."""
     named = {
         line.entry["id"]: (line.entry["target"]["id"], line.boundary.ids)
         for line in lines
-        if isinstance(line, Line) and line.boundary and line.boundary.ids
+        if line.boundary and line.boundary.ids
     }
     if not named:
         return frozenset()

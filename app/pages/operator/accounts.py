@@ -11,8 +11,9 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.account.billing.service import has_subscription
 from app.account.service import set_plan
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.origin import OPERATOR, Via, acting
+from app.audit.targets import Target
 from app.auth.tenant import columns_of
 from app.db.column_types import api_column
 from app.db.extensions import db

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from flask import current_app
-
-from app.audit.entries import Changes, Target, changed, created, record
+from app.audit.entries import changed, created, record_of_instance
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.models import InstanceState
-from app.policy.audit import INSTANCE
 from app.site.instance_state import ROW
 from app.values import clock
 from app.values.clock import format_optional_time
@@ -23,7 +20,7 @@ def close_sign_up() -> bool:
     if state.sign_up_closed_at is not None:
         return False
     state.sign_up_closed_at = clock.now()
-    _enter("instance.sign_up_closed")
+    record_of_instance("instance.sign_up_closed")
     return True
 
 
@@ -34,7 +31,7 @@ def open_sign_up() -> bool:
     if state.sign_up_closed_at is None:
         return False
     state.sign_up_closed_at = None
-    _enter("instance.sign_up_opened")
+    record_of_instance("instance.sign_up_opened")
     return True
 
 
@@ -50,7 +47,7 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
     set_columns(state, {"message": text, "message_kind": kind, "message_until": until})
     now = _message_of(state)
     changes = created(now) if before["message"] is None else changed(before, now)
-    _enter("instance.message_shown", changes)
+    record_of_instance("instance.message_shown", changes)
 
 
 def remove_message() -> bool:
@@ -60,7 +57,7 @@ def remove_message() -> bool:
     if before["message"] is None:
         return False
     set_columns(state, dict.fromkeys(("message", "message_kind", "message_until")))
-    _enter("instance.message_removed", changed(before, _message_of(state)))
+    record_of_instance("instance.message_removed", changed(before, _message_of(state)))
     return True
 
 
@@ -77,8 +74,3 @@ def _message_of(state: InstanceState) -> Record:
         "kind": state.message_kind,
         "until": format_optional_time(state.message_until),
     }
-
-
-def _enter(action: str, changes: Changes | None = None) -> None:
-    name = current_app.config["SETTINGS"].instance_name
-    record(action, Target("instance", None, name), account_id=INSTANCE, changes=changes)

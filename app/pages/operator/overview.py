@@ -92,7 +92,7 @@ class Versions(NamedTuple):
 
 def read_overview() -> dict[str, Any]:
     """What the page shows, by name."""
-    backups = list_latest(INSTANCE, EntryQuery(per_page=1, action="instance.backed_up")).records
+    backups = list_latest(INSTANCE, EntryQuery(per_page=1, action="instance.backed_up")).entries
     return {
         "numbers": _numbers(),
         "valkey": valkey().attempt(_valkey_state),

@@ -9,8 +9,7 @@ from sqlalchemy.exc import NoResultFound
 
 from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
-from app.audit.log.responses import file_response
-from app.audit.log.service import record_export
+from app.audit.log.service import file_response, record_export
 from app.db.transactions import transaction
 from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, Conflict, NotFound, ServiceUnavailable
@@ -18,7 +17,7 @@ from app.limits.plan_file import plans
 from app.lists.latest import LOOKED_THROUGH
 from app.pages.audit_log.filters import LogFilters
 from app.pages.audit_log.filters import read_filters as read_log_filters
-from app.pages.audit_log.lines import lines_of
+from app.pages.audit_log.lines import line_of
 from app.pages.audit_log.sentences import OF_INSTANCE
 from app.pages.operator import accounts, changes, people
 from app.pages.operator.access import of_operator
@@ -170,10 +169,10 @@ def log() -> Response:
     return page(
         "operator/log.html",
         filters=filters,
-        lines=lines_of(found.rows),
+        lines=list(map(line_of, found.entries)),
         found=found,
         looked_through=LOOKED_THROUGH,
-        pages=accounts.pages_of(found.records),
+        pages=accounts.pages_of(found.entries),
         drawn=frozenset(),
     )
 

@@ -11,10 +11,9 @@ from flask import Response, current_app, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.auditing import record_export
 from app.exports.responses import file_response
 from app.exports.schemas import ProjectExportQuerySchema
-from app.exports.service import export_of
+from app.exports.service import export_of, record_export
 from app.http.errors import Conflict, NotFound
 from app.http.kept_responses import kept_response
 from app.pages.export_formats import format_names

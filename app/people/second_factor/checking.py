@@ -15,7 +15,7 @@ from app.auth.people import KnownBrowser
 from app.db.extensions import db
 from app.http.errors import RateLimited
 from app.models import User
-from app.people.second_factor.auditing import record_refusal
+from app.people.auditing import Subject, record_entry
 from app.people.second_factor.authenticators import use_code
 from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.mails import mail_guesses
@@ -86,7 +86,8 @@ def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> N
         keys: that the attempt was counted under.
         address: the client's IP address.
     """
-    record_refusal(person_id, email)
+    subject = Subject(person_id, email)
+    record_entry("person.second_factor_refused", subject, by_themselves=True, refused=True)
     if attempts_now(keys[0], WRONG_CODES_WINDOW) >= WRONG_CODES_MAILED:
         mail_guesses(person_id, address)
 

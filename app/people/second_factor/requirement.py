@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 
+from app.audit.entries import record
 from app.auth.memberships import check_owner
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -13,7 +14,6 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.models import Account, Membership, User
-from app.people.second_factor.auditing import record_requirement
 from app.values import clock
 
 _OF_ACCOUNT = CompiledQuery(
@@ -70,7 +70,11 @@ def require_second_factor(principal: Principal, grace_days: int | None) -> None:
     elif account.second_factor_required_at is None:
         account.second_factor_required_at = clock.now()
     account.second_factor_grace_days = grace_days
-    record_requirement(account, former, grace_days)
+    record(
+        f"account.second_factor_{'not_' if grace_days is None else ''}required",
+        account,
+        changes={"second_factor_grace_days": {"from": former, "to": grace_days}},
+    )
 
 
 def _check_has_one(principal: Principal) -> None:

@@ -11,7 +11,8 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
 
-from app.audit import entries
+from app.audit.entries import created, record
+from app.audit.targets import Target as AuditTarget
 from app.auth.memberships import members_in_roles
 from app.db.column_types import Timestamp
 from app.db.extensions import db
@@ -126,7 +127,7 @@ def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
         disabled += _change(targets, condition, values)
     for row in disabled:
         log.warning("webhook %s is disabled: %s", row.id, row.disabled_reason)
-        _enter(row)
+        _record(row)
         end_replays(row.account_id, row.id)
         _mail(DISABLED, row)
     soon = _WEBHOOKS.c.failing_since <= moment - WARNED_AFTER
@@ -135,11 +136,10 @@ def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
     return bool(disabled)
 
 
-def _enter(row: Any) -> None:
-    """Enter into the audit log that a webhook was disabled."""
-    changes = entries.created({"reason": row.disabled_reason})
-    target = entries.Target("webhook", row.id, masked_url(row.url))
-    entries.record("webhook.disabled", target, account_id=row.account_id, changes=changes)
+def _record(row: Any) -> None:
+    changes = created({"reason": row.disabled_reason})
+    target = AuditTarget("webhook", row.id, masked_url(row.url))
+    record("webhook.disabled", target, account_id=row.account_id, changes=changes)
 
 
 def _change(targets: Iterable[Target], condition: Any, values: Mapping[str, Any]) -> Sequence[Any]:

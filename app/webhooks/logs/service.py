@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
+from app.audit.entries import record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
@@ -14,7 +15,6 @@ from app.events.outbox import queue_deliveries
 from app.http.errors import Conflict, NotFound
 from app.models import Delivery, DeliveryLog, Event
 from app.values.ids import is_id
-from app.webhooks.auditing import record_entry
 from app.webhooks.locking import check_enabled, share_lock_webhook
 from app.webhooks.logs.filters import LogStatementFilters, filtered
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
@@ -98,7 +98,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
         principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at
     )
     event_of = {"event": {"from": None, "to": row.event_id}}
-    record_entry("webhook.redelivered", webhook, event_of)
+    record("webhook.redelivered", webhook, changes=event_of)
     return {
         "delivery_id": delivery_id,
         "event_id": row.event_id,

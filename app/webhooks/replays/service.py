@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Select, bindparam, func, select
 
+from app.audit.entries import created, record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db import queries
@@ -24,8 +25,8 @@ from app.jobs.wake_signals import WakeSignal
 from app.models import Delivery, Event, Replay
 from app.policy.events import EVENTS, includes
 from app.values import clock
+from app.values.clock import format_time
 from app.values.ids import new_id
-from app.webhooks.auditing import record_replay
 from app.webhooks.deliveries.cancellation import end_replays
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
@@ -103,7 +104,7 @@ def start_replay(
         _check_no_other(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
-        record_replay(locked, replay)
+        record("webhook.replayed", locked, changes=created(_audited(replay)))
         notify_after_commit(NEW_REPLAYS)
     return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
 
@@ -198,3 +199,13 @@ def _count(replay: Replay) -> int:
 def _expand(types: Sequence[str]) -> list[str]:
     """The types without ``*``, in the order of the catalogue."""
     return [name for name in EVENTS if includes(types, name)]
+
+
+def _audited(replay: Replay) -> dict[str, Any]:
+    return {
+        "since": format_time(replay.since),
+        "until": format_time(replay.until),
+        "event_types": replay.event_types,
+        "only_failed": replay.only_failed,
+        "total": replay.total,
+    }

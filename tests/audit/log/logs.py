@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
-from app.audit.entries import Target, record
-from app.audit.log import jobs, retention
+from app.audit.entries import record
+from app.audit.log import jobs, retention, sealing
 from app.audit.log.checkpoints import next_checkpoint
 from app.audit.origin import Actor
 from app.audit.proof.checkpoint import Checkpoint
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import Verifier, verify_lines
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.db.transactions import transaction
 from tests.make import Client
@@ -34,10 +37,16 @@ def write(
 
 
 def seal(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seal what waits in the account, however new."""
-    with monkeypatch.context() as patch, client.app.app_context():
-        patch.setattr(jobs, "accounts_with_waiting", lambda: [client.account_id])
-        jobs.seal_all()
+    """Seal the entries of the account, however new."""
+    seal_log(client.app, client.account_id, monkeypatch)
+
+
+def seal_log(app: Flask, account_id: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Seal the entries of a log, however new. Returns how many."""
+    with monkeypatch.context() as patch, app.app_context():
+        patch.setattr(jobs, "accounts_with_waiting", lambda: [account_id])
+        patch.setattr(sealing, "SEALED_AFTER", timedelta(days=-1))
+        return jobs.seal_audit_log()
 
 
 def sealed_log(client: Client, monkeypatch: pytest.MonkeyPatch, batches: int = 3) -> list[str]:
@@ -81,9 +90,10 @@ def points(client: Client) -> list[Checkpoint]:
 
 
 def sql(client: Client, statement: str, **values: Any) -> None:
-    """Change something behind the service's back."""
+    """Change something behind the service's back. ``:account`` is the client's account."""
     with client.app.app_context():
-        values = {"account": client.account_id} | values
+        if ":account" in statement:
+            values["account"] = client.account_id
         changed: Any = db.session.execute(text(statement), values)
         assert changed.rowcount
         db.session.commit()

@@ -16,7 +16,7 @@ from app.core import create_core
 from app.db.connections import close_all
 from app.policy.audit import INSTANCE
 from config import ROOT
-from tests.audit.log.logs import PATH, checkpoints, exported, sealed_log, sql, write
+from tests.audit.log.logs import PATH, exported, prune, seal, sealed_log
 from tests.cli.conftest import Run, runner
 from tests.make import Client
 
@@ -131,34 +131,21 @@ def test_kept_checkpoints_that_cannot_be_read_are_told(run: Run, tmp_path: Path)
         assert "--checkpoints cannot be used" in found.output
 
 
-def _kinds(run: Run, client: Client) -> list[str]:
-    found = run("audit", "verify", "--account", client.account_id, "--json")
-    return [each["kind"] for each in json.loads(found.stdout)["findings"] if each["problem"]]
-
-
-@pytest.mark.both
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ("action = 'project.deleted' WHERE id = :sealed", "column_changed"),
-        ("target_id = NULL WHERE id = :waiting", "column_changed"),
-        ("mac = 'x' WHERE id = :waiting", "not_authentic"),
-        ("number = 90 WHERE id = :waiting", "number_unknown"),
-        ("number = NULL WHERE id = :sealed", "entry_removed"),
-    ],
-)
-def test_what_only_the_database_shows(
-    client: Client, run: Run, made: list[str], change: str, expected: str
+def test_how_long_entries_had_to_be_kept_is_compared(
+    client: Client, run: Run, made: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    waiting = write(client)
-    assert _kinds(run, client) == []
-    statement = f"UPDATE audit_entries SET {change}"
-    values = {"sealed": made[2], "waiting": waiting}
-    used = {name: value for name, value in values.items() if f":{name}" in change}
-    with_account = f"{statement} AND account_id = :account"
-    sql(client, with_account, **used)
-    assert expected in _kinds(run, client)
-    assert checkpoints(client)
+    """With ``--days``, and in the database with ``AUDIT_DAYS``."""
+    prune(client, monkeypatch, [1, 2])
+    seal(client, monkeypatch)
+    file = tmp_path / "log.ndjson"
+    file.write_bytes(b"\n".join(exported(client)))
+    alone = run("audit", "verify", str(file))
+    assert (alone.exit_code, "Entries were deleted by age" in alone.output) == (0, True)
+    for where in ((str(file), "--days", "1"), ("--account", client.account_id)):
+        found = run("audit", "verify", *where)
+        assert found.exit_code == 1
+        assert "Entries were deleted too early" in found.output
+    assert made
 
 
 @pytest.mark.both

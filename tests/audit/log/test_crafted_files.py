@@ -98,22 +98,6 @@ def in_another_order(number: int) -> list[bytes]:
     return lines
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (b'{"checkpoint": {', b'{"checkpoint": {"action":"project.deleted",'),
-        (b'{"checkpoint": {', b'{"checkpoint": {"number":1,"number":1},"checkpoint":{'),
-        (b'{"not_sealed": {', b'{"not_sealed": {"action":"project.deleted",'),
-        (b'{"end": {', b'{"end": {"entries":1,'),
-    ],
-)
-def test_what_nobody_signed_stands_in_no_line_of_the_file_itself(
-    lines: list[bytes], before: bytes, after: bytes
-) -> None:
-    assert before in b"\n".join(lines)
-    assert kinds([each.replace(before, after) for each in lines], pinned=[PUBLIC]) != []
-
-
 def test_line_ends_that_a_program_converted_are_told(lines: list[bytes]) -> None:
     (found,) = findings([each + b"\r\n" for each in lines])
     assert str(found) == (

@@ -12,7 +12,7 @@ from app.account.deletion.contents import delete_account
 from app.audit.log import jobs
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
-from tests.audit.log.logs import checkpoints, seal, write
+from tests.audit.log.logs import checkpoints, seal, seal_log, write
 from tests.make import Client, make_project
 from tests.make.audit import audit_entries
 from tests.make.together import until_it_waits
@@ -22,12 +22,6 @@ def delete(client: Client) -> None:
     """Delete the account at once."""
     with client.app.app_context(), transaction():
         deque(delete_account(client.account_id), maxlen=0)
-
-
-def seal_instance(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch, app.app_context():
-        patch.setattr(jobs, "accounts_with_waiting", lambda: [INSTANCE])
-        jobs.seal_all()
 
 
 @pytest.mark.both
@@ -49,7 +43,7 @@ def test_the_log_of_the_instance_stays(
 ) -> None:
     delete(client)
     before = audit_entries(client, INSTANCE)
-    seal_instance(app, monkeypatch)
+    seal_log(app, INSTANCE, monkeypatch)
     assert audit_entries(client, INSTANCE) == before
     # Not the last one if a test before had moved its clock on.
     assert client.account_id in [entry["target"]["id"] for entry in before]

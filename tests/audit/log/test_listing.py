@@ -136,7 +136,7 @@ def test_pages_for_people_go_on_where_the_last_one_ended(client: Client) -> None
         first = list_latest(client.account_id, query)
         second = list_latest(client.account_id, query, first.before)
     assert first.before == made[2]
-    assert len(second.records) == 1
+    assert len(second.entries) == 1
     assert second.before is None
 
 
@@ -151,11 +151,11 @@ def test_what_several_filters_seldom_leave_is_looked_for_further_back(
     with client.app.app_context():
         query = EntryQuery(target_id="p1", action="project.deleted")
         first = list_latest(client.account_id, query)
-        assert (first.records, first.is_cut) == ([], True)
+        assert (first.entries, first.is_cut) == ([], True)
         second = list_latest(client.account_id, query, first.before)
-        assert ids(second.records) == [made]
+        assert ids(second.entries) == [made]
         by_one = list_latest(client.account_id, EntryQuery(action="project.deleted"))
-        assert len(by_one.records) == 1
+        assert len(by_one.entries) == 1
 
 
 def test_counting_reads_only_an_index(app: Flask) -> None:

@@ -6,11 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from app.audit.proof import checkpoint as proof
-from app.audit.proof.checkpoint import Checkpoint
-from app.audit.proof.kept_checkpoints import read_kept
+from app.audit.proof.checkpoint import read_kept
 from app.audit.proof.verification import Verifier, verify_lines
 from tests.audit.log.logs import (
     PATH,
@@ -61,27 +58,6 @@ def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: lis
     assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(kept=kept))}
 
 
-def test_a_changed_entry_is_named(client: Client, made: list[str]) -> None:
-    change = "UPDATE audit_entries SET body = replace(body, 'Hood', 'Mood')"
-    sql(client, f"{change} WHERE id = :id", id=made[6])
-    (found,) = findings(exported(client))
-    assert (found.kind, found.entry_id) == ("entry_changed", made[6])
-    assert found.number == first_of_second_batch(client) + 6
-    assert found.checkpoint == 3
-
-
-def test_a_changed_entry_with_another_code(client: Client, made: list[str]) -> None:
-    change = "UPDATE audit_entries SET mac = 'x', body = replace(body, 'Hood', 'Mood')"
-    sql(client, f"{change} WHERE id = :id", id=made[0])
-    assert kinds(exported(client)) == ["entry_changed"]
-
-
-def test_a_removed_entry(client: Client, made: list[str]) -> None:
-    sql(client, "DELETE FROM audit_entries WHERE id = :id", id=made[7])
-    (found,) = findings(exported(client))
-    assert (found.kind, found.number) == ("entry_removed", first_of_second_batch(client) + 7)
-
-
 def test_an_inserted_entry(client: Client, made: list[str]) -> None:
     lines = exported(client)
     place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
@@ -89,16 +65,6 @@ def test_an_inserted_entry(client: Client, made: list[str]) -> None:
     (found, end) = findings([*lines[:place], forged, *lines[place:]])
     assert (found.kind, found.entry_id, found.line) == ("entry_inserted", "aud_forged", place + 1)
     assert end.kind == "file_incomplete"
-
-
-def test_swapped_entries(client: Client, made: list[str]) -> None:
-    first = first_of_second_batch(client)
-    for number, other in ((first + 1, -1), (first + 3, first + 1), (-1, first + 3)):
-        change = "UPDATE audit_entries SET number = :other"
-        sql(client, f"{change} {OWN} number = :number", number=number, other=other)
-    found = findings(exported(client))
-    assert {each.kind for each in found} == {"entry_moved"}
-    assert {each.entry_id for each in found} == {made[1], made[3]}
 
 
 def test_an_entry_of_one_batch_in_another(client: Client, made: list[str]) -> None:
@@ -130,13 +96,6 @@ def test_a_changed_checkpoint(client: Client, made: list[str], change: str, expe
     assert made
 
 
-def test_a_missing_checkpoint(client: Client, made: list[str]) -> None:
-    sql(client, f"DELETE FROM audit_checkpoints {OWN} number = 2")
-    (found,) = findings(exported(client))
-    assert (found.kind, found.checkpoint) == ("checkpoint_missing", 2)
-    assert made
-
-
 def test_a_checkpoint_that_is_there_twice(client: Client, made: list[str]) -> None:
     lines = exported(client)
     again = [line for line in lines if line.startswith(b'{"checkpoint"')][1]
@@ -144,63 +103,6 @@ def test_a_checkpoint_that_is_there_twice(client: Client, made: list[str]) -> No
     assert made
     found = kinds([*lines[: place + 6], again, *lines[place + 6 :]])
     assert found[0] == "checkpoint_duplicated"
-
-
-def _forged(lines: list[bytes], changed: bytes) -> tuple[list[bytes], str]:
-    """The same log with an entry changed, sealed anew by whoever has another key."""
-    private, previous, made = Ed25519PrivateKey.generate(), proof.NO_HASH, list[bytes]()
-    public = proof.write_public_key(private.public_key())
-    batches: list[tuple[Checkpoint, list[bytes]]] = []
-    rest = list[bytes]()
-    head = json.loads(lines[0])
-    head["audit_log"]["keys"] = [{"id": "sk_forged", "public_key": public}]
-    for line in lines[1:]:
-        record = json.loads(line)
-        if "checkpoint" in record:
-            batches.append((Checkpoint.of(record["checkpoint"]), []))
-        elif rest or "not_sealed" in record:
-            rest.append(line)
-        else:
-            body = line.replace(b"Hood", b"Mood") if changed in line else line
-            batches[-1][1].append(body)
-    made.append(json.dumps(head).encode())
-    for checkpoint, bodies in batches:
-        hashes = "".join(map(proof.entry_hash, bodies))
-        forged = proof.sign(
-            private,
-            checkpoint._replace(
-                previous_hash=previous, entry_hashes=hashes, key_id="sk_forged", signature=""
-            ),
-        )
-        previous = forged.hash
-        made += [json.dumps({"checkpoint": forged._asdict()}).encode(), *bodies]
-    return [*made, *rest], public
-
-
-def test_a_log_that_was_written_anew_with_another_key(client: Client, made: list[str]) -> None:
-    lines = exported(client)
-    (key,) = {
-        key["public_key"]
-        for key in json.loads(lines[0])["audit_log"]["keys"]
-        if key["id"] == checkpoints(client)[-1].key_id
-    }
-    forged, _ = _forged(lines, made[3].encode())
-    assert kinds(forged) == []  # it is right for itself
-    assert kinds(forged, pinned=[key]) == ["key_other"]
-    kept = read_kept(client.get(f"{PATH}/checkpoints").data)
-    assert set(kinds(forged, kept=kept)) == {"log_rewritten"}
-
-
-def test_a_log_whose_end_was_removed(client: Client, made: list[str]) -> None:
-    kept = read_kept(client.get(f"{PATH}/checkpoints").data)
-    sql(client, f"DELETE FROM audit_checkpoints {OWN} number = 4")
-    sql(client, f"DELETE FROM audit_entries {OWN} (number >= :n OR number IS NULL)",
-        n=first_of_second_batch(client) + 10)  # fmt: skip
-    lines = exported(client)
-    assert made
-    assert kinds(lines) == []  # nothing shows it
-    (found,) = findings(lines, kept=kept)
-    assert (found.kind, found.checkpoint) == ("log_truncated", 4)
 
 
 @pytest.mark.parametrize("form", ["API", "list", "lines", "export", "event"])
@@ -286,7 +188,7 @@ def test_nothing_of_a_file_gets_at_the_terminal(client: Client, made: list[str])
         for line in exported(client)
     ]
     (found,) = findings(lines)
-    assert (found.kind, found.entry_id) == ("entry_changed", "?")
+    assert found.kind == "entry_changed"
     assert str(found).isprintable()
 
 

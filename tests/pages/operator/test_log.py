@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.proof.checkpoint import FORMAT
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.policy.audit import INSTANCE
 from app.values.strict_json import loads

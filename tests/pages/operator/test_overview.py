@@ -9,8 +9,9 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.audit.entries import Target, record
+from app.audit.entries import record
 from app.audit.log.listing import LatestEntries
+from app.audit.targets import Target
 from app.db.extensions import db
 from app.doctor import doctor_runs, jobs
 from app.doctor.doctor_runs import Finding, read_progress, store_findings

@@ -1,4 +1,4 @@
-"""Entries of the audit log about features that are read in bulk."""
+"""Features that are read in bulk, which the audit log records."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Final
 
 from sqlalchemy import bindparam
 
-from app.audit.entries import Target, record_read
+from app.audit.entries import record_read
 from app.audit.origin import current_origin
+from app.audit.targets import Target
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
@@ -33,8 +34,8 @@ _LAST_HOUR: Final = CompiledQuery(
 
 
 def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> bool:
-    """Whether a page that is sent is to be recorded: each for which more features than LARGE_READ
-    are asked, and of those that go on after another page, one in an hour."""
+    """Return whether the page that is sent is recorded: each for which more than ``LARGE_READ``
+    features are asked, and one an hour of those that continue another page."""
     if (query.limit or LIMIT_DEFAULT) > LARGE_READ:
         return True
     return query.after is not None and not _is_known(principal, collection)
@@ -54,7 +55,7 @@ def _action(collection: Collection) -> str:
 
 
 def _is_known(principal: Principal, collection: Collection) -> bool:
-    """Whether the log says already that this reader has read the collection within the hour."""
+    """Return whether the log has an entry of the last hour about this reader and collection."""
     found = _LAST_HOUR.first(
         account_id=principal.account_id,
         actor_id=current_origin(principal).actor.id,
