@@ -1,61 +1,55 @@
-"""Who changed a project or an asset lately, in words."""
+"""Who changed a project, an asset or a member lately, in words, from the audit log."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from app.events.service import latest_events
+from app.audit.log.filters import EntryQuery
+from app.audit.log.listing import list_latest
+from app.pages.audit_log.sentences import without_target
+from app.pages.audit_log.values import field_name
 
-_CHANGES_SHOWN: Final = 10
-_ACTORS: Final = ("created_by", "updated_by", "archived_by", "restored_by", "invited_by")
-_DONE: Final[dict[str, str]] = {
-    "project.created": "created the project",
-    "project.archived": "archived the project",
-    "project.restored": "restored the project",
-    "asset.created": "created the asset",
-}
-_FIELDS: Final[dict[str, str]] = {"geometry": "boundary", "external_id": "external ID"}
-_TOLD_OTHERWISE: Final = {"project.updated": "area_hectares", "asset.updated": "status"}
+_SHOWN: Final = 10
+_OF_BOUNDARY: Final = ("geometry", "area_hectares")  # the sentence says it
+_KINDS: Final = {"api_key": "API key", "service_token": "Service token"}
+_WORDS: Final = ("status", "type")  # fields whose values are words
 
 
 def latest_changes(account_id: str, record_id: str) -> list[dict[str, Any]]:
-    """Who changed what lately, the newest first: ``who``, ``what`` and ``at``. Events are kept for
-    EVENT_DAYS."""
-    events = latest_events(account_id, record_id, _CHANGES_SHOWN)
-    return [
-        {"who": _actor(event), "what": what, "at": event["created_at"]}
-        for event in events
-        if (what := _what(event))
-    ]
+    """Return ``who``, ``what`` and ``at`` of the latest changes of a record, newest first."""
+    found = list_latest(account_id, EntryQuery(target_id=record_id, per_page=_SHOWN))
+    return [{**_who(entry), "what": _what(entry)} for entry in found.entries]
 
 
-def last_change(account_id: str, record_id: str) -> dict[str, Any] | None:
-    """Who has changed a record last, and when: ``who`` and ``at``; None if that is not known."""
-    for event in latest_events(account_id, record_id, 1):
-        return {"who": _actor(event), "at": event["created_at"]}
-    return None
+def last_change(
+    account_id: str, record_id: str, action: str | None = None
+) -> dict[str, Any] | None:
+    """Return who changed a record last, and when: ``who`` and ``at``; None if that is not known.
+
+    Args:
+        action: only changes of this kind.
+    """
+    found = list_latest(account_id, EntryQuery(target_id=record_id, action=action, per_page=1))
+    return _who(found.entries[0]) if found.entries else None
 
 
-def _actor(event: Mapping[str, Any]) -> str:
-    data = event["data"]
-    actor = next((data[name] for name in _ACTORS if data.get(name)), None) or {}
-    return str(actor.get("email") or "Somebody")
+def _who(entry: Mapping[str, Any]) -> dict[str, Any]:
+    actor = entry["actor"]
+    who = f"{_KINDS[actor['type']]} {actor['label']}" if actor["type"] in _KINDS else actor["label"]
+    return {"who": who, "at": entry["at"]}
 
 
-def _what(event: Mapping[str, Any]) -> str:
-    """What an event says was done; empty where another event says it."""
-    kind, data = str(event["type"]), event["data"]
-    if kind == "asset.status_changed":
-        before, after = (data[name].replace("_", " ") for name in ("previous_status", "status"))
-        return f"changed the status from {before} to {after}"
-    if kind not in _TOLD_OTHERWISE:
-        return _DONE.get(kind, kind)
-    names = [name for name in data["changes"] if name != _TOLD_OTHERWISE[kind]]
-    return f"changed {_listed([_FIELDS.get(name, name) for name in names])}" if names else ""
+def _what(entry: Mapping[str, Any]) -> str:
+    fields = ", ".join(_changed(entry)) if entry["action"].endswith(".updated") else ""
+    return f"{without_target(entry['action'])}{': ' if fields else ''}{fields}"
 
 
-def _listed(names: list[str]) -> str:
-    if len(names) < 2:
-        return "".join(names)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def _changed(entry: Mapping[str, Any]) -> Iterator[str]:
+    for name, change in (entry["changes"] or {}).items():
+        if name in _WORDS:
+            before, after = (str(change[side]).replace("_", " ") for side in ("from", "to"))
+            yield f"{name} from {before} to {after}"
+        elif name not in _OF_BOUNDARY:
+            words = field_name(name)
+            yield words if words[:2].isupper() else words[0].lower() + words[1:]

@@ -169,7 +169,7 @@ def test_the_status_is_changed_at_once(
     browser.get(path_of(asset))
     page = browser.submit(f"{path_of(asset)}/status", press="maintenance")
     assert "The status is maintenance now." in page.text
-    assert "changed the status from under repair to maintenance" in page.text
+    assert "changed the asset: status from under repair to maintenance" in page.text
     assert saved(client, asset)["status"] == "maintenance"
     browser.get(path_of(asset))
     assert browser.submit(f"{path_of(asset)}/status", status="Nothing").status == 400

@@ -69,9 +69,14 @@ def sentence(entry: Mapping[str, Any]) -> Sentence:
     if text is None:
         return Sentence(f"{entry['action']}: ", "", True)
     if _is_about_themselves(entry):
-        return Sentence(_without_target(_OWN.sub(r"their \1", text)), "", False)
+        return Sentence(_BEFORE_TARGET.sub("", _OWN.sub(r"their \1", text)), "", False)
     before, _, after = text.partition(_TARGET)
     return Sentence(before, after, True)
+
+
+def without_target(action: str) -> str:
+    """Return what was done, without naming what it was done to."""
+    return _BEFORE_TARGET.sub("", ACTIONS.get(action, action))
 
 
 def action_groups(names: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[Group]:
@@ -112,7 +117,3 @@ def _is_about_themselves(entry: Mapping[str, Any]) -> bool:
     actor, target = entry["actor"], entry["target"]
     is_person = actor["type"] == "person" and target["type"] in ("person", "member")
     return is_person and (actor["id"], actor["label"]) == (target["id"], target["label"])
-
-
-def _without_target(text: str) -> str:
-    return _BEFORE_TARGET.sub("", text)

@@ -168,7 +168,7 @@ def _rejected(principal: Principal, member_id: str, error: ApiError) -> Response
     if not isinstance(error, PreconditionFailed):
         return _member(principal, member_id, error.status, error.message)
     now = read_member(principal.account_id, member_id)
-    who = last_change(principal.account_id, member_id)
+    who = last_change(principal.account_id, member_id, "member.updated")
     problem = changed_words(now, who, bool(request.form.get("was_joined_at")))
     return _member(principal, member_id, error.status, problem)
 
