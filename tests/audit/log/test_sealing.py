@@ -148,8 +148,9 @@ def test_what_is_killed_in_between_leaves_nothing_half_done(
 
 
 @pytest.mark.slow
+@pytest.mark.both
 def test_two_sealers_and_writers_at_the_same_time(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(sealing, "SEALED_ENTRIES", 7)
     made = list[str]()
@@ -176,6 +177,7 @@ def test_two_sealers_and_writers_at_the_same_time(
     seal(client, monkeypatch)
     rows = checkpoints(client)
     assert sum(row.last - row.first + 1 for row in rows) >= len(made) == 120
+    assert "cannot be sealed" not in caplog.text
     assert kinds(exported(client)) == []
 
 
@@ -190,8 +192,9 @@ def test_a_key_that_this_instance_has_not_made_is_not_used(
         " WHERE id = (SELECT min(id) FROM signing_keys)",
     )
     try:
-        write(client)
+        made = write(client)
         seal(client, monkeypatch)
+        assert made not in waiting(client)
         assert checkpoints(client)[-1].key_id != "sk_zz"
         with client.app.app_context():
             assert "sk_zz" in [key["id"] for key in list_keys()]
