@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from marshmallow import fields
 
 from app.api.fields import Geometry, JsonObject, Keyword, Location
+from app.policy import kinds
 from app.policy.fields import Field
-from app.values.fields import Choice, FixedText, Text
+from app.policy.kinds import Kind
+from app.values.fields import (
+    Choice,
+    DateText,
+    FixedText,
+    QueryBoolean,
+    QueryInteger,
+    QueryNumber,
+    StrictBoolean,
+    StrictInteger,
+    StrictNumber,
+    Text,
+)
 
 _FIXED: Final = ("id", "slug")
 
 SchemaFields = dict[str, fields.Field[Any]]
+_Make = Callable[..., fields.Field[Any]]  # called with a Field and options
 
 
 def shown_fields(table: Sequence[Field]) -> SchemaFields:
-    """Of the schema of the resource: all its fields, as they are read."""
+    """Return the fields of the schema of a resource, as they are read."""
     return {field.name: _shown(field, required=True) for field in table}
 
 
 def create_fields(table: Sequence[Field]) -> SchemaFields:
-    """Of the body that creates a resource: the fields that can be set, and those that are passed
-    over, so that what was read can be sent back."""
+    """Return the fields of a body that creates a resource: those that can be set, and those that
+    are ignored, so that a client can send back what it read."""
     set_later = [field.name for field in table if field.writable == "on update"]
     made = {
         field.name: _shown(field, dump_only=True)
@@ -35,19 +49,19 @@ def create_fields(table: Sequence[Field]) -> SchemaFields:
 
 
 def update_fields(table: Sequence[Field]) -> SchemaFields:
-    """Likewise of the body that updates one."""
+    """Return the fields of a body that updates a resource, as for ``create_fields``."""
     return {field.name: _update_field(field) for field in table}
 
 
 def filter_fields(table: Sequence[Field]) -> SchemaFields:
-    """Of the query of a list: the fields that it can be filtered by."""
+    """Return the fields of the query of a list: those that it can be filtered by."""
     return {field.name: _filter(field) for field in table if field.filter}
 
 
 def input_field(
     field: Field, *, required: bool = False, nullable: bool | None = None
 ) -> fields.Field[Any]:
-    """What validates a value of the field.
+    """Return what validates a value of the field in a body.
 
     Raises:
         KeyError: clients do not write fields of this kind.
@@ -55,23 +69,15 @@ def input_field(
     options: dict[str, Any] = {"required": required} | _described(field)
     if field.nullable if nullable is None else nullable:
         options["allow_none"] = True
-    if field.kind == "text":
-        return Text(shortest=field.shortest, longest=field.longest, **options)
-    if field.kind == "choice":
-        return Choice(field.title, field.choices, **options)
-    if field.kind == "object":
-        return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
-    kinds: dict[str, type[fields.Field[Any]]] = {
-        "keyword": Keyword,
-        "boundary": Geometry,
-        "point": Location,
-    }
-    return kinds[field.kind](**options)
+    return _INPUT[field.kind](field, **options)
 
 
 def _filter(field: Field) -> fields.Field[Any]:
-    made = input_field(field, nullable=False)
+    """Return what validates a value of the field in a query string, or among the arguments of a
+    tool of the chat, which are JSON."""
     text = f"Only records with exactly this `{field.name}`."
+    make = _IN_QUERY.get(field.kind, _INPUT[field.kind])
+    made = make(field, **_described(field))
     made.metadata = {**made.metadata, "description": text}
     return made
 
@@ -83,20 +89,78 @@ def _update_field(field: Field) -> fields.Field[Any]:
 
 
 def _shown(field: Field, **options: bool) -> fields.Field[Any]:
-    """A field as it is shown, or passed over where it cannot be set."""
+    """Return a field as it is read, or as it is ignored in a body that cannot set it."""
     made: dict[str, Any] = options | ({"allow_none": True} if field.nullable else {})
     if options.get("required"):
         made |= _described(field)
-    if field.kind == "choice" and options.get("required"):
+    if field.kind is kinds.CHOICE and options.get("required"):
         return Choice(field.title, field.choices, **made)
-    kinds: dict[str, type[fields.Field[Any]]] = {
-        "hectares": fields.Float,
-        "time": fields.DateTime,
-        "boundary": Geometry,
-        "point": Location,
-        "object": fields.Dict,
-    }
-    return kinds.get(field.kind, fields.String)(**made)
+    return _SHOWN.get(field.kind, fields.String)(**made)
+
+
+def _text(field: Field, **options: Any) -> Text:
+    return Text(shortest=field.shortest, longest=field.longest, **options)
+
+
+def _choice(field: Field, **options: Any) -> Choice:
+    return Choice(field.title, field.choices, **options)
+
+
+def _json_object(field: Field, **options: Any) -> JsonObject:
+    return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
+
+
+def _integer(field: Field, **options: Any) -> StrictInteger:
+    return StrictInteger(low=int(field.lowest), high=int(field.highest), **options)
+
+
+def _query_integer(field: Field, **options: Any) -> QueryInteger:
+    return QueryInteger(low=int(field.lowest), high=int(field.highest), **options)
+
+
+def _number(field: Field, **options: Any) -> StrictNumber:
+    return StrictNumber(low=field.lowest, high=field.highest, **options)
+
+
+def _query_number(field: Field, **options: Any) -> QueryNumber:
+    return QueryNumber(low=field.lowest, high=field.highest, **options)
+
+
+def _plain(field_class: type[fields.Field[Any]]) -> _Make:
+    def make(_: Field, **options: Any) -> fields.Field[Any]:
+        return field_class(**options)
+
+    return make
+
+
+_INPUT: Final[dict[Kind, _Make]] = {
+    kinds.TEXT: _text,
+    kinds.CHOICE: _choice,
+    kinds.KEYWORD: _plain(Keyword),
+    kinds.INTEGER: _integer,
+    kinds.NUMBER: _number,
+    kinds.BOOLEAN: _plain(StrictBoolean),
+    kinds.DATE: _plain(DateText),
+    kinds.BOUNDARY: _plain(Geometry),
+    kinds.POINT: _plain(Location),
+    kinds.OBJECT: _json_object,
+}
+_IN_QUERY: Final[dict[Kind, _Make]] = {
+    kinds.INTEGER: _query_integer,
+    kinds.NUMBER: _query_number,
+    kinds.BOOLEAN: _plain(QueryBoolean),
+}
+_SHOWN: Final[dict[Kind, type[fields.Field[Any]]]] = {
+    kinds.INTEGER: fields.Integer,
+    kinds.NUMBER: fields.Float,
+    kinds.BOOLEAN: fields.Boolean,
+    kinds.DATE: fields.Date,
+    kinds.HECTARES: fields.Float,
+    kinds.TIME: fields.DateTime,
+    kinds.BOUNDARY: Geometry,
+    kinds.POINT: Location,
+    kinds.OBJECT: fields.Dict,
+}
 
 
 def _described(field: Field) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from app.api.resource_fields import input_field
 from app.database_webhook.change import Columns, texts, times
 from app.database_webhook.row_validator import RowValidator
 from app.geometry import read_point
+from app.policy import kinds
 from app.policy.fields import Field
 from app.values.strict_json import loads
 
@@ -27,9 +28,9 @@ def reported_fields(fields: Sequence[Field], columns: Columns) -> dict[str, Any]
 
 def _reported(field: Field, columns: Columns) -> dict[str, Any]:
     name = field.name
-    if field.kind == "time":
+    if field.kind is kinds.TIME:
         return times(columns, name)
-    if field.kind == "hectares":
+    if field.kind is kinds.HECTARES:
         area = columns.get(field.stored_as, ...)
         is_area = area is None or (type(area) is int and area >= 0)
         return {name: None if area is None else area / 10_000} if is_area else _NOTHING
@@ -37,13 +38,13 @@ def _reported(field: Field, columns: Columns) -> dict[str, Any]:
     if not found:
         return _NOTHING
     text = found[_column(field)]
-    if field.kind == "choice" and text is not None and text not in field.choices:
+    if field.kind is kinds.CHOICE and text is not None and text not in field.choices:
         return _NOTHING
-    return _document(field, text) if field.kind in ("point", "object") else {name: text}
+    return _document(field, text) if field.kind in (kinds.POINT, kinds.OBJECT) else {name: text}
 
 
 def _document(field: Field, text: str | None) -> dict[str, Any]:
-    is_point = field.kind == "point"
+    is_point = field.kind is kinds.POINT
     read = _point_text if is_point else input_field(field, nullable=False).deserialize
     value = RowValidator().document(field.name, text, read)
     if text is not None and value is None:
@@ -54,7 +55,7 @@ def _document(field: Field, text: str | None) -> dict[str, Any]:
 def _column(field: Field) -> str:
     """The name of a column in the database, which is that of the field where the model's attribute
     cannot be."""
-    return field.name if field.kind == "object" else field.stored_as
+    return field.name if field.kind is kinds.OBJECT else field.stored_as
 
 
 def _point_text(value: Any) -> str:

@@ -10,12 +10,13 @@ import marshmallow as ma
 from app.api.resource_fields import input_field
 from app.geometry import GeometryInvalid
 from app.http.errors import Detail, ValidationFailed
+from app.policy import kinds
 from app.policy.fields import Field
 from app.values.strict_json import JsonInvalid, loads
 
 T = TypeVar("T")
 _MOST_DETAILS: Final = 100
-_TEXTS: Final = ("text", "choice", "keyword")
+_TEXTS: Final = (kinds.TEXT, kinds.CHOICE, kinds.KEYWORD)
 
 
 class RowValidator:
@@ -30,7 +31,7 @@ class RowValidator:
             value = getattr(row, field.stored_as)
             if field.kind in _TEXTS:
                 self._check_text(field, value)
-            elif field.kind == "object":
+            elif field.kind is kinds.OBJECT:
                 self.document(field.name, value, input_field(field, nullable=False).deserialize)
 
     def _check_text(self, field: Field, value: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from app.policy import kinds
 from app.policy.audit import ACTORS
 from app.policy.events import (
     ASSET_FIELDS,
@@ -103,18 +104,14 @@ def _resource_fields(table: Sequence[ResourceField]) -> dict[str, Field]:
 
 
 def _resource_schema(field: ResourceField) -> Schema:
-    """Raises KeyError: events do not show fields of this kind."""
-    schemas = {
-        "id": id_of(str(field.example).partition("_")[0]),
-        "text": TEXT,
-        "choice": _one_of(*field.choices),
-        "keyword": TEXT,
-        "hectares": _NUMBER,
-        "time": TIMESTAMP,
-        "point": _POINT,
-        "object": {"type": "object"},
+    more_exact = {
+        kinds.ID: id_of(str(field.example).partition("_")[0]),
+        kinds.CHOICE: _one_of(*field.choices),
+        kinds.TIME: TIMESTAMP,
+        kinds.POINT: _POINT,
     }
-    return _or_null(schemas[field.kind]) if field.nullable else schemas[field.kind]
+    schema = more_exact.get(field.kind, dict(field.kind.schema))
+    return _or_null(schema) if field.nullable else schema
 
 
 _PROJECT: Final = Record(

@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Double, String, and_, bindparam, false, not_, or_, true
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Double,
+    String,
+    and_,
+    bindparam,
+    false,
+    not_,
+    or_,
+    true,
+)
+from sqlalchemy.types import TypeEngine
 
 from app.db.column_types import Timestamp
 from app.db.search_index import id_values, is_among_ids
@@ -35,16 +47,15 @@ from app.lists.cql.nodes import (
 )
 from app.lists.query import SearchedTable
 from app.policy.fields import Field
+from app.policy.kinds import ID
 
 GEOMETRY: Final = (
     "geometry"  # what the boundary of a project and the location of an asset is called
 )
 
-_SQUARE_METERS: Final = 10_000
 _TURNS: Final = (-360.0, 0.0, 360.0)
-_KINDS: Final[dict[str, Kind]] = {
-    "id": "text", "text": "text", "choice": "text", "keyword": "text", "hectares": "number",
-    "time": "time",
+_TYPES: Final[dict[Kind, type[TypeEngine[Any]]]] = {
+    "text": String, "number": Double, "boolean": Boolean, "time": Timestamp,
 }  # fmt: skip
 _OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le,
@@ -73,8 +84,10 @@ class Parameters:
 
 def filterable(fields: Sequence[Field]) -> dict[str, Kind]:
     """The properties that records can be filtered by, and of which kind they are."""
-    kinds = {field.name: _KINDS[field.kind] for field in fields if field.kind in _KINDS}
-    return kinds | {GEOMETRY: "geometry"}
+    compared: dict[str, Kind] = {
+        field.name: field.kind.compared_as for field in fields if field.kind.compared_as
+    }
+    return compared | {GEOMETRY: "geometry"}
 
 
 @dataclass(frozen=True)
@@ -137,13 +150,14 @@ class Conditions:
         """Whether PostgreSQL would sort a text by the database's collation. SQLite sorts by code
         point."""
         kind = self._field(name).kind
-        return self.dialect == "postgresql" and kind != "id" and _KINDS[kind] == "text"
+        return self.dialect == "postgresql" and kind is not ID and kind.compared_as == "text"
 
     def _literal(self, name: str, value: Value) -> ColumnElement[Any]:
         kind = self._field(name).kind
-        if kind == "hectares" and isinstance(value, float):
-            return self.parameters.add(float(Decimal(repr(value)) * _SQUARE_METERS), Double())
-        return self.parameters.add(value, Timestamp() if kind == "time" else String())
+        assert kind.compared_as is not None, name
+        if kind.factor != 1 and isinstance(value, float):
+            value = float(Decimal(repr(value)) * kind.factor)
+        return self.parameters.add(value, _TYPES[kind.compared_as]())
 
     def _field(self, name: str) -> Field:
         return next(field for field in self.table.fields if field.name == name)

@@ -96,7 +96,11 @@ def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
         values: of the filters in ``fields`` and of the attributes of ListQuery; None: not filtered.
     """
     filters = {field.name: field.stored_as for field in fields if field.filter}
-    equal = {filters[name]: value for name, value in values.items() if name in filters and value}
+    equal = {
+        filters[name]: value
+        for name, value in values.items()
+        if name in filters and value is not None
+    }
     others = {name: value for name, value in values.items() if name not in filters}
     return ListQuery(**others, equal=equal)
 

@@ -131,7 +131,7 @@ def _outlines(
 
 def _kinds(collection: Collection) -> dict[str, str]:
     """The kinds of the properties that are fields."""
-    return {field.name: field.kind for field in collection.type.property_fields}
+    return {field.name: field.kind.name for field in collection.type.property_fields}
 
 
 def _type(described: Mapping[str, Any]) -> str:

@@ -190,6 +190,10 @@ def _equal(name: str, kind: Kind, text: str) -> Node:
     with _naming(name):
         if kind == "time":
             return Comparison(name, "=", read_timestamp(text))
+        if kind == "boolean":
+            if text not in ("true", "false"):
+                raise FilterInvalid("Must be true or false.")
+            return Comparison(name, "=", text == "true")
         if not _NUMBER.fullmatch(text):
             raise FilterInvalid("Must be a number.")
     return Comparison(name, "=", float(text))

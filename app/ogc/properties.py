@@ -15,16 +15,11 @@ from app.http.urls import absolute_url
 from app.lists.statements import limited_to_projects, project_limit
 from app.ogc.collections import Collection
 from app.policy.fields import Field
+from app.policy.kinds import CHOICE, TEXT
 from app.policy.ogc import SCHEMA_KEYS, SCHEMA_RECORDS
 
 SCHEMA: Final = "application/schema+json"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-# QGIS and GDAL know a type only where it is one word; that null is possible stands nowhere then.
-_TYPES: Final[dict[str, dict[str, Any]]] = {
-    "time": {"type": "string", "format": "date-time"},
-    "hectares": {"type": "number"},
-}
-_TEXT: Final[dict[str, Any]] = {"type": "string"}
 _JSON_TYPES: Final[dict[type, str]] = {
     str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
 }  # fmt: skip
@@ -56,8 +51,9 @@ def queryables(collection: Collection) -> dict[str, Any]:
 
 def parameter_schema(field: Field) -> dict[str, Any]:
     """The type of a field."""
-    made = dict(_TYPES.get(field.kind, _TEXT))
-    if field.kind == "choice":
+    # Without null, as QGIS and GDAL know a type only if it is one word.
+    made = dict(field.kind.schema)
+    if field.kind is CHOICE:
         made["enum"] = list(field.choices)
     return made | ({"description": field.description} if field.description else {})
 
@@ -78,7 +74,7 @@ def _described(field: Field, number: int) -> dict[str, Any]:
         made["readOnly"] = True
     if field.name == "id":
         made["x-ogc-role"] = "id"
-    if field.kind == "text" and field.longest and field.writable != "never":
+    if field.kind is TEXT and field.longest and field.writable != "never":
         made["maxLength"] = field.longest
     return made
 

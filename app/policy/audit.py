@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
+from app.policy.fields import ASSET, PROJECT, Field
+
 # Each action, and what a page says after the name of whoever did it; {} is the target.
 ACTIONS: Final[dict[str, str]] = {
     "account.created": "created the account {}",
@@ -105,6 +107,13 @@ INSTANCE: Final = "instance"
 # inserted or deleted, or one of these columns changed.
 INSERT: Final = "INSERT"
 DELETE: Final = "DELETE"
+
+
+def _writable(fields: tuple[Field, ...]) -> set[str]:
+    """The columns of the fields that clients set."""
+    return {field.stored_as for field in fields if field.writable != "never"}
+
+
 AUDITED: Final[dict[str, frozenset[str]]] = {
     "accounts": frozenset(
         {INSERT, DELETE, "name", "type", "plan", "deletes_at"}
@@ -134,11 +143,8 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
     ),
     "replays": frozenset({INSERT}),
     "imports": frozenset({INSERT}),
-    "projects": frozenset(
-        {INSERT, DELETE, "name", "external_id", "description", "status", "geometry"}
-        | {"metadata_json"}
-    ),
-    "assets": frozenset({INSERT, DELETE, "name", "type", "status", "location", "metadata_json"}),
+    "projects": frozenset({INSERT, DELETE, *_writable(PROJECT)}),
+    "assets": frozenset({INSERT, DELETE, *_writable(ASSET)}),
 }
 
 SEALED_ENTRIES: Final = 500  # in one checkpoint, at most

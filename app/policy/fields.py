@@ -8,6 +8,8 @@ Everything else that the service knows of a field follows from its entry:
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
 - what an import reads from the properties of a feature: ``app.imports.features.mapping``
 - which rows written with SQL are valid: ``app.database_webhook``
+- the forms and the pages, and what they show of a conflict: ``app.pages.record_fields``
+- the changes that need an entry of the audit log: ``app.policy.audit``
 - the rows that the benchmarks write: ``bench.filling``
 
 A new field is an entry here, a column in ``app.models`` and a migration.
@@ -18,93 +20,106 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from app.policy import bounds
-
-Kind = Literal[
-    "id",  # of this or of another resource
-    "text",
-    "choice",  # one of a few words
-    "keyword",  # one word of an open vocabulary
-    "hectares",  # stored as whole square meters
-    "time",
-    "boundary",  # a GeoJSON Polygon or MultiPolygon
-    "point",  # a GeoJSON Point
-    "object",  # JSON of the client's own
-]
+from app.policy import bounds, kinds
+from app.policy.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of a resource.
 
-    ``writable`` says when a client can set it, and ``required`` that a new resource must have it.
-    ``properties`` are names of GeoJSON properties, in lower case, that an import reads it from.
+    Attributes:
+        column: the attribute of the model; empty: the name of the field.
+        label: on pages; empty: made from the name.
+        writable: when a client can set it.
+        required: whether a new resource must have it.
+        shortest, longest: characters of a text.
+        lowest, highest: of a number.
+        choices: the words of a choice, or examples of a keyword.
+        title: of a choice: how the description of the API calls its words.
+        filter: whether a list can be filtered by one value of it.
+        unique: whether no two resources of an account have the same value.
+        properties: names of GeoJSON properties, in lower case, that an import reads it from.
     """
 
     name: str
     kind: Kind
     example: Any = None
-    column: str = ""  # the attribute of the model; empty: named like the field
+    column: str = ""
+    label: str = ""
     description: str = ""
     nullable: bool = False
     writable: Literal["never", "on update", "always"] = "never"
     required: bool = False
-    shortest: int = 0  # characters of a text
+    shortest: int = 0
     longest: int = 0
+    lowest: float = -(2**53)
+    highest: float = 2**53
     choices: tuple[str, ...] = ()
-    title: str = ""  # of a choice: what the description of the API calls its words
-    filter: bool = False  # whether a list can be filtered by one value of it
-    unique: bool = False  # within the account
+    title: str = ""
+    filter: bool = False
+    unique: bool = False
     in_events: bool = True
     properties: tuple[str, ...] = ()
 
     @property
     def stored_as(self) -> str:
+        """The attribute of the model."""
         return self.column or self.name
+
+    @property
+    def is_long(self) -> bool:
+        """Whether pages show it as a text of several lines."""
+        return self.longest > bounds.EXTERNAL_ID_LENGTH
+
+    @property
+    def words(self) -> str:
+        """What pages call the field."""
+        return self.label or self.name.replace("_", " ").capitalize()
 
 
 def _any_of(words: tuple[str, ...]) -> str:
     return f"Any word of lower-case letters, digits, `_` and `-`, such as {', '.join(words)}."
 
 
-_CREATED_AT: Final = Field("created_at", "time", "2026-01-02T03:04:05.678Z")
-_UPDATED_AT: Final = Field("updated_at", "time", "2026-01-03T10:20:30.456Z")
+_CREATED_AT: Final = Field("created_at", kinds.TIME, "2026-01-02T03:04:05.678Z")
+_UPDATED_AT: Final = Field("updated_at", kinds.TIME, "2026-01-03T10:20:30.456Z")
 _NAME_BOUNDS: Final[dict[str, Any]] = {"shortest": 1, "longest": bounds.NAME_LENGTH}
 _PROJECT_ID: Final = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
 
 PROJECT: Final = (
-    Field("id", "id", _PROJECT_ID),
+    Field("id", kinds.ID, _PROJECT_ID),
     Field(
-        "name", "text", "Cottage Grove District",
+        "name", kinds.TEXT, "Cottage Grove District",
         writable="always", required=True, **_NAME_BOUNDS,
     ),
     Field(
-        "slug", "text", "cottage-grove-district",
+        "slug", kinds.TEXT, "cottage-grove-district",
         description="Derived from the project's original name; never changes.",
         shortest=1, longest=bounds.SLUG_LENGTH, filter=True, unique=True,
     ),
     Field(
-        "external_id", "text", "USFS-061501",
+        "external_id", kinds.TEXT, "USFS-061501", label="External ID",
         description="Your own id for the project, unique within the account.",
         nullable=True, writable="always", shortest=1, longest=bounds.EXTERNAL_ID_LENGTH,
         filter=True, unique=True, properties=("external_id", "externalid"),
     ),
     Field(
-        "description", "text", "Umpqua National Forest",
+        "description", kinds.TEXT, "Umpqua National Forest",
         nullable=True, writable="always", longest=bounds.DESCRIPTION_LENGTH,
         properties=("description",),
     ),
-    Field("geometry", "boundary", nullable=True, writable="always", in_events=False),
+    Field("geometry", kinds.BOUNDARY, nullable=True, writable="always", in_events=False),
     Field(
-        "area_hectares", "hectares", 35692.7657,
+        "area_hectares", kinds.HECTARES, 35692.7657,
         column="area_m2", description="Geodesic area on the WGS84 ellipsoid.", nullable=True,
     ),
     Field(
-        "status", "choice", "active",
+        "status", kinds.CHOICE, "active",
         writable="on update", choices=bounds.PROJECT_STATUSES, title="ProjectStatus", filter=True,
     ),
     Field(
-        "metadata", "object", {"forest": "Umpqua National Forest", "region": 6},
+        "metadata", kinds.OBJECT, {"forest": "Umpqua National Forest", "region": 6},
         column="metadata_json", description="A JSON object of your own.",
         nullable=True, writable="always",
     ),
@@ -113,25 +128,28 @@ PROJECT: Final = (
 )  # fmt: skip
 
 ASSET: Final = (
-    Field("id", "id", "asset_01k9zq7c4d8r0v3nwk5t2m6xbe"),
-    Field("project_id", "id", _PROJECT_ID),
-    Field("name", "text", "Weather station 4", writable="always", required=True, **_NAME_BOUNDS),
+    Field("id", kinds.ID, "asset_01k9zq7c4d8r0v3nwk5t2m6xbe"),
+    Field("project_id", kinds.ID, _PROJECT_ID),
     Field(
-        "type", "keyword", "monitoring_station",
+        "name", kinds.TEXT, "Weather station 4",
+        writable="always", required=True, **_NAME_BOUNDS,
+    ),
+    Field(
+        "type", kinds.KEYWORD, "monitoring_station",
         description=_any_of(bounds.ASSET_TYPES),
         writable="always", required=True, choices=bounds.ASSET_TYPES, filter=True,
     ),
     Field(
-        "location", "point", {"type": "Point", "coordinates": [-122.6512, 43.6638]},
+        "location", kinds.POINT, {"type": "Point", "coordinates": [-122.6512, 43.6638]},
         nullable=True, writable="always",
     ),
     Field(
-        "status", "keyword", "active",
+        "status", kinds.KEYWORD, "active",
         description=_any_of(bounds.ASSET_STATUSES),
         writable="always", choices=bounds.ASSET_STATUSES, filter=True,
     ),
     Field(
-        "metadata", "object", {"serial": "WX-2041", "sensors": ["wind", "humidity"]},
+        "metadata", kinds.OBJECT, {"serial": "WX-2041", "sensors": ["wind", "humidity"]},
         column="metadata_json", nullable=True, writable="always",
     ),
     _CREATED_AT,

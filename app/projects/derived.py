@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.geometry import Boundary
+from app.policy import kinds
 from app.policy.fields import PROJECT
 from app.projects.record import SIDES
 from app.values.records import changed_fields
@@ -55,7 +56,8 @@ def first_values(record: Mapping[str, Any], boundary: Mapping[str, Any] | None) 
     Args:
         boundary: how that describes its boundary, if it has one.
     """
-    names = [field.name for field in PROJECT if field.kind not in ("id", "time", "boundary")]
+    left_out = (kinds.ID, kinds.TIME, kinds.BOUNDARY)
+    names = [field.name for field in PROJECT if field.kind not in left_out]
     values: dict[str, Any] = {
         name: {"from": None, "to": record[name]} for name in names if record[name] is not None
     }

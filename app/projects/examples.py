@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.policy import fields
+from app.policy import fields, kinds
 
 # Cottage Grove Ranger District of the Umpqua National Forest, from the Forest Service's map.
 BOUNDARY: Final[dict[str, Any]] = {
@@ -31,7 +31,8 @@ BOUNDARY: Final[dict[str, Any]] = {
     ],
 }
 PROJECT: Final[dict[str, Any]] = {
-    field.name: BOUNDARY if field.kind == "boundary" else field.example for field in fields.PROJECT
+    field.name: BOUNDARY if field.kind is kinds.BOUNDARY else field.example
+    for field in fields.PROJECT
 }
 PROJECT_BODY: Final[dict[str, Any]] = {
     field.name: PROJECT[field.name] for field in fields.PROJECT if field.writable == "always"

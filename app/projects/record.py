@@ -10,11 +10,12 @@ from typing import Any, Final
 from app.http.errors import NotFound
 from app.models import Project
 from app.policy.fields import PROJECT
+from app.policy.kinds import BOUNDARY
 from app.values.records import columns, object_row, row_reader
 from app.values.strict_json import dumps
 
 SIDES: Final = ("west", "south", "east", "north")
-_IN_SUMMARY: Final = tuple(field for field in PROJECT if field.kind != "boundary")
+_IN_SUMMARY: Final = tuple(field for field in PROJECT if field.kind is not BOUNDARY)
 
 COLUMNS: Final = columns(Project, PROJECT)
 SUMMARY_COLUMNS: Final = (

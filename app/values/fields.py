@@ -89,6 +89,33 @@ class StrictInteger(fields.Integer):
         return value
 
 
+class StrictNumber(fields.Float):
+    """A number in a body, written without quotes."""
+
+    def __init__(self, *, low: float, high: float, **options: Any) -> None:
+        super().__init__(validate=validate.Range(min=low, max=high), allow_nan=False, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> float:
+        if type(value) not in (int, float):
+            raise self.make_error("invalid", input=value)
+        return float(value)
+
+
+class DateText(fields.String):
+    """A date such as ``2026-01-31``, as its text."""
+
+    def __init__(self, **options: Any) -> None:
+        metadata = {"format": "date"} | options.pop("metadata", {})
+        super().__init__(metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **options)
+        try:
+            return date.fromisoformat(text if len(text) == 10 else "").isoformat()
+        except ValueError:
+            raise ma.ValidationError("Must be a date, such as 2026-01-31.") from None
+
+
 class Timestamp(fields.Field[datetime]):
     """An RFC 3339 timestamp with a zone, as a time in UTC."""
 
@@ -114,15 +141,33 @@ class Day(fields.Date):
 
 
 class QueryInteger(fields.Integer):
-    """An integer in a query string, in decimal digits; negative ones are told the range."""
+    """An integer in a query string, in decimal digits, or in JSON."""
 
     def __init__(self, *, low: int, high: int, **options: Any) -> None:
         super().__init__(validate=validate.Range(min=low, max=high), **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
-        if not re.fullmatch(r"-?[0-9]{1,18}", value):
+        if type(value) is not int and not re.fullmatch(r"-?[0-9]{1,18}", str(value)):
             raise self.make_error("invalid", input=value)
         return int(value)
+
+
+class QueryNumber(StrictNumber):
+    """A number in a query string, or in JSON."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> float:
+        if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value):
+            value = float(value)
+        return super()._deserialize(value, attr, data, **options)
+
+
+class QueryBoolean(StrictBoolean):
+    """``true`` or ``false`` in a query string, or in JSON."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
+        if isinstance(value, str):
+            value = {"true": True, "false": False}.get(value, value)
+        return super()._deserialize(value, attr, data, **options)
 
 
 class ReadOnlyHere(fields.Field[Any]):

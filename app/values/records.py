@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from app.policy.fields import Field
+from app.policy.kinds import Kind
 from app.values.clock import format_value
 from app.values.strict_json import Fragment, dumps
 
 Record = dict[str, Any]
 RowReader = Callable[..., Record]  # called as ``read(*row)``
-
-# How a stored value is shown, by kind of field; all other kinds are shown as they are read.
-# Boundaries, points and objects are stored as JSON, and go out unparsed.
-_SHOWN: Final[dict[str, str]] = {
-    "hectares": "None if {0} is None else {0} / 10_000",
-    "boundary": "None if {0} is None else Fragment({0})",
-    "point": "None if {0} is None else Fragment({0})",
-    "object": "None if {0} is None else Fragment({0})",
-}
 
 
 def columns(model: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
@@ -43,14 +35,18 @@ def row_reader(fields: Sequence[Field], *others: str) -> RowReader:
         others: further columns at the end of a row, which are shown as they are.
     """
     parameters = [*(field.stored_as for field in fields), *others]
-    members = [
-        f"{field.name!r}: {_SHOWN.get(field.kind, '{0}').format(field.stored_as)}"
-        for field in fields
-    ]
+    members = [f"{field.name!r}: {_shown(field.kind).format(field.stored_as)}" for field in fields]
     members += [f"{name!r}: {name}" for name in others]
     text = f"lambda {', '.join(parameters)}: {{{', '.join(members)}}}"
     read: RowReader = eval(text, {"Fragment": Fragment})  # noqa: S307 - names of the policy's table
     return read
+
+
+def _shown(kind: Kind) -> str:
+    """Return how a stored value ``{0}`` is shown. JSON goes out unparsed."""
+    if kind.is_json:
+        return "None if {0} is None else Fragment({0})"
+    return f"None if {{0}} is None else {{0}} / {kind.factor}" if kind.factor != 1 else "{0}"
 
 
 def object_row(instance: Any, fields: Sequence[Field]) -> tuple[Any, ...]:

@@ -6,15 +6,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from app.policy import kinds
 from app.policy.fields import ASSET, PROJECT, Field
 from app.values.records import changed_fields, columns, object_row, row_reader
 from app.values.strict_json import Fragment, dumps
 
 FIELDS = (
-    Field("name", "text", writable="always"),
-    Field("area_hectares", "hectares", column="area_m2", nullable=True),
-    Field("location", "point", nullable=True, writable="always"),
-    Field("geometry", "boundary", nullable=True, writable="always", in_events=False),
+    Field("name", kinds.TEXT, writable="always"),
+    Field("area_hectares", kinds.HECTARES, column="area_m2", nullable=True),
+    Field("location", kinds.POINT, nullable=True, writable="always"),
+    Field("geometry", kinds.BOUNDARY, nullable=True, writable="always", in_events=False),
 )
 MODEL = SimpleNamespace(name="N", area_m2="A", location="L", geometry="G")
 

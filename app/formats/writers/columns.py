@@ -9,21 +9,18 @@ of their column: somebody changed a record after its metadata was read.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from app.formats.writers.features import METADATA, Feature
 from app.formats.writers.source import Source
 from app.policy.fields import Field
 from app.policy.files import COLUMN_KEY_LENGTH, COLUMNS_OUT
+from app.policy.kinds import ColumnType
 from app.values.strict_json import dumps
 
-Type = Literal["text", "integer", "number", "boolean", "time", "json"]
-
 _EXACT: Final = 2**53  # up to which every integer is a float
-_TIME_BYTES: Final = 24
-_WORD_BYTES: Final = 50  # of an id, or of a word of a vocabulary
 _CHARACTER_BYTES: Final = 4  # at most, in UTF-8
-_TYPES: Final[dict[type, Type]] = {
+_TYPES: Final[dict[type, ColumnType]] = {
     str: "text",
     bool: "boolean",
     int: "integer",
@@ -37,7 +34,7 @@ class Column(NamedTuple):
     """A column. ``longest`` is the number of bytes of its longest text, where that is known."""
 
     name: str
-    type: Type
+    type: ColumnType
     longest: int = 0
 
 
@@ -45,7 +42,7 @@ class _Seen:
     """What the values of a key of the metadata have been so far."""
 
     def __init__(self) -> None:
-        self.types: set[Type] = set()
+        self.types: set[ColumnType] = set()
         self.longest = 0
 
     def add(self, value: Any) -> None:
@@ -55,7 +52,7 @@ class _Seen:
         self.longest = max(self.longest, len(as_text(value).encode()))
 
     @property
-    def type(self) -> Type:
+    def type(self) -> ColumnType:
         if len(self.types) == 1:
             return next(iter(self.types))
         return "number" if self.types == {"integer", "number"} else "text"
@@ -133,15 +130,12 @@ def _is_plain(name: str) -> bool:
 
 
 def _column(field: Field) -> Column:
-    """The column of a field. A text that has no bound of its own is the word of a vocabulary."""
-    if field.kind == "hectares":
-        return Column(field.name, "number")
-    if field.kind == "time":
-        return Column(field.name, "time", _TIME_BYTES)
-    return Column(field.name, "text", _CHARACTER_BYTES * field.longest or _WORD_BYTES)
+    """Return the column of a field."""
+    longest = _CHARACTER_BYTES * field.longest or field.kind.column_bytes
+    return Column(field.name, field.kind.column, longest)
 
 
-def _fitted(value: Any, kind: Type) -> Any:
+def _fitted(value: Any, kind: ColumnType) -> Any:
     """A value as one of the type; None when it is of another."""
     if kind == "text":
         return as_text(value)

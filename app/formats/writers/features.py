@@ -13,10 +13,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from app.policy import kinds
 from app.policy.fields import ASSET, PROJECT, Field
 from app.values.strict_json import Fragment, dumps
 
 METADATA: Final = "metadata"
+_GEOMETRIES: Final = (kinds.BOUNDARY, kinds.POINT)
 PREFIX: Final = "metadata_"
 _PREFIXES: Final = re.compile(rf"^(?:{PREFIX})+")
 _NOT_KEYS: Final = ("", "geometry")  # what files call none of their columns, and what they do
@@ -53,7 +55,7 @@ class FeatureType:
     def __init__(self, name: str, fields: tuple[Field, ...]) -> None:
         self.name = name
         self.fields = fields
-        self.geometry = next(field for field in fields if field.kind in ("boundary", "point"))
+        self.geometry = next(field for field in fields if field.kind in _GEOMETRIES)
 
     @cached_property
     def property_fields(self) -> tuple[Field, ...]:

@@ -16,6 +16,7 @@ from app.formats.writers.features import Feature, FeatureType
 from app.formats.writers.shapes import Ring, Shape, read_shape
 from app.formats.writers.source import Source
 from app.formats.writers.temporary import new_database
+from app.policy import kinds
 
 _TYPES: Final = {
     "integer": "INTEGER",
@@ -69,7 +70,7 @@ def write_gpkg(source: Source, folder: Path) -> IO[bytes]:
 
 
 def _kind(layer: FeatureType) -> str:
-    return "POINT" if layer.geometry.kind == "point" else "MULTIPOLYGON"
+    return "POINT" if layer.geometry.kind is kinds.POINT else "MULTIPOLYGON"
 
 
 def _definitions(columns: Sequence[Column]) -> list[tuple[str, str]]:

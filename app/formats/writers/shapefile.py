@@ -20,6 +20,7 @@ from app.formats.writers.shapes import read_shape
 from app.formats.writers.shp import POINT, POLYGON, ShpWriter
 from app.formats.writers.source import CannotWrite, Source
 from app.formats.writers.temporary import new_file
+from app.policy import kinds
 from app.policy.files import SHAPEFILE_BYTES, SHAPEFILE_TEXT_BYTES
 
 # As ESRI's programs write it; they know no other form.
@@ -81,7 +82,7 @@ def _write(
     shx: IO[bytes],
     dbf: IO[bytes],
 ) -> _Loss:
-    kind = POINT if source.type.geometry.kind == "point" else POLYGON
+    kind = POINT if source.type.geometry.kind is kinds.POINT else POLYGON
     shapes, rows = ShpWriter(shp, shx, kind), DbfWriter(dbf, columns)
     late, heights = 0, False
     for feature in source.features():

@@ -25,6 +25,7 @@ from app.imports.features.mapping import ColumnMapping
 from app.imports.features.outlines import outline
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
 from app.policy.fields import ASSET, PROJECT, Field
+from app.policy.kinds import KEYWORD
 from app.values.ids import is_id
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
@@ -201,7 +202,7 @@ def _values(
         found = properties.get(column)
         if name != "name" and found not in (None, ""):
             field = fields[name]
-            found = _keyword(found) if field.kind == "keyword" else found
+            found = _keyword(found) if field.kind is KEYWORD else found
             values[field.stored_as] = _value(field, column, found, problems)
     if metadata := _metadata(properties, choices):
         values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
@@ -237,14 +238,16 @@ def _before_export(found: dict[str, Any], type_: FeatureType) -> dict[str, Any]:
 
 
 def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:
-    """The value of a field from a column. Numbers are spelled out."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    """Return the value of a field from a cell; None if it is not valid, which ``problems`` says."""
+    assert field.kind.read is not None
     try:
-        return input_field(field).deserialize(str(value) if is_number else value)
+        return input_field(field).deserialize(field.kind.read(value))
     except ValidationError as error:
-        where = f"properties.{column}"
-        problems += [problem_of("not_valid", str(message), where) for message in error.messages]
-        return None
+        messages = list(map(str, error.messages))
+    except ValueError as error:
+        messages = [str(error)]
+    problems += [problem_of("not_valid", each, f"properties.{column}") for each in messages]
+    return None
 
 
 def _keyword(value: object) -> object:

@@ -98,7 +98,7 @@ def mapped_fields(kind: str) -> tuple[str, ...]:
     return tuple(
         field.name
         for field in _FIELDS[kind]
-        if field.kind in ("text", "keyword") and field.writable == "always"
+        if field.kind.read is not None and field.writable == "always"
     )
 
 

@@ -42,6 +42,7 @@ _OPERATORS: Final[dict[str, tuple[Operator, Operator]]] = {
 _WRITTEN: Final[dict[str, str]] = {
     "text": "a text in single quotes",
     "number": "a number",
+    "boolean": "true or false",
     "time": "a time such as TIMESTAMP('2026-01-02T03:04:05Z')",
     "geometry": "a geometry, in S_INTERSECTS",
 }

@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 from app.geometry.shapes import QueryShape
 
-Kind = Literal["text", "number", "time", "geometry"]  # of a property
+Kind = Literal["text", "number", "boolean", "time", "geometry"]  # of a property
 Operator = Literal["=", "<>", "<", ">", "<=", ">="]
-Value: TypeAlias = str | float | datetime
+Value: TypeAlias = str | float | bool | datetime
 
 
 class FilterInvalid(ValueError):

@@ -17,6 +17,7 @@ from app.pages.metadata import Row, listed_metadata, metadata_rows, read_metadat
 from app.pages.problems import errors_by_field
 from app.pages.project_choice import Choice
 from app.pages.projects.page.details import asset_place
+from app.pages.record_fields import ASSET_FIELDS, read_texts, sent_texts, texts_of
 
 _TEXTS: Final = ("name", "type", "status", "latitude", "longitude", "version")
 
@@ -30,6 +31,7 @@ class Draft:
     status: str = "active"
     latitude: str = ""
     longitude: str = ""
+    texts: dict[str, str] = field(default_factory=dict)  # of ASSET_FIELDS
     metadata: list[Row] = field(default_factory=list)
     version: str = ""  # the entity tag of the asset as it was when the form was loaded
     project: Choice = field(default_factory=Choice)
@@ -42,7 +44,7 @@ class Draft:
 
 
 def draft_of(record: Mapping[str, Any]) -> Draft:
-    """The form of an asset as it is."""
+    """Return the form of an asset as it is saved."""
     place = asset_place(record)
     numbers = place["place"] if place else ()
     longitude, latitude = [str(number).removesuffix(".0") for number in numbers] or ("", "")
@@ -52,15 +54,16 @@ def draft_of(record: Mapping[str, Any]) -> Draft:
         status=record["status"],
         latitude=latitude,
         longitude=longitude,
+        texts=texts_of(ASSET_FIELDS, record),
         metadata=metadata_rows(record["metadata"]),
         version=version_of(record),
     )
 
 
 def sent_draft(form: MultiDict[str, str]) -> Draft:
-    """The form as it was sent, without errors yet. An address can hold some of its fields, too."""
+    """Return the form as it was sent, without errors yet. A URL can have some of its fields."""
     sent = {name: form.get(name, "").strip() for name in _TEXTS}
-    draft = Draft(metadata=sent_metadata(form))
+    draft = Draft(texts=sent_texts(ASSET_FIELDS, form), metadata=sent_metadata(form))
     for name, text in sent.items():
         setattr(draft, name, text)
     both = split_both(draft.latitude) if not draft.longitude else None
@@ -70,14 +73,14 @@ def sent_draft(form: MultiDict[str, str]) -> Draft:
 
 
 def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The values to create or update an asset with. What is wrong stands in the draft's errors.
+    """Return the values to create or update an asset with. The draft's errors say what is wrong.
 
     Args:
         before: the record of the asset as it is; None: a new one.
     """
     metadata, problems = read_metadata(draft.metadata)
     was = draft_of(before) if before else Draft()
-    sent: dict[str, Any] = {
+    sent = read_texts(ASSET_FIELDS, draft.texts, draft.errors) | {
         "name": draft.name,
         "type": _word(draft.type, was.type),
         "status": _word(draft.status, was.status) or "active",
@@ -99,12 +102,13 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
 
 
 def compared(draft: Draft) -> dict[str, str]:
-    """The fields of a form as people compare them, by their labels."""
+    """Return the fields as people compare them, by their labels."""
     return {
         "Name": draft.name,
         "Type": _shown(draft.type).lower(),
         "Status": _shown(draft.status).lower(),
         "Location": ", ".join(filter(None, (draft.latitude, draft.longitude))),
+        **{each.words: draft.texts[each.name] for each in ASSET_FIELDS},
         "Metadata": listed_metadata(draft.metadata),
     }
 

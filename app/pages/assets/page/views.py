@@ -20,6 +20,7 @@ from app.pages.metadata import metadata_texts
 from app.pages.project_choice import choose_project
 from app.pages.projects.page.details import asset_place
 from app.pages.recent_changes import last_change, latest_changes
+from app.pages.record_fields import ASSET_FIELDS, facts
 from app.policy.bounds import ASSET_STATUSES
 from app.policy.people import RECORD_FORM_BYTES
 from app.projects.reading import check_project, read_project
@@ -82,6 +83,7 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
         place=asset_place(record),
         is_outside=is_outside(record, project),
         metadata=metadata_texts(record["metadata"]),
+        facts=facts(ASSET_FIELDS, record),
         changes=latest_changes(principal.account_id, asset_id),
         statuses=dict.fromkeys((*ASSET_STATUSES, record["status"])),
         tiles=current_app.config["SETTINGS"],
@@ -183,6 +185,7 @@ def _form(
         has_projects=bool(record) or project_total(counters(account_id)) > 0,
         types=known_words(account_id, "type"),
         statuses=known_words(account_id, "status"),
+        fields=ASSET_FIELDS,
         tiles=current_app.config["SETTINGS"],
         **values,
     )

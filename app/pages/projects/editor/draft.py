@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
@@ -13,10 +13,9 @@ from app.pages.edit_conflicts import version_of
 from app.pages.metadata import Row, listed_metadata, metadata_rows, read_metadata, sent_metadata
 from app.pages.problems import errors_by_field
 from app.pages.projects.editor.boundary_text import check_boundary
+from app.pages.record_fields import PROJECT_FIELDS, read_texts, sent_texts, texts_of
 from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema
 from app.values.strict_json import dumps
-
-_TEXTS: Final = ("name", "external_id", "description")
 
 
 @dataclass
@@ -24,8 +23,7 @@ class Draft:
     """A form. ``errors`` has messages by field; ``problems`` are those of the boundary."""
 
     name: str = ""
-    external_id: str = ""
-    description: str = ""
+    texts: dict[str, str] = field(default_factory=dict)  # of PROJECT_FIELDS
     status: str = "active"
     geometry: str = ""
     metadata: list[Row] = field(default_factory=list)
@@ -40,12 +38,11 @@ class Draft:
 
 
 def draft_of(record: Mapping[str, Any]) -> Draft:
-    """The form of a project as it is."""
+    """Return the form of a project as it is saved."""
     geometry = record["geometry"]
     return Draft(
         name=record["name"],
-        external_id=record["external_id"] or "",
-        description=record["description"] or "",
+        texts=texts_of(PROJECT_FIELDS, record),
         status=record["status"],
         geometry="" if geometry is None else dumps(geometry).decode(),
         metadata=metadata_rows(record["metadata"]),
@@ -54,11 +51,10 @@ def draft_of(record: Mapping[str, Any]) -> Draft:
 
 
 def sent_draft(form: MultiDict[str, str]) -> Draft:
-    """The form as it was sent, without errors yet."""
+    """Return the form as it was sent, without errors yet."""
     return Draft(
-        name=_text(form, "name"),
-        external_id=_text(form, "external_id"),
-        description=_text(form, "description"),
+        name=form.get("name", "").strip(),
+        texts=sent_texts(PROJECT_FIELDS, form),
         status=form.get("status", "active"),
         geometry=form.get("geometry", ""),
         metadata=sent_metadata(form),
@@ -67,13 +63,12 @@ def sent_draft(form: MultiDict[str, str]) -> Draft:
 
 
 def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The values to create or update a project with. What is wrong stands in the draft's errors.
+    """Return the values to create or update a project with. The draft's errors say what is wrong.
 
     Args:
         before: the record of the project as it is; None: a new one.
     """
-    sent: dict[str, Any] = {name: getattr(draft, name) or None for name in _TEXTS}
-    sent["name"] = draft.name
+    sent = read_texts(PROJECT_FIELDS, draft.texts, draft.errors) | {"name": draft.name}
     metadata, problems = read_metadata(draft.metadata)
     sent["metadata"] = metadata
     draft.errors |= {"metadata": problems} if problems else {}
@@ -93,15 +88,10 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
 
 
 def compared(draft: Draft) -> dict[str, str]:
-    """The fields of a form as people compare them, by their labels; the map compares boundaries."""
+    """Return the fields as people compare them, by their labels; the map compares boundaries."""
     return {
         "Name": draft.name,
-        "External ID": draft.external_id,
-        "Description": draft.description,
+        **{field.words: draft.texts[field.name] for field in PROJECT_FIELDS},
         "Status": draft.status,
         "Metadata": listed_metadata(draft.metadata),
     }
-
-
-def _text(form: MultiDict[str, str], name: str) -> str:
-    return form.get(name, "").replace("\r\n", "\n").strip()

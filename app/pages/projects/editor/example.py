@@ -10,7 +10,9 @@ from app.pages.projects.editor.draft import Draft
 # A made-up shape beside the Brice Creek Trail in the Umpqua National Forest, Oregon.
 EXAMPLE: Final = Draft(
     name="Brice Creek example",
-    description="An example to try things with. Change it, or delete it when you are done.",
+    texts={
+        "description": "An example to try things with. Change it, or delete it when you are done."
+    },
     geometry=(
         '{"type":"Polygon","coordinates":[[[-122.66,43.64],[-122.632,43.638],[-122.624,43.652],'
         "[-122.637,43.664],[-122.655,43.661],[-122.66,43.64]]]}"

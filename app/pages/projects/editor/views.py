@@ -16,6 +16,7 @@ from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.draft import Draft, compared, draft_of, read_draft, sent_draft
 from app.pages.projects.editor.example import EXAMPLE
 from app.pages.recent_changes import last_change
+from app.pages.record_fields import PROJECT_FIELDS
 from app.policy.people import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
 from app.projects.boundary_history.comparing import compare_ahead
@@ -148,6 +149,7 @@ def _editor(
         principal=principal,
         draft=draft,
         project=record,
+        fields=PROJECT_FIELDS,
         tiles=current_app.config["SETTINGS"],
         **values,
     )

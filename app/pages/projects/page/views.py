@@ -15,6 +15,7 @@ from app.pages.export_formats import format_names
 from app.pages.metadata import metadata_texts
 from app.pages.projects.page.details import SOURCES, asset_place, perimeter_km, text_of
 from app.pages.recent_changes import latest_changes
+from app.pages.record_fields import PROJECT_FIELDS, facts
 from app.projects.boundaries.overlaps import overlaps_of_project
 from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
 from app.projects.boundary_history.reading import list_entries, read_entry
@@ -47,6 +48,7 @@ def project(principal: Principal, project_id: str) -> Response:
         project=record,
         perimeter=perimeter_km(record["geometry"]),
         metadata=metadata_texts(record["metadata"]),
+        facts=facts(PROJECT_FIELDS, record),
         changes=latest_changes(account_id, project_id),
         entries=list(zip_longest(entries, [*entries[1:], *before])),
         page_number=number,

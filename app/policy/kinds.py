@@ -1,0 +1,105 @@
+"""The kinds of fields, and what the API, filters, files, imports, forms and events ask of each.
+
+What a kind needs of marshmallow and of SQLAlchemy is a row of the tables in
+``app.api.resource_fields`` and ``app.lists.conditions``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final, Literal
+
+ColumnType = Literal["text", "integer", "number", "boolean", "time", "json"]
+Compared = Literal["text", "number", "boolean", "time"]
+
+_YES: Final = ("true", "yes", "1")
+_NO: Final = ("false", "no", "0")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """A kind of field.
+
+    Attributes:
+        schema: the JSON Schema of a value, as events and ``/ogc`` show it.
+        compared_as: how filters compare values; None: they do not.
+        column: the type of its column in exported tables.
+        column_bytes: of the longest text in that column, if the field has no length.
+        read: makes a value from the text of a form, or from a cell of a file; None: it cannot be
+            made from one. Raises ValueError, whose message says what to write.
+        factor: by which a value is multiplied to be stored.
+        is_json: whether it is stored as the text of JSON.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    compared_as: Compared | None = None
+    column: ColumnType = "text"
+    column_bytes: int = 50
+    read: Callable[[Any], Any] | None = None
+    factor: int = 1
+    is_json: bool = False
+
+
+def _read_text(cell: Any) -> Any:
+    is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
+    return str(cell) if is_number else cell
+
+
+def _read_integer(cell: Any) -> Any:
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    if isinstance(cell, str):
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", cell.strip()):
+            raise ValueError("Must be a whole number, such as 1998.")
+        return int(cell)
+    return cell
+
+
+def _read_number(cell: Any) -> Any:
+    if not isinstance(cell, str):
+        return cell
+    try:
+        number = float(cell)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError("Must be a number, such as 12.5.")
+    return number
+
+
+def _read_boolean(cell: Any) -> Any:
+    word = str(cell).strip().lower()
+    if word not in (*_YES, *_NO):
+        raise ValueError("Must be true or false.")
+    return word in _YES
+
+
+def _read_date(cell: Any) -> Any:
+    """A file may have a time in a column of dates."""
+    text = re.sub(r"[T ][0-9:.]+Z?$", "", cell.strip()) if isinstance(cell, str) else ""
+    try:
+        return date.fromisoformat(text if len(text) == 10 else "").isoformat()
+    except ValueError:
+        raise ValueError("Must be a date, such as 2026-01-31.") from None
+
+
+_STRING: Final = {"type": "string"}
+
+ID: Final = Kind("id", _STRING, "text")  # of this or of another resource
+TEXT: Final = Kind("text", _STRING, "text", read=_read_text)
+CHOICE: Final = Kind("choice", _STRING, "text")  # one of a few words
+KEYWORD: Final = Kind("keyword", _STRING, "text", read=_read_text)  # a word of an open vocabulary
+INTEGER: Final = Kind("integer", {"type": "integer"}, "number", "integer", 19, _read_integer)
+NUMBER: Final = Kind("number", {"type": "number"}, "number", "number", read=_read_number)
+BOOLEAN: Final = Kind("boolean", {"type": "boolean"}, "boolean", "boolean", read=_read_boolean)
+DATE: Final = Kind("date", {**_STRING, "format": "date"}, "text", "text", 10, _read_date)
+HECTARES: Final = Kind("hectares", {"type": "number"}, "number", "number", factor=10_000)
+TIME: Final = Kind("time", {**_STRING, "format": "date-time"}, "time", "time", 24)
+BOUNDARY: Final = Kind("boundary", {"type": "object"}, is_json=True)  # a Polygon or MultiPolygon
+POINT: Final = Kind("point", {"type": "object"}, is_json=True)  # a GeoJSON Point
+OBJECT: Final = Kind("object", {"type": "object"}, column="json", is_json=True)  # the client's own
