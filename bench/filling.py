@@ -29,6 +29,7 @@ from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.factory import create_app
 from app.models import AccountUsage
+from app.policy import kinds
 from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, PROJECT_STATUSES
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.permissions import expand
@@ -195,7 +196,7 @@ def _other_values(rng: random.Random, fields: Sequence[Field], row: Row) -> Row:
     return {
         field.stored_as: rng.choice(field.choices or _WORDS)
         for field in fields
-        if field.stored_as not in row and field.kind in ("text", "choice", "keyword")
+        if field.stored_as not in row and field.kind in (kinds.TEXT, kinds.CHOICE, kinds.KEYWORD)
     }
 
 

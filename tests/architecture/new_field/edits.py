@@ -1,4 +1,4 @@
-"""The edits that add the field ``region`` to projects and the field ``maker`` to assets.
+"""The edits that add a text and a number to projects, and a text to assets.
 
 ``docs/tour.md`` describes them for a newcomer.
 """
@@ -46,6 +46,7 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("projects", sa.Column("region", sa.String(40)))
+    op.add_column("projects", sa.Column("planting_year", sa.Integer))
     op.add_column("assets", sa.Column("maker", sa.String(40)))
 '''
 
@@ -54,14 +55,19 @@ EDITS = (
     Edit(
         "app/models/project.py",
         "    geometry: Mapped[str | None] = mapped_column(Text)\n",
-        "    region: Mapped[str | None] = mapped_column(String(40))\n",
+        "    region: Mapped[str | None] = mapped_column(String(40))\n"
+        "    planting_year: Mapped[int | None]\n",
     ),
     Edit(
         "app/policy/fields.py",
-        '    Field("geometry", "boundary", ',
+        '    Field("geometry", kinds.BOUNDARY, ',
         """    Field(
-        "region", "text", "Cascades", nullable=True, writable="always", longest=40, filter=True,
+        "region", kinds.TEXT, "Cascades", nullable=True, writable="always", longest=40, filter=True,
         properties=("region",),
+    ),
+    Field(
+        "planting_year", kinds.INTEGER, 1998, description="When it was planted.", nullable=True,
+        writable="always", lowest=1800, highest=2100, filter=True, properties=("planted",),
     ),
 """,
     ),
@@ -72,9 +78,9 @@ EDITS = (
     ),
     Edit(
         "app/policy/fields.py",
-        '    Field(\n        "location", "point", ',
+        '    Field(\n        "location", kinds.POINT, ',
         """    Field(
-        "maker", "text", "Vaisala", nullable=True, writable="always", longest=40, filter=True,
+        "maker", kinds.TEXT, "Vaisala", nullable=True, writable="always", longest=40, filter=True,
     ),
 """,
     ),

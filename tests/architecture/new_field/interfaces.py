@@ -6,16 +6,20 @@ FOLDER is for the instance.
 
 from __future__ import annotations
 
+import csv
+import html
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from flask import current_app
+from flask import Flask, current_app
 
+from app.auth.sessions import start_session
 from app.chat import tools
 from app.db.extensions import db
 from app.factory import create_app
@@ -41,7 +45,7 @@ def main(folder: Path) -> dict[str, Any]:
 
     with app.app_context():
         found = {"module": tools.__file__, **dict(generated(call)), **dict(benches())}
-        found |= dict(projects(call)) | dict(chat(filled))
+        found |= dict(projects(call)) | dict(chat(filled)) | dict(years(app, call, filled))
         found |= dict(assets(call, f"/v1/projects/{filled.project_id}/assets"))
     return found | {"import": imported(folder, environ, filled)}
 
@@ -69,6 +73,64 @@ def projects(call: Call) -> Iterator[tuple[str, Any]]:
         connection.execute(db.text(statement), {"region": TOO_LONG})
     yield "row with a fault", report(call, "projects", project["id"])
     call("PUT", path, {"region": "North"})
+
+
+def years(app: Flask, call: Call, filled: Filled) -> Iterator[tuple[str, Any]]:
+    """A number, wherever a field is taken or shown."""
+    made = call("POST", "/v1/projects", {"name": "Old wood", "planting_year": 1950}).json["data"]
+    path = f"/v1/projects/{made['id']}"
+    yield "year: create", made["planting_year"]
+    yield (
+        "year: reject",
+        [
+            call("PUT", path, {"planting_year": value}).json["error"]["details"][0]["field"]
+            for value in (1799, "1950", 1950.5, True)
+        ],
+    )
+    for query in ("1950", "1951", "x", "1799"):
+        listed = call("GET", f"/v1/projects?planting_year={query}")
+        yield f"year: filter by {query}", [listed.status_code, len(listed.json.get("data", []))]
+    yield "year: update", call("PUT", path, {"planting_year": 1960}).json["data"]["planting_year"]
+    yield "year: event", last_event(call, "project.updated", "planting_year")
+    entry = call("GET", f"/v1/audit-log?target_id={made['id']}").json["data"][0]
+    yield "year: audit entry", entry["changes"]
+    for query in (
+        "planting_year=1960",
+        "filter=planting_year BETWEEN 1955 AND 1965",
+        "filter=planting_year < 1900",
+    ):
+        items = call("GET", f"/ogc/collections/projects/items?{query}").json["features"]
+        yield f"year: /ogc {query}", [each["properties"]["planting_year"] for each in items]
+    schema = call("GET", "/ogc/collections/projects/schema").json
+    yield "year: /ogc schema", schema["properties"]["planting_year"]["type"]
+    exported = call("GET", f"/v1/exports/projects?format=csv&ids={made['id']}")
+    (row,) = csv.DictReader(exported.text.splitlines())
+    yield "year: CSV", row["planting_year"]
+    given = tools.call(filled.principals[0], "list_projects", '{"planting_year": 1960}')
+    yield "year: chat", [each["planting_year"] for each in json.loads(given)["projects"]]
+    yield from pages(app, filled, made["id"])
+
+
+def pages(app: Flask, filled: Filled, project_id: str) -> Iterator[tuple[str, Any]]:
+    """The page and the form, as somebody in a browser has them."""
+    browser = app.test_client()
+    principal = filled.principals[0]
+    owner = db.session.scalars(db.text("SELECT user_id FROM memberships")).first()
+    token = start_session(owner, principal.account_id, address="", browser="")
+    db.session.commit()
+    browser.set_cookie("canopy_session", token)
+    path = f"/projects/{project_id}"
+    yield "year: page", '<dt>Planting year</dt><dd dir="auto">1960</dd>' in browser.get(path).text
+    form = html.unescape(browser.get(f"{path}/edit").text)
+    yield "year: form", 'name="planting_year" inputmode="numeric" value="1960"' in form
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(.*?)">', form))
+    fields |= {"name": "Old wood", "status": "active"}
+    wrong = browser.post(f"{path}/edit", data=fields | {"planting_year": "soon"})
+    yield "year: wrong", [wrong.status_code, "Must be a whole number" in wrong.text]
+    stale = browser.post(f"{path}/edit", data=fields | {"planting_year": "1970", "version": '"x"'})
+    yield "year: conflict", [stale.status_code, '<th scope="row">Planting year</th>' in stale.text]
+    right = browser.post(f"{path}/edit", data=fields | {"planting_year": "1970"})
+    yield "year: saved", [right.status_code, '<dd dir="auto">1970</dd>' in browser.get(path).text]
 
 
 def assets(call: Call, path: str) -> Iterator[tuple[str, Any]]:
@@ -133,7 +195,7 @@ def generated(call: Call) -> Iterator[tuple[str, Any]]:
         sorted(
             f"{name}.{field}"
             for name, schema in schemas.items()
-            for field in ("region", "maker")
+            for field in ("region", "planting_year", "maker")
             if field in schema.get("properties", {})
         ),
     )
@@ -143,7 +205,7 @@ def generated(call: Call) -> Iterator[tuple[str, Any]]:
             parameter["name"]
             for path in description["paths"].values()
             for parameter in path.get("get", {}).get("parameters", [])
-            if parameter.get("name") in ("region", "maker")
+            if parameter.get("name") in ("region", "planting_year", "maker")
         ),
     )
     types = {each["name"]: each for each in call("GET", "/v1/event-types").json["data"]}
@@ -154,11 +216,16 @@ def generated(call: Call) -> Iterator[tuple[str, Any]]:
 
 
 def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
-    """The regions of features that the command imported, and why one was rejected."""
+    """Return the fields of features that the command imported, and why one was rejected."""
     features = [
         {
             "type": "Feature",
-            "properties": {"name": f"Wood {number}", "Region": region, "age": 90},
+            "properties": {
+                "name": f"Wood {number}",
+                "Region": region,
+                "planted": f"{1950 + number}",
+                "age": 90,
+            },
             "geometry": {"type": "Polygon", "coordinates": SQUARE},
         }
         for number, region in enumerate(("West", 7, TOO_LONG))
@@ -172,7 +239,7 @@ def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
     )
     document = json.loads(done.stdout)
     with filled.app.app_context():
-        statement = "SELECT region, metadata FROM projects WHERE name LIKE 'Wood _'"
+        statement = "SELECT region, planting_year, metadata FROM projects WHERE name LIKE 'Wood _'"
         rows = [list(row) for row in db.session.execute(db.text(statement + " ORDER BY name"))]
         db.session.remove()
     (rejected,) = document["rejected"]
