@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import marshmallow as ma
 from flask import Response, g, request
@@ -26,17 +26,16 @@ from app.api.openapi.components import CanopyApi
 from app.api.openapi.operations import Contract, describe, finish, is_form, path_parameters
 from app.api.openapi.schemas import example_of
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
-from app.auth.guard import require, require_project
+from app.auth.guard import require, require_project, set_permission
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.replica import read_from_replica
 from app.formats.writers.features import FeatureType
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
-from app.limits.deprecated import noting
+from app.limits.deprecated import record_deprecations
 
 View = Callable[..., Response]
-Admit = Callable[[Mapping[str, str]], Principal]
 Precheck = Callable[..., None]
 Prepare = Callable[..., Any]
 
@@ -54,8 +53,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         self._prepare_doc_cbks.append(finish)
 
     def register_views_in_doc(self, api: CanopyApi, *args: Any, **options: Any) -> None:
-        """Leave the description to the moment in which somebody asks for it: it would take nearly
-        half of the time of every start."""
+        """Describe the operations only when somebody asks for the description, which would take
+        nearly half of the time of each start."""
         api.undescribed.append(partial(super().register_views_in_doc, api, *args, **options))
 
     def operation(
@@ -85,17 +84,17 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             needs: the permission, or ``ANY_CREDENTIAL``.
             gives: the status of success and the schema of its body.
             takes: the schema of the body; the view gets what it holds after the principal.
-            query: the schema of the query string; likewise.
+            query: the schema of the query string; the view gets what it holds, too.
             precheck: called with the principal and the path's ids before anything is parsed; raises
                 NotFound when what the path names is not there.
             prepare: called like the view, but before the transaction of a change, for what would
-                hold up others in it; the view gets what it returns as ``prepared``.
+                hold up other requests in it; the view gets what it returns as ``prepared``.
             conflicts: whether the operation can answer 409.
-            conditional: whether it heeds If-Match, which the view gets as ``if_match``.
+            conditional: whether it honors If-Match, which the view gets as ``if_match``.
             of_some_projects: whether a credential that is limited to some projects may use an
-                operation that is not on one of them; it then gives nothing of others.
+                operation that is not on one of them; its response then has nothing of others.
             from_replica: whether a replica of the database may be read, where there is one.
-            refusals: the components of responses that are refused otherwise than usual, by status.
+            refusals: the components of error responses that differ from the usual ones, by status.
             features: how a record becomes a Feature, where a client can ask for GeoJSON: with
                 ``Accept``, or with the parameter ``format`` that the operation has besides.
             files: the media types of success that are files, each with the beginning of one.
@@ -111,31 +110,27 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             takes,
             conflicts,
             conditional,
+            of_some_projects,
             dict(refusals or {}),
             geojson_of(gives[1], features) if features else None,
             dict(files or {}),
         )
-
-        def admit(ids: Mapping[str, str]) -> Principal:
-            principal = require(needs)
-            if "project_id" in ids or not of_some_projects:
-                require_project(principal, ids.get("project_id"))
-            return principal
+        schema = takes or query
+        parse = _Parser(schema, "query" if query else "form" if is_form(takes) else "json")
+        steps = _Steps(
+            contract, contract.operation, parse, precheck, prepare, from_replica, features
+        )
 
         def decorate(view: View) -> View:
-            if method == "GET":
-                known = PARAMETER if features else ""
-                read = _with_features(self._with_query(view, query, known), features)
-                run = _read(read, admit, precheck, from_replica)
-            else:
-                change = _committed(_with_if_match(view) if conditional else view)
-                change = change if prepare is None else _prepared(change, prepare)
-                run = _change(self._with_body(change, takes), admit, precheck)
-            run = noting(run, method, contract.path)
-            run.permission = needs  # type: ignore[attr-defined]
-            run.of_some_projects = of_some_projects  # type: ignore[attr-defined]
-            run.takes_file = is_form(takes)  # type: ignore[attr-defined]
+            run = _reading(view, steps) if method == "GET" else _changing(view, steps)
+            if schema is not None:  # flask-smorest's decorator also parses: only its notes are used
+                parts: dict[str, Any] = {"location": parse.location}
+                if takes is not None:
+                    required = not getattr(takes, "may_be_absent", False)
+                    parts |= {"example": example_of(takes), "required": required}
+                run._apidoc = self.arguments(parse.schema, **parts)(run)._apidoc  # type: ignore[attr-defined]
             describe(self, run, contract)
+            set_permission(run, needs)
             methods = ["PUT", "PATCH"] if method == "PUT" else [method]
             named = path_parameters(contract.path)
             self.route(path, parameters=named, methods=methods, provide_automatic_options=False)(
@@ -145,127 +140,110 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
         return decorate
 
-    def _with_query(self, view: View, query: type[ma.Schema] | None, known: str) -> View:
-        """A reading ``view`` behind the parsing of its query string. Without a schema it reads the
-        parameter ``known`` itself, if any."""
-        if query is not None:
-            return self.arguments(query(), location="query")(view)  # type: ignore[no-any-return]
 
-        @wraps(view)
-        def without_parameters(*args: Any, **ids: str) -> Response:
-            response = view(*args, **ids)  # first, as what is absent is 404 whatever else is wrong
-            refuse_parameters(request, but=known)
-            return response
+class _Parser:
+    """Reads what an operation takes: its body or its query string."""
 
-        return without_parameters
+    def __init__(self, schema: type[ma.Schema] | None, location: str) -> None:
+        self.schema = None if schema is None else schema()
+        self.location = location
 
-    def _with_body(self, view: View, takes: type[ma.Schema] | None) -> View:
-        """A changing ``view`` behind the parsing of its body."""
-        if takes is not None:
-            required = not getattr(takes, "may_be_absent", False)
-            location = "form" if is_form(takes) else "json"
-            documented = {"example": example_of(takes), "required": required}
-            view = self.arguments(takes(), location=location, **documented)(view)
-
-        @wraps(view)
-        def without_parameters(*args: Any, **ids: str) -> Response:
-            refuse_parameters(request)
-            if takes is None:
-                refuse_body(request)
-            return view(*args, **ids)
-
-        return without_parameters
+    def __call__(self) -> tuple[Any, ...]:
+        """Return the values as the argument of a view; no argument without a schema."""
+        if self.schema is None:
+            return ()
+        return (PARSER.parse(self.schema, request, location=self.location),)
 
 
-def _with_features(view: View, features: FeatureType | None) -> View:
-    """``view``, whose response ``app.api.envelope`` writes as GeoJSON if the client wants that."""
-    if features is None:
-        return view
+class _Steps(NamedTuple):
+    """What an operation does besides its view."""
 
-    @wraps(view)
-    def run(*args: Any, **ids: str) -> Response:
-        g.features = features
-        return view(*args, **ids)
+    contract: Contract
+    name: str  # such as ``GET /v1/projects/{project_id}``
+    parse: _Parser
+    precheck: Precheck | None
+    prepare: Prepare | None
+    from_replica: bool
+    features: FeatureType | None
 
-    return run
+    def admit(self, ids: Mapping[str, str]) -> Principal:
+        """Return the caller, who has the permission and may use what the path names."""
+        record_deprecations(self.name)
+        principal = require(self.contract.needs)
+        if "project_id" in ids or not self.contract.of_some_projects:
+            require_project(principal, ids.get("project_id"))
+        return principal
+
+    def check(self, principal: Principal, ids: Mapping[str, str]) -> None:
+        """Raise NotFound if what the path names is not there."""
+        if self.precheck is not None:
+            self.precheck(principal, **ids)
 
 
-def _read(view: View, admit: Admit, precheck: Precheck | None, from_replica: bool) -> View:
-    """An operation that only reads."""
+def _reading(view: View, steps: _Steps) -> View:
+    """Return an operation that only reads."""
 
     @wraps(view)
     def run(**ids: str) -> Response:
-        principal = admit(ids)
+        principal = steps.admit(ids)
 
         def read() -> Response:
-            if precheck is not None:
-                precheck(principal, **ids)
-            return view(principal, **ids)
+            steps.check(principal, ids)
+            values = steps.parse()
+            g.features = steps.features  # how app.api.envelope writes GeoJSON, if it is wanted
+            response = view(principal, *values, **ids)
+            if not values:  # after the view, as what does not exist is 404 whatever else is wrong
+                refuse_parameters(request, but=PARAMETER if steps.features else "")
+            return response
 
-        return read_from_replica(read) if from_replica else read()
+        return read_from_replica(read) if steps.from_replica else read()
 
     return run
 
 
-def _change(view: View, admit: Admit, precheck: Precheck | None) -> View:
-    """An operation that writes: what was answered before is answered again, refusals are kept."""
+def _changing(view: View, steps: _Steps) -> View:
+    """Return an operation that writes, in a transaction that is committed with its response.
+
+    A repeat of a request with an Idempotency-Key gets the kept response, also of a refusal.
+    """
 
     @wraps(view)
     def run(**ids: str) -> Response:
-        principal = admit(ids)
+        principal = steps.admit(ids)
         g.idempotent = idempotent = idempotency.read_key(principal)
-        if idempotent is not None and (response := idempotent.stored_response()) is not None:
-            return response
+        if idempotent is not None and (kept := idempotent.stored_response()) is not None:
+            return kept
         try:
-            if precheck is not None:
-                precheck(principal, **ids)
-            return view(principal, **ids)
+            steps.check(principal, ids)
+            refuse_parameters(request)
+            if steps.contract.takes is None:
+                refuse_body(request)
+            values, options = (principal, *steps.parse()), dict[str, Any](ids)
+            if steps.prepare is not None:
+                options["prepared"] = steps.prepare(*values, **ids)
+            if steps.contract.conditional:
+                options["if_match"] = IfMatch(request.headers.get("If-Match"))
+            return _commit(idempotent, partial(view, *values, **options))
         except (ApiError, SQLAlchemyError) as error:
             return _refuse(error, idempotent)
 
     return run
 
 
-def _with_if_match(view: View) -> View:
-    """``view`` with the precondition that the request states, if it states any."""
-
-    @wraps(view)
-    def run(*args: Any, **ids: str) -> Response:
-        return view(*args, if_match=IfMatch(request.headers.get("If-Match")), **ids)
-
-    return run
-
-
-def _prepared(view: View, prepare: Prepare) -> View:
-    """``view`` after what is done before its transaction."""
-
-    @wraps(view)
-    def run(*args: Any, **ids: str) -> Response:
-        return view(*args, prepared=prepare(*args, **ids), **ids)
-
-    return run
-
-
-def _committed(view: View) -> View:
-    """``view`` in a transaction that is committed with its response, or not at all."""
-
-    @wraps(view)
-    def run(*args: Any, **ids: str) -> Response:
-        idempotent: IdempotentRequest | None = g.idempotent
-        if idempotent is not None and not idempotent.claim():
-            db.session.rollback()
-            return idempotent.stored_response() or render(StillRunning())
-        response = view(*args, **ids)
-        if idempotent is not None:
-            idempotent.store(response)
-        db.session.commit()
-        return response
-
-    return run
+def _commit(idempotent: IdempotentRequest | None, change: Callable[[], Response]) -> Response:
+    """Make a change in the transaction that also keeps its response."""
+    if idempotent is not None and not idempotent.claim():
+        db.session.rollback()
+        return idempotent.stored_response() or render(StillRunning())
+    response = change()
+    if idempotent is not None:
+        idempotent.store(response)
+    db.session.commit()
+    return response
 
 
 def _refuse(error: ApiError | SQLAlchemyError, idempotent: IdempotentRequest | None) -> Response:
-    """The response to a failed change, kept when a repeat shall get it again."""
+    """Return the response to a failed change, and keep it if a repeat is to get it again."""
     db.session.rollback()
     refusal = error if isinstance(error, ApiError) else as_api_error(error)
     if refusal is None:

@@ -14,7 +14,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Detail, ValidationFailed
-from app.limits.deprecated import note_sent
+from app.limits.deprecated import record_deprecated_names
 from app.values.strict_json import JsonInvalid, loads
 
 MOST_DETAILS: Final = 100
@@ -45,7 +45,7 @@ class StrictParser(FlaskParser):
         value = _parsed(raw)
         if not isinstance(value, dict):
             raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
-        note_sent(value)
+        record_deprecated_names(value)
         return value
 
     def load_form(self, req: Request, schema: ma.Schema) -> Any:
@@ -59,7 +59,7 @@ class StrictParser(FlaskParser):
         if repeated := [name for name, values in parts.lists() if len(values) > 1]:
             detail = Detail(_shortened(repeated[0]), "Send this field only once.")
             raise ValidationFailed(details=[detail])
-        note_sent(parts)
+        record_deprecated_names(parts)
         return parts.to_dict()
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from flask import Flask, current_app, g, request
 
+from app.api.openapi.operations import contract_of
 from app.auth.guard import identify
 from app.auth.map_clients import sent_credential
 from app.http.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
@@ -104,9 +105,9 @@ def _most_bytes() -> int:
 
 
 def takes_file() -> bool:
-    """Whether the operation of this request takes a file, as a form with several parts."""
-    view = current_app.view_functions.get(request.endpoint or "")
-    return getattr(view, "takes_file", False)
+    """Return whether the operation of this request takes a file, as a multipart form."""
+    contract = contract_of(current_app.view_functions.get(request.endpoint or ""))
+    return contract is not None and contract.takes_file
 
 
 def _require_media_type() -> None:

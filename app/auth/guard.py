@@ -24,6 +24,11 @@ _ACCOUNT: Final = CompiledQuery(select(Account.id).where(Account.id == bindparam
 _PERSON: Final = CompiledQuery(select(User.id).where(User.id == bindparam("id")))
 
 
+def set_permission(view: Any, permission: str) -> None:
+    """Note which permission a view requires, for tests and the documentation."""
+    view.permission = permission
+
+
 def identify(credential: str | None) -> None:
     """Find out who is asking, and refuse nobody: the outcome is kept for ``require``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from app.api import web_routes
-from app.auth.guard import ANY_CREDENTIAL, identify, require
+from app.auth.guard import ANY_CREDENTIAL, identify, require, set_permission
 from app.chat import service
 from app.chat.schemas import QuestionSchema
 from app.site.access_check import access_check
@@ -26,4 +26,4 @@ def chat() -> Response:
     return web_routes.json_response({"reply": reply})
 
 
-chat.permission = ANY_CREDENTIAL  # type: ignore[attr-defined]  # for the generated documentation
+set_permission(chat, ANY_CREDENTIAL)

@@ -6,10 +6,8 @@ round trip to Valkey; all others cost nothing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from datetime import UTC, date, datetime, time
-from functools import wraps
 from typing import Final
 
 from flask import Response, after_this_request, g, request
@@ -21,41 +19,34 @@ from app.limits.request_counts import count, counter
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 
-_CONVERTER: Final = re.compile(r"<(?:[^:>]+:)?([^>]+)>")  # of an id in a rule
-_BRACES: Final = r"{\1}"
 _KNOWN: Final = "deprecations"  # of this operation
 _USED: Final = "used_deprecations"
 
-View = Callable[..., Response]
+
+def record_deprecations(operation: str) -> None:
+    """Have the response of this request say whether it uses anything deprecated, and count that.
+
+    Args:
+        operation: of the request, such as ``GET /v1/projects/{project_id}``.
+    """
+    known = [each for each in deprecations.DEPRECATIONS if each.operation == operation]
+    if not known:
+        return
+    setattr(g, _KNOWN, known)
+    setattr(g, _USED, {each for each in known if not each.name})
+    if request.method == "GET":  # the others have no parameters: the parser records their fields
+        record_deprecated_names(request.args)
+    after_this_request(_with_deprecation_headers)
 
 
-def noting(view: View, method: str, rule: str) -> View:
-    """``view``, whose responses say so where anything of its operation is deprecated."""
-    operation = f"{method} {_CONVERTER.sub(_BRACES, rule)}"
-
-    @wraps(view)
-    def run(**ids: str) -> Response:
-        known = [each for each in deprecations.DEPRECATIONS if each.operation == operation]
-        if not known:
-            return view(**ids)
-        setattr(g, _KNOWN, known)
-        setattr(g, _USED, {each for each in known if not each.name})
-        if method == "GET":  # the others have no parameters: the parser notes fields of the body
-            note_sent(request.args)
-        after_this_request(_tell)
-        return view(**ids)
-
-    return run
-
-
-def note_sent(names: Collection[str]) -> None:
-    """Note which of these parameters or fields of this request are deprecated."""
+def record_deprecated_names(names: Collection[str]) -> None:
+    """Record which of these parameters or fields of this request are deprecated."""
     for each in g.get(_KNOWN, ()):
         if each.name in names:
             g.get(_USED).add(each)
 
 
-def _tell(response: Response) -> Response:
+def _with_deprecation_headers(response: Response) -> Response:
     """Add the headers, and count the request for its credential."""
     used: set[Deprecation] = g.get(_USED)
     if not used:

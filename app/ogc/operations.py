@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Response, g, request
 
-from app.auth.guard import ANY_CREDENTIAL, has_credential, require
+from app.auth.guard import ANY_CREDENTIAL, has_credential, require, set_permission
 from app.auth.map_clients import CHALLENGE
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, principal_of, record_session_use
@@ -34,7 +34,7 @@ def needing(permission: str) -> Callable[[View], View]:
         def run(*args: object, **ids: str) -> Response:
             return view(_principal(permission), *args, **ids)
 
-        run.permission = permission  # type: ignore[attr-defined]  # for the tests and the documents
+        set_permission(run, permission)
         return run
 
     return decorate

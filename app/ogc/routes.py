@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from app.auth.guard import ANY_CREDENTIAL
+from app.auth.guard import ANY_CREDENTIAL, set_permission
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
 from app.ogc import documents, pages, properties, views
@@ -92,7 +92,7 @@ def _add(collection: Collection, path: str, methods: str, needs: str | None, vie
         return run(collection=collection, **ids)
 
     if needs is not None:
-        endpoint.permission = needs  # type: ignore[attr-defined]
+        set_permission(endpoint, needs)
     endpoint.__doc__ = view.__doc__
     rule, name = f"/collections/{collection.id}{path}", f"{collection.id}_{view.__name__}"
     bp.add_url_rule(rule, name, endpoint, methods=methods.split())

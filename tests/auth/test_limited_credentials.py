@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pytest
 
+from app.api.openapi.operations import contract_of
 from app.auth.credentials import authenticate
 from app.auth.guard import ANY_CREDENTIAL
 from app.chat.tools import TOOLS, call
@@ -191,7 +192,7 @@ def test_operations_about_the_whole_account_are_refused() -> None:
         operation.name
         for operation in operations()
         if "project_id" not in operation.arguments
-        and app.view_functions[_endpoint(operation)].of_some_projects  # type: ignore[attr-defined]
+        and contract_of(app.view_functions[_endpoint(operation)]).of_some_projects  # type: ignore[union-attr]
     }
     opened = {op.name for op in operations() if _is_of_projects(op.needs)}
     assert minding <= opened | {"POST /v1/geometry/validate"}

@@ -21,9 +21,12 @@ _UPDATE: Final = (
 
 
 class Contract(NamedTuple):
-    """What an operation promises, as ``ApiBlueprint.operation`` has it. ``refusals`` names the
-    responses that are refused otherwise than the others of their status. ``files`` has the
-    beginning of a file of each media type."""
+    """What an operation promises, as ``ApiBlueprint.operation`` declares it.
+
+    Attributes:
+        refusals: the components of error responses that differ from the usual ones, by status.
+        files: the beginning of a file of each media type.
+    """
 
     method: str
     path: str
@@ -32,9 +35,20 @@ class Contract(NamedTuple):
     takes: type[ma.Schema] | None
     conflicts: bool
     conditional: bool
+    of_some_projects: bool
     refusals: dict[int, str]
     geojson: type[ma.Schema] | None
     files: dict[str, str]
+
+    @property
+    def operation(self) -> str:
+        """The operation as ``app.policy.deprecations`` names it: ``GET /v1/projects/{id}``."""
+        path = re.sub(r"<(?:[^:>]+:)?([^>]+)>", r"{\1}", self.path)
+        return f"{self.method} {path}"
+
+    @property
+    def takes_file(self) -> bool:
+        return is_form(self.takes)
 
     @property
     def repeatable(self) -> bool:
@@ -43,6 +57,12 @@ class Contract(NamedTuple):
     @property
     def tagged(self) -> bool:
         return self.method == "GET" and is_tagged(self.gives[1])
+
+
+def contract_of(view: Any) -> Contract | None:
+    """Return the contract of a view function; None if it is not one of an ``ApiBlueprint``."""
+    contract: Contract | None = getattr(view, "_apidoc", {}).get("contract")
+    return contract
 
 
 def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> None:
