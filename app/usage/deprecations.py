@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func
 
 from app.auth.memberships import members_in_roles
+from app.auth.tenant import select_of_all_accounts
 from app.db.extensions import db
 from app.limits.request_counts import deprecated_requests
 from app.mail.service import queue_mail
@@ -21,7 +22,9 @@ from app.values import clock
 MAIL: Final = "deprecation_ends"  # the kind of mail
 
 _ACCOUNTS = (
-    select(DeprecatedRequest.account_id, func.sum(DeprecatedRequest.requests).label("requests"))
+    select_of_all_accounts(
+        DeprecatedRequest.account_id, func.sum(DeprecatedRequest.requests).label("requests")
+    )
     .where(
         DeprecatedRequest.deprecation == bindparam("deprecation"),
         DeprecatedRequest.day > bindparam("after"),

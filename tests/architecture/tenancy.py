@@ -35,16 +35,7 @@ class Place(NamedTuple):
 
 # Statements that do not begin with the tenant filter, and why that is right.
 EXCEPTIONS = {
-    Place("app.doctor.counters", "differences", "AccountUsage"): "compares all accounts",
-    Place("app.doctor.counters", "_count", "Project"): "likewise",
-    Place("app.doctor.counters", "_count", "Asset"): "likewise",
-    Place("app.doctor.counters", "_count", "Membership"): "likewise",
-    Place("app.doctor.counters", "_count", "BoundaryEntry"): "likewise",
     Place("app.doctor.counters", "correct", "AccountUsage"): "of each account by its id",
-    Place("app.doctor.checks.contents", "_sample", "Project"): "projects of all accounts",
-    Place("app.doctor.checks.deliveries", "overdue", "Delivery"): "of all accounts",
-    Place("app.doctor.checks.audit_log", "_WAITING", "AuditEntry"): "likewise",
-    Place("app.doctor.checks.deprecations", "still_used", "DeprecatedRequest"): "likewise",
     Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"): "numbers over all accounts",
     Place("app.pages.operator.accounts", "_page", "AccountUsage"): "likewise",
     Place("app.pages.operator.accounts", "_ONE", "AccountUsage"): "of the account that is named",
@@ -58,7 +49,6 @@ EXCEPTIONS = {
         "app.pages.operator.people", "_accounts", "Membership"
     ): "of people in all of their accounts",
     Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
-    Place("app.account.credentials.expiry", "_SOON", "Credential"): "a job for all accounts",
     Place("app.auth.sessions", "_BY_HASH", "Membership"): "the role of who is signed in",
     Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",
     Place("app.usage.counters", "_CHANGE", "AccountUsage"): "an UPDATE that names account_id",
@@ -84,12 +74,9 @@ EXCEPTIONS = {
     Place("app.usage.thresholds", "_MONTH", "RequestCount"): "likewise",
     Place("app.usage.thresholds", "update_requests_level", "AccountUsage"): "likewise",
     Place("app.usage.thresholds", "_set_levels", "AccountUsage"): "likewise",
-    Place("app.usage.deprecations", "_ACCOUNTS", "DeprecatedRequest"): "a job for all accounts",
     Place("app.audit.log.listing", "_page_of_all", "AuditEntry"): "joins two that begin with it",
-    Place("app.audit.log.sealing", "_ACCOUNTS", "AuditEntry"): "a job for all accounts",
     Place("app.audit.log.sealing", "_numbering", "AuditEntry"): "names account_id",
     Place("app.audit.log.sealing", "_delete", "AuditEntry"): "names account_id",
-    Place("app.audit.log.retention", "_EXPIRED", "AuditCheckpoint"): "a job for all accounts",
     Place("app.audit.log.retention", "_delete", "AuditCheckpoint"): "names account_id",
     Place("app.audit.log.retention", "_delete", "AuditEntry"): "names account_id",
     Place("app.events.outbox", "_write", "Event"): "a new row, of the account it is given",

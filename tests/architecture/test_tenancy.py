@@ -22,6 +22,11 @@ def test_no_statement_goes_around_the_tenant_filter() -> None:
     assert list(around_the_filter(sources())) == []
 
 
+def test_each_exception_is_needed() -> None:
+    found = {place for place, _ in statements(sources())}
+    assert [place for place in EXCEPTIONS if place not in found] == []
+
+
 @pytest.mark.slow
 def test_every_exception_is_in_use() -> None:
     used = {place for place, _ in statements(sources())}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
+from app.auth.tenant import select_of_all_accounts
 from app.db.extensions import db
 from app.mail.service import queue_mail
 from app.models import Account, Credential, User
@@ -16,7 +17,7 @@ from app.values import clock
 MAIL: Final = "key_expiring"
 _AHEAD: Final = timedelta(days=EXPIRY_MAILED_DAYS)
 _SOON: Final = (
-    select(Credential, Account.name.label("account_name"), User.email, User.name)
+    select_of_all_accounts(Credential, Account.name.label("account_name"), User.email, User.name)
     .join(Account, Account.id == Credential.account_id)
     .join(User, User.id == Credential.created_by)
     .where(

@@ -11,7 +11,7 @@ from random import shuffle
 from typing import Final
 
 from flask import current_app
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, update
 
 from app.audit.entries import record
 from app.audit.log.checkpoints import checkpoints_in_transaction, fetch
@@ -19,6 +19,7 @@ from app.audit.log.sealing import take_lock
 from app.audit.origin import SYSTEM
 from app.audit.proof.checkpoint import Checkpoint
 from app.audit.targets import audit_log
+from app.auth.tenant import select_of_all_accounts
 from app.db.extensions import db
 from app.db.queries import connect
 from app.models import AuditCheckpoint, AuditEntry
@@ -27,7 +28,7 @@ from config import Settings
 
 _HAS_ENTRIES: Final = AuditCheckpoint.entry_hashes.is_not(None)
 _EXPIRED: Final = (
-    select(AuditCheckpoint.account_id)
+    select_of_all_accounts(AuditCheckpoint.account_id)
     .where(AuditCheckpoint.sealed_at < bindparam("before"), _HAS_ENTRIES)
     .distinct()
 )

@@ -19,7 +19,7 @@ from app.audit.log.checkpoints import checkpoints_in_transaction, fetch
 from app.audit.log.publishing import entries_at_once, publish
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
-from app.auth.tenant import columns_of
+from app.auth.tenant import columns_of, select_of_all_accounts
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
 from app.db.search_index import fence, id_values, is_among_ids
@@ -32,7 +32,7 @@ from app.values.ids import first_id
 log = logging.getLogger(__name__)
 
 _IS_WAITING: Final = AuditEntry.number.is_(None)
-_ACCOUNTS: Final = select(AuditEntry.account_id).where(_IS_WAITING).distinct()
+_ACCOUNTS: Final = select_of_all_accounts(AuditEntry.account_id).where(_IS_WAITING).distinct()
 _NEXT = CompiledQuery(
     columns_of(AuditEntry, AuditEntry.id)
     .add_columns(BODY)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from app.audit.log.bodies import BODY, read_body
+from app.auth.tenant import select_of_all_accounts
 from app.doctor.results import Result, ok, problem
 from app.models import AuditEntry
 from app.values import clock
@@ -19,7 +20,7 @@ _READ_AT_ONCE: Final = 500
 _LOOKED_AT: Final = 100_000  # entries
 _SHOWN: Final = 3
 _WAITING: Final = (
-    select(AuditEntry.id, AuditEntry.account_id, BODY)
+    select_of_all_accounts(AuditEntry.id, AuditEntry.account_id, BODY)
     .where(AuditEntry.number.is_(None))
     .limit(_LOOKED_AT)
 )

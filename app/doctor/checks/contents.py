@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 import orjson
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table, func
 
+from app.auth.tenant import select_of_all_accounts
 from app.doctor.counters import Difference, differences
 from app.doctor.results import Result, ok, problem, warning
 from app.geometry import GeometryInvalid, read_boundary
@@ -99,14 +100,18 @@ def _describe(difference: Difference) -> str:
 def _sample(connection: Connection) -> Iterator[Any]:
     """All projects when they are few; else a random sample."""
     low, high, number = connection.execute(
-        select(func.min(_PROJECTS.c.row), func.max(_PROJECTS.c.row), func.count())
+        select_of_all_accounts(func.min(_PROJECTS.c.row), func.max(_PROJECTS.c.row), func.count())
     ).one()
     if number <= SAMPLE:
-        yield from connection.execute(select(_PROJECTS))
+        yield from connection.execute(select_of_all_accounts(_PROJECTS))
         return
     for _ in range(SAMPLE):
         chosen = random.randint(low, high)  # noqa: S311 - nothing secret
-        next_one = select(_PROJECTS).where(_PROJECTS.c.row >= chosen).order_by(_PROJECTS.c.row)
+        next_one = (
+            select_of_all_accounts(_PROJECTS)
+            .where(_PROJECTS.c.row >= chosen)
+            .order_by(_PROJECTS.c.row)
+        )
         yield connection.execute(next_one.limit(1)).one()
 
 

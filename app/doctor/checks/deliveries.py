@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final, cast
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table, func
 
+from app.auth.tenant import select_of_all_accounts
 from app.doctor.results import Result, ok, problem
 from app.models import Delivery, Webhook
 from app.values import clock
@@ -22,7 +23,7 @@ def overdue(connection: Connection) -> Iterator[Result]:
     now = clock.now()
     of_healthy = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
     late, oldest = connection.execute(
-        select(func.count(), func.min(_DELIVERIES.c.due_at))
+        select_of_all_accounts(func.count(), func.min(_DELIVERIES.c.due_at))
         .select_from(of_healthy)
         .where(
             _DELIVERIES.c.due_at <= now - _LATE,
@@ -36,10 +37,14 @@ def overdue(connection: Connection) -> Iterator[Result]:
         )
         return
     pending = connection.scalar(
-        select(func.count()).select_from(_DELIVERIES).where(_DELIVERIES.c.due_at.is_not(None))
+        select_of_all_accounts(func.count())
+        .select_from(_DELIVERIES)
+        .where(_DELIVERIES.c.due_at.is_not(None))
     )
     failing = connection.scalar(
-        select(func.count()).select_from(_WEBHOOKS).where(_WEBHOOKS.c.failing_since.is_not(None))
+        select_of_all_accounts(func.count())
+        .select_from(_WEBHOOKS)
+        .where(_WEBHOOKS.c.failing_since.is_not(None))
     )
     note = f"; webhooks failing: {failing:,}; their logs say why" if failing else ""
     yield ok(f"deliveries waiting: {pending:,}{note}")

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final, cast
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table, func
 
+from app.auth.tenant import select_of_all_accounts
 from app.doctor.results import Result, ok, warning
 from app.models import DeprecatedRequest
 from app.policy import deprecations
@@ -21,7 +22,9 @@ def still_used(connection: Connection) -> Iterator[Result]:
     """Nobody uses what may soon be gone."""
     now = clock.now()
     rows = connection.execute(
-        select(_REQUESTS.c.deprecation, func.count(_REQUESTS.c.account_id.distinct()))
+        select_of_all_accounts(
+            _REQUESTS.c.deprecation, func.count(_REQUESTS.c.account_id.distinct())
+        )
         .where(_REQUESTS.c.day > clock.day_of(now - timedelta(days=USED_DAYS)))
         .group_by(_REQUESTS.c.deprecation)
     )
