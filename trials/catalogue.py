@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 class Trial(NamedTuple):
     """One or more commands that are run one after another.
 
-    ``minutes`` are about how many it takes on two cores, estimated for ``faults``, ``chance`` and
-    ``pythons``. ``after`` names what a change touches that should not land without it. ``release``
-    and ``weekly`` say what ``bin/trials release`` and ``bin/trials weekly`` run.
+    ``minutes`` are about how many it takes on two cores, estimated for ``faults``, ``chance``,
+    ``pythons`` and ``mutants``. ``after`` names what a change touches that should not land without
+    it. ``release`` and ``weekly`` say what ``bin/trials release`` and ``bin/trials weekly`` run.
     """
 
     name: str
@@ -101,6 +101,12 @@ TRIALS: Final = (
         "the lock files",
         release=True,
         weekly=True,
+    ),
+    Trial(
+        "mutants",
+        "100 changes of one line each, at random: which of them a test notices",
+        120,
+        (("trials.mutants",),),
     ),
     Trial(
         "fuzz",

@@ -1,0 +1,1 @@
+"""What the tests notice of small changes: ``bin/trials mutants -- --help``."""
