@@ -1,7 +1,7 @@
 """Areas of real districts against the official ones: ``python -m bench.areas FILE``.
 
 FILE holds the ranger districts of the US Forest Service as GeoJSON, with the properties
-``district`` and ``gis_acres``. Writes docs/areas.md, or what ``--into`` names. Needs no database.
+``district`` and ``gis_acres``. Writes docs/measured/areas.md, or what ``--into`` names.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from app.formats.readers.opening import open_file
 from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
 from app.imports.features.mapping import ColumnMapping
-from config import ROOT
+from bench import report
 
 HECTARES_PER_ACRE = 0.40468564224  # the international acre
 BY_DISTRICT = Choices("projects", ColumnMapping({"name": "district"}))
-PAGE = ROOT / "docs" / "areas.md"
+PAGE = report.FOLDER / "areas.md"
 
 _HEAD = """\
 # Areas of real districts
@@ -63,7 +63,7 @@ def measure(path: Path) -> tuple[list[Row], list[Rejected]]:
 
 
 def page(accepted: list[Row], rejected: list[Rejected]) -> str:
-    """docs/areas.md."""
+    """Return the whole page of areas, in Markdown."""
     deviations = [abs(row.deviation) for row in accepted]
     head = _HEAD.format(
         accepted=len(accepted),

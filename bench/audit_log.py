@@ -2,7 +2,7 @@
 
 python -m bench.audit_log              SQLite
 python -m bench.audit_log --postgres   PostgreSQL, a server of its own
-python -m bench.audit_log --write      both, written into docs/benchmarks.md
+python -m bench.audit_log --write      written into docs/measured/audit-log.md too
 python -m bench.audit_log --quick      only sees that it works
 
 The entries are of 30 days, 50 people and 2,000 projects. The job seals some while one client
@@ -281,7 +281,7 @@ def _rows(account_id: str, number: int) -> Iterator[Row]:
 
 
 def main() -> None:
-    measure_on_chosen(run, "audit log", __doc__, FULL)
+    measure_on_chosen(run, "audit-log", __doc__, FULL)
 
 
 if __name__ == "__main__":

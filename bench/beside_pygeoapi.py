@@ -2,7 +2,7 @@
 
 python -m bench.beside_pygeoapi               SQLite
 python -m bench.beside_pygeoapi --postgres    PostgreSQL
-python -m bench.beside_pygeoapi --write       both, written into docs/benchmarks.md
+python -m bench.beside_pygeoapi --write       written into docs/measured/beside-pygeoapi.md too
 python -m bench.beside_pygeoapi --quick       only sees that it works
 
 The first run installs pygeoapi into an environment of its own. Both run under the same gunicorn as
@@ -160,13 +160,8 @@ def main() -> None:
         os.chmod(folder, 0o755)
         with PostgresServer(Path(folder) / "pg") as server:
             new = server.create_database
-            if chosen.write:
-                found = {"SQLite": "", "PostgreSQL": new()}
-                tables = {name: measure(python, url, new(), effort) for name, url in found.items()}
-                report.write("pygeoapi", tables)
-                return
-            print(f"On {report.machine()}.\n")
-            print(measure(python, new() if chosen.postgres else "", new(), effort))
+            found = measure(python, new() if chosen.postgres else "", new(), effort)
+    report.publish("beside-pygeoapi", chosen, found)
 
 
 if __name__ == "__main__":

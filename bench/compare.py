@@ -2,7 +2,7 @@
 
 python -m bench.compare               SQLite
 python -m bench.compare --postgres    PostgreSQL, a server of its own
-python -m bench.compare --write       both, written into docs/benchmarks.md
+python -m bench.compare --write       written into docs/measured/compare.md too
 python -m bench.compare --quick       only sees that it works
 
 Each of the three runs under the same gunicorn, two processes of four threads, and answers eight
@@ -229,12 +229,8 @@ def on_postgres(effort: Effort) -> str:
 def main() -> None:
     chosen = report.chosen(__doc__)
     effort = QUICK if chosen.quick else FULL
-    if chosen.write:
-        found = {"SQLite": on_sqlite(effort), "PostgreSQL": on_postgres(effort)}
-        report.write("compare", found)
-        return
-    print(f"On {report.machine()}.\n")
-    print(on_postgres(effort) if chosen.postgres else on_sqlite(effort))
+    found = on_postgres(effort) if chosen.postgres else on_sqlite(effort)
+    report.publish("compare", chosen, found)
 
 
 if __name__ == "__main__":

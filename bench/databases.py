@@ -1,4 +1,4 @@
-"""One measurement on SQLite, on PostgreSQL, or on both."""
+"""One measurement on SQLite or on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -17,28 +17,22 @@ from tests.postgres import PostgresServer
 Measure = Callable[[Path, Callable[[], str], Effort], str]
 
 
-def measure_on_chosen(measure: Measure, mark: str, about: str | None, full: Effort) -> None:
-    """Measure on the databases that the command's options choose, print the tables, and write them
-    into docs/benchmarks.md if asked to.
+def measure_on_chosen(measure: Measure, name: str, about: str | None, full: Effort) -> None:
+    """Measure on the database that the command's options choose, and publish the tables.
 
     Args:
-        mark: of the tables in the document.
+        name: of the page in docs/measured/.
         about: the docstring of the command.
         full: the effort without ``--quick``.
     """
     chosen = report.chosen(about)
     effort = QUICK if chosen.quick else full
-    sections = {}
-    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
-        os.chmod(name, 0o755)
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as folder:
+        os.chmod(folder, 0o755)
         use_last_core()
-        if not chosen.postgres:
-            sections["SQLite"] = measure(Path(name) / "sqlite", lambda: "", effort)
-        if chosen.postgres or chosen.write:
-            with PostgresServer(Path(name) / "pg", durable=True) as server:
-                folder = Path(name) / "postgresql"
-                sections["PostgreSQL"] = measure(folder, server.create_database, effort)
-    for title, tables in sections.items():
-        print(f"{title}, on {report.machine()}\n\n{tables}\n")
-    if chosen.write:
-        report.write(mark, sections)
+        if chosen.postgres:
+            with PostgresServer(Path(folder) / "pg", durable=True) as server:
+                text = measure(Path(folder) / "postgresql", server.create_database, effort)
+        else:
+            text = measure(Path(folder) / "sqlite", lambda: "", effort)
+    report.publish(name, chosen, text)

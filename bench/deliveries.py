@@ -2,7 +2,7 @@
 
 python -m bench.deliveries              SQLite
 python -m bench.deliveries --postgres   PostgreSQL, a server of its own
-python -m bench.deliveries --write      both, and renews the tables in docs/benchmarks.md
+python -m bench.deliveries --write      written into docs/measured/deliveries.md too
 python -m bench.deliveries --quick      only sees that it works
 
 The worker has one core; the receiver, which is Node's HTTPS server, and PostgreSQL have another.
@@ -239,12 +239,12 @@ def measure(database_url: str, folder: Path, effort: Effort) -> list[Row]:
             return rows + latencies(receiver, environ, effort)
 
 
-def on_sqlite(effort: Effort = FULL) -> list[Row]:
+def on_sqlite(effort: Effort) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
         return measure("", Path(name), effort)
 
 
-def on_postgres(effort: Effort = FULL) -> list[Row]:
+def on_postgres(effort: Effort) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
         os.chmod(name, 0o755)
         with PostgresServer(Path(name) / "pg") as server:
@@ -254,12 +254,9 @@ def on_postgres(effort: Effort = FULL) -> list[Row]:
 def main() -> None:
     chosen = report.chosen(__doc__)
     os.sched_setaffinity(0, {(os.cpu_count() or 1) - 1})  # where the receiver and PostgreSQL stay
-    if chosen.write:
-        found = {"SQLite": on_sqlite(), "PostgreSQL": on_postgres()}
-        report.write("deliveries", {name: report.table(rows) for name, rows in found.items()})
-        return
     effort = QUICK if chosen.quick else FULL
-    print(report.table(on_postgres(effort) if chosen.postgres else on_sqlite(effort)))
+    rows = on_postgres(effort) if chosen.postgres else on_sqlite(effort)
+    report.publish("deliveries", chosen, report.table(rows))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 python -m bench.exports              SQLite
 python -m bench.exports --postgres   PostgreSQL, a server of its own
-python -m bench.exports --write      both, written into docs/benchmarks.md
+python -m bench.exports --write      written into docs/measured/exports.md too
 python -m bench.exports --quick      only sees that it works
 
 All projects of an account, with 51 positions and five keys of metadata each, by a client that reads

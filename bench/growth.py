@@ -2,7 +2,7 @@
 
 python -m bench.growth                     SQLite, the table on standard output
 python -m bench.growth --postgres          PostgreSQL, a server of its own
-python -m bench.growth --write             the same written into docs/growth.md
+python -m bench.growth --write             written into docs/measured/growth.md too
 python -m bench.growth --sizes 1000,100000 other sizes; the ratio is that of the last to the first
 python -m bench.growth --seconds 0.01      a shorter time for each case, to see that it works
 
@@ -27,7 +27,7 @@ from typing import Final
 from sqlalchemy import text
 
 from app.db.extensions import db
-from bench import growth_report, load, query_plans
+from bench import load, query_plans, report
 from bench.filling import RARE, Filled, fill
 from bench.growth_cases import CASES, Call, deep
 from bench.servers import serve
@@ -148,6 +148,50 @@ def fresh(filled: Filled, into: Measured, column: str, seconds: float) -> None:
         connection.invalidate()
 
 
+def page(measured: Measured, targets: dict[str, float | None]) -> str:
+    """What was measured on one database, in Markdown: times, sizes, other figures and plans."""
+    parts = [
+        times(measured, targets),
+        "Size of each index, in bytes per project:",
+        sizes(measured),
+        "Other figures:",
+        "\n".join(f"- {note}" for note in measured.notes),
+        f"The plans at {measured.columns[-2 if '×' in measured.columns[-1] else -1]} projects:",
+        *(f"{what}\n\n```\n{plan}\n```" for what, plan in measured.plans),
+    ]
+    return "\n\n".join(parts)
+
+
+def times(measured: Measured, targets: dict[str, float | None]) -> str:
+    """A row for each case: its times, their ratios to the first column, the target."""
+    columns = measured.columns
+    head = "| What | " + " | ".join(columns) + " | Ratio | Target | |"
+    lines = [head, "|---|" + "---:|" * (len(columns) + 2) + "---|"]
+    for what, by_column in measured.times.items():
+        first = by_column[columns[0]]
+        ratios = [by_column[column] / first for column in columns[1:]]
+        cells = " | ".join(f"{by_column[column]:.2f}" for column in columns)
+        shown = ", ".join(f"{ratio:.1f}" for ratio in ratios[-2:])
+        target = targets.get(what)
+        asked = "" if target is None else f"≤ {target:g}"
+        missed = target is not None and max(ratios, default=0) > target
+        mark = "" if target is None else "**missed**" if missed else "met"
+        lines.append(f"| {what} | {cells} | {shown} | {asked} | {mark} |")
+    return "\n".join(lines)
+
+
+def sizes(measured: Measured) -> str:
+    names = sorted({name for by_name in measured.sizes.values() for name in by_name})
+    lines = ["| | " + " | ".join(measured.columns) + " |",
+             "|---|" + "---:|" * len(measured.columns)]  # fmt: skip
+    for name in names:
+        cells = " | ".join(
+            f"{measured.sizes[column].get(name, 0):,.0f}" for column in measured.columns
+        )
+        lines.append(f"| `{name}` | {cells} |")
+    return "\n".join(lines)
+
+
 @contextmanager
 def databases(postgres: bool) -> Iterator[Callable[[], str]]:
     """What gives the address of a new database: empty for SQLite, which lies in the instance."""
@@ -168,17 +212,14 @@ def main() -> None:
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="projects of an account")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="for one case")
     parser.add_argument("--alone", action="store_true", help="without the thousand accounts")
-    parser.add_argument("--write", action="store_true", help="write into docs/growth.md")
+    parser.add_argument("--write", action="store_true", help="write into docs/measured/ too")
     chosen = parser.parse_args()
     sizes = [int(size) for size in chosen.sizes.split(",")]
     name = "PostgreSQL" if chosen.postgres else "SQLite"
     with databases(chosen.postgres) as url_of:
         measured = run(name, url_of, sizes, not chosen.alone, chosen.seconds)
     targets = {case.what: case.target for case in CASES}
-    page = growth_report.page(measured, targets)
-    if chosen.write:
-        growth_report.write(name, page)
-    print(page)
+    report.publish("growth", chosen, page(measured, targets))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 python -m bench.http                     SQLite
 python -m bench.http --postgres          PostgreSQL, a server of its own
-python -m bench.http --write             writes docs/benchmarks.md, from both databases
+python -m bench.http --write             written into docs/measured/http.md too
 python -m bench.http --quick             only sees that it works
 """
 
@@ -192,12 +192,9 @@ def main() -> None:
     chosen = report.chosen(__doc__)
     effort = QUICK if chosen.quick else FULL
     use_last_core()
-    if chosen.write:
-        found = {"SQLite": measure(""), "PostgreSQL": on_postgres(measure)}
-        report.write("http", {name: report.table(rows) for name, rows in found.items()})
-        return
     run = partial(measure, effort=effort)
-    print(report.table(on_postgres(run) if chosen.postgres else run("")))
+    rows = on_postgres(run) if chosen.postgres else run("")
+    report.publish("http", chosen, report.table(rows))
 
 
 def on_postgres(measure: Callable[[str], T]) -> T:

@@ -2,7 +2,7 @@
 
 python -m bench.map              SQLite
 python -m bench.map --postgres   PostgreSQL, a server of its own
-python -m bench.map --write      both, written into docs/benchmarks.md
+python -m bench.map --write      written into docs/measured/map.md too
 python -m bench.map --quick      only sees that it works
 
 One account has 100,000 projects with 61 positions each, another instance has one with a million

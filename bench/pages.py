@@ -2,7 +2,7 @@
 
 python -m bench.pages              SQLite
 python -m bench.pages --postgres   PostgreSQL, a server of its own
-python -m bench.pages --write      both, written into docs/benchmarks.md
+python -m bench.pages --write      written into docs/measured/pages.md too
 python -m bench.pages --quick      only sees that it works
 
 Projects have 61 positions each. Chromium without a screen and without a graphics card opens the

@@ -2,7 +2,7 @@
 
 python -m bench.parts              SQLite
 python -m bench.parts --postgres   PostgreSQL, a server of its own
-python -m bench.parts --write      both, written into docs/benchmarks.md
+python -m bench.parts --write      written into docs/measured/parts.md too
 python -m bench.parts --quick      only sees that it works
 
 Only here can a part be left out; the service has no switch for it.
@@ -198,17 +198,9 @@ def main() -> None:
     chosen = report.chosen(__doc__)
     use_last_core()
     os.environ["LOG_FORMAT"] = "json"
-    if chosen.write:
-        found = {"SQLite": measure(""), "PostgreSQL": on_postgres(measure)}
-        sections = {
-            database: "\n\n".join(table(*part) for part in parts.items())
-            for database, parts in found.items()
-        }
-        report.write("parts", sections)
-        return
     run = partial(measure, effort=QUICK if chosen.quick else FULL)
-    for part in (on_postgres(run) if chosen.postgres else run("")).items():
-        print(table(*part), end="\n\n")
+    found = on_postgres(run) if chosen.postgres else run("")
+    report.publish("parts", chosen, "\n\n".join(table(*each) for each in found.items()))
 
 
 if __name__ == "__main__":

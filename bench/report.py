@@ -1,4 +1,4 @@
-"""How measurements are shown, and written down in docs/benchmarks.md."""
+"""How measurements are shown, and written down in docs/measured/."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from config import ROOT
 
-_HEAD = (
+FOLDER: Final = ROOT / "docs" / "measured"
+_HEAD: Final = (
     "| What | Measured | Against, in the same run | Ratio | Target | |\n|---|---|---|---|---|---|"
 )
 
@@ -22,7 +23,7 @@ def chosen(about: str | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(about or "").split("\n")[0])
     parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    only.add_argument("--write", action="store_true", help="write into docs/measured/ too")
     only.add_argument(
         "--quick", action="store_true", help="only see that it works; the figures mean nothing"
     )
@@ -55,14 +56,30 @@ def machine() -> str:
     )
 
 
-def write(mark: str, sections: dict[str, str]) -> None:
-    """Put sections between the marks of docs/benchmarks.md; the text around them stays."""
-    path = ROOT / "docs" / "benchmarks.md"
-    begin, end = f"<!-- measured: {mark} -->", f"<!-- end: {mark} -->"
-    text = path.read_text()
-    before, _, rest = text.partition(begin)
-    after = rest.partition(end)[2]
-    moment = datetime.now(UTC).strftime("%Y-%m-%d")
-    parts = [f"Measured {moment} on {machine()}."]
-    parts += [f"### {name}\n\n{tables}" for name, tables in sections.items()]
-    path.write_text(f"{before}{begin}\n\n" + "\n\n".join(parts) + f"\n\n{end}{after}")
+def publish(name: str, chosen: argparse.Namespace, text: str) -> None:
+    """Print what was measured on one database, and write it into docs/measured/ if asked to.
+
+    Args:
+        name: of the page, without ``.md``.
+        chosen: the options of the command, of which ``postgres`` and ``write`` are used.
+    """
+    database = "PostgreSQL" if chosen.postgres else "SQLite"
+    print(f"{database}, on {machine()}\n\n{text}\n")
+    if chosen.write:
+        write(FOLDER / f"{name}.md", database, text)
+
+
+def write(page: Path, database: str, text: str) -> None:
+    """Replace what stands between a database's marks in a page; the text around them stays.
+
+    Raises:
+        SystemExit: the page has no such marks.
+    """
+    begin, end = f"<!-- measured: {database} -->", f"<!-- end: {database} -->"
+    whole = page.read_text()
+    before, begins, rest = whole.partition(begin)
+    _, ends, after = rest.partition(end)
+    if not (begins and ends):
+        raise SystemExit(f"{page} has no {begin} with {end} below it.")
+    measured = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}."
+    page.write_text(f"{before}{begin}\n\n{measured}\n\n{text}\n\n{end}{after}")

@@ -2,7 +2,7 @@
 
 python -m bench.retention                 SQLite
 python -m bench.retention --postgres      PostgreSQL, a server of its own
-python -m bench.retention --write         the same written into docs/growth.md
+python -m bench.retention --write         written into docs/measured/retention.md too
 python -m bench.retention --events 20000  fewer events than a full run has
 python -m bench.retention --seconds 1     a shorter time before and after the job
 
@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from itertools import count, cycle, pairwise
 from pathlib import Path
@@ -28,7 +27,7 @@ from typing import Final
 
 from app.db.connections import close_all
 from app.factory import create_app
-from bench import growth_report, pruning, report, storage
+from bench import pruning, report, storage
 from bench.callers import Caller, calling, latencies
 from bench.delivering import percentile
 from bench.http import headers, on_postgres
@@ -63,7 +62,6 @@ def measure(database_url: str, events: int, seconds: float) -> str:
             close_all()
     return "\n\n".join(
         [
-            f"Measured {datetime.now(UTC):%Y-%m-%d} on {report.machine()}.",
             _times(callers, pruned.runs, without),
             "\n".join(f"- {line}" for line in (*_facts(stored, pruned, left, missing), *room)),
         ]
@@ -157,14 +155,11 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
     parser.add_argument("--events", type=int, default=EVENTS, help="that are stored")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="before and after the job")
-    parser.add_argument("--write", action="store_true", help="write into docs/growth.md")
+    parser.add_argument("--write", action="store_true", help="write into docs/measured/ too")
     chosen = parser.parse_args()
     run = partial(measure, events=chosen.events, seconds=chosen.seconds)
     page = on_postgres(run) if chosen.postgres else run("")
-    if chosen.write:
-        name = "PostgreSQL" if chosen.postgres else "SQLite"
-        growth_report.write(f"retention, {name}", page)
-    print(page)
+    report.publish("retention", chosen, page)
 
 
 if __name__ == "__main__":

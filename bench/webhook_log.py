@@ -2,7 +2,7 @@
 
 python -m bench.webhook_log              SQLite
 python -m bench.webhook_log --postgres   PostgreSQL, a server of its own
-python -m bench.webhook_log --write      both, written into docs/benchmarks.md
+python -m bench.webhook_log --write      written into docs/measured/webhook-log.md too
 python -m bench.webhook_log --quick      only sees that it works
 
 The attempts are of 30 days, one in twenty failed. The pages are asked in-process, one after the
@@ -172,7 +172,7 @@ def insert_rows(url: str, table: Any, rows: Sequence[Row]) -> None:
 
 
 def main() -> None:
-    measure_on_chosen(run, "webhook log", __doc__, FULL)
+    measure_on_chosen(run, "webhook-log", __doc__, FULL)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Which keys stand in the way of partitions by month and of tables distributed by account.
 
-Both are checked against the models, so that the tables in ``docs/scaling.md`` follow every change:
+Both are checked against the models, so that ``docs/measured/partitioning.md`` follows every change:
 
 * PostgreSQL requires each primary key and unique constraint of a partitioned table to include the
   column it is partitioned by (https://www.postgresql.org/docs/current/ddl-partitioning.html). So

@@ -9,8 +9,9 @@ class Trial(NamedTuple):
     """One or more commands that are run one after another.
 
     ``minutes`` are about how many it takes on two cores, estimated for ``faults``, ``chance``,
-    ``pythons`` and ``mutants``. ``after`` names what a change touches that should not land without
-    it. ``release`` and ``weekly`` say what ``bin/trials release`` and ``bin/trials weekly`` run.
+    ``pythons``, ``mutants`` and the half on PostgreSQL of ``compare``, ``beside_pygeoapi``, ``parts`` and
+    ``exports``. ``after`` names what a change touches that should not land without it. ``release``
+    and ``weekly`` say what ``bin/trials release`` and ``bin/trials weekly`` run.
     """
 
     name: str
@@ -126,15 +127,15 @@ TRIALS: Final = (
         release=True,
     ),
     _bench("http", "reading and writing beside bare Flask", 4, _POSTGRES),
-    _bench("compare", "the service beside a conventional application", 6),
-    _bench("beside_pygeoapi", "reading beside pygeoapi", 5),
-    _bench("parts", "what the parts of a request cost", 3),
+    _bench("compare", "the service beside a conventional application", 12, _POSTGRES),
+    _bench("beside_pygeoapi", "reading beside pygeoapi", 10, _POSTGRES),
+    _bench("parts", "what the parts of a request cost", 6, _POSTGRES),
     _bench("reading", "ways to read one row", 2),
     _bench("spreading", "how connections spread over web processes", 5),
     _bench("growth", "lists of up to a million projects", 35, _POSTGRES, after="app/lists"),
     _bench("retention", "how fast old rows are deleted", 19, _POSTGRES, after="app/maintenance"),
     _bench("deliveries", "what delivering costs, and how soon events arrive", 15, _POSTGRES),
-    _bench("exports", "memory and time of exports", 2, after="app/exports"),
+    _bench("exports", "memory and time of exports", 4, _POSTGRES, after="app/exports"),
     _bench("map", "what a map of the projects costs", 12, _POSTGRES, after="app/projects/map"),
     _bench("pages", "the page of projects in a browser", 13, _POSTGRES),
     _bench("page_quality", "what Lighthouse says of the page of projects", 2),

@@ -13,6 +13,7 @@ from app.cli import canopy
 from tests.architecture.documents import documents
 from tests.architecture.sources import ROOT
 from tests.docs.pages import commands, mentioned_commands
+from trials.catalogue import ALL
 
 PAGES = documents()
 SHOWN = sorted({tuple(words) for page in PAGES.values() for words in commands(page)})
@@ -44,6 +45,13 @@ def check_arguments(command: click.Command, words: list[str]) -> None:
     assert not missing, f"{command.name} needs {missing}"
 
 
+def unknown_trials(words: Sequence[str]) -> list[str]:
+    """The names among the words of ``bin/trials`` that are no trial."""
+    names = words[: words.index("--")] if "--" in words else words
+    known = {*ALL, "release", "weekly", "all", "NAME", "--list"}
+    return [name for name in names if name not in known]
+
+
 def test_the_pages_show_commands() -> None:
     assert ("bin/serve",) in SHOWN
     assert any(words[:2] == ("bin/canopy", "import") for words in SHOWN)
@@ -55,6 +63,8 @@ def test_a_command_that_is_shown_can_be_run(words: Sequence[str]) -> None:
     if words[0] == "bin/canopy":
         _, command, rest = resolve(words[1:])
         check_arguments(command, rest)
+    if words[0] == "bin/trials":
+        assert unknown_trials(words[1:]) == []
 
 
 @pytest.mark.parametrize("words", MENTIONED, ids=" ".join)
@@ -64,6 +74,8 @@ def test_a_command_that_is_mentioned_exists(words: Sequence[str]) -> None:
         path, _, _ = resolve(words[1:])
         helped = CliRunner().invoke(canopy, [*path, "--help"])
         assert helped.exit_code == 0, helped.output
+    if words[0] == "bin/trials":
+        assert unknown_trials(words[1:]) == []
 
 
 # pip is for environments of one's own.
@@ -88,3 +100,7 @@ def test_a_module_that_is_run_exists(words: Sequence[str]) -> None:
 def test_a_command_that_cannot_be_run_is_seen(line: str) -> None:
     with pytest.raises((AssertionError, click.UsageError)):
         check_arguments(*resolve(line.split())[1:])
+
+
+def test_a_trial_that_there_is_not_is_seen() -> None:
+    assert unknown_trials(["bench.http", "bench.bees", "--", "--write"]) == ["bench.bees"]

@@ -56,7 +56,8 @@ def test_a_page_begins_with_its_title(name: str) -> None:
 
 
 def test_readme_and_the_page_of_areas_give_the_same_deviation() -> None:
-    deviation = PAGES["docs/areas.md"].partition("official area: median ")[2].partition(",")[0]
+    page = PAGES["docs/measured/areas.md"]
+    deviation = page.partition("official area: median ")[2].partition(",")[0]
     assert deviation
     assert f"{deviation} in the median" in PAGES["README.md"]
 

@@ -1,4 +1,5 @@
-"""A project's own id elsewhere, and metadata of its owner's (docs/areas.md)."""
+"""A project's own id elsewhere, and metadata of its owner's (docs/api-conventions.md,
+"Bodies and envelopes")."""
 
 from __future__ import annotations
 
