@@ -53,6 +53,8 @@ _SUBJECTS: Final = {
     "attempt": "the pending single sign-on",
 }
 
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
 _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)
 
 # What each constant of app.policy.bounds bounds.
@@ -67,7 +69,8 @@ _BOUNDS: Final = {
     "VALIDATION_SECONDS": "processor seconds that validating one boundary may take at worst",
     "OVERLAY_SECONDS": "processor seconds that comparing two boundaries may take; "
     "ten times as many at worst",
-    "OVERLAY_LOCKED_SECONDS": "likewise while other changes wait",
+    "OVERLAY_LOCKED_SECONDS": "processor seconds that comparing two boundaries may take while "
+    "other changes wait",
     "OVERLAP_CANDIDATES": "projects with which a boundary is compared to find overlaps",
     "OVERLAPS_SECONDS": "processor seconds for comparing a boundary with all of them",
     "OVERLAPS_SHOWN": "overlaps in a response, the largest ones",
@@ -106,7 +109,7 @@ _BOUNDS: Final = {
     "LIST_IDS": "`ids` in one request for a list",
     "LIST_BYTES": "bytes of one page of a list",
     "KEPT_BYTES": "bytes of maps and pages of features that each web process keeps to send again",
-    "KEPT_RESPONSE_BYTES": "likewise of one of them, at most",
+    "KEPT_RESPONSE_BYTES": "bytes of the largest map or page that is kept",
     "ACCOUNT_TYPES": "values of an account's `type`",
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
@@ -118,11 +121,13 @@ _BOUNDS: Final = {
     "EVENT_DAYS": "days that an event is kept",
     "REQUEST_DAYS": "days that the number of a credential's requests is kept",
     "REQUEST_DAYS_READ": "days in one response of `GET /v1/account/usage/requests`",
-    "REQUEST_DAYS_DEFAULT": "likewise without `since`",
+    "REQUEST_DAYS_DEFAULT": "days in a response of `GET /v1/account/usage/requests` without "
+    "`since`",
     "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
     "PAGE_KEYS": "API keys of an account, or service tokens, that are not over; its pages make no "
     "more than these",
-    "ENDED_KEYS_SHOWN": "likewise of those that are over, on their pages, the last to end",
+    "ENDED_KEYS_SHOWN": "API keys, or service tokens, that are over and shown on their pages: the "
+    "last to end",
     "PROJECTS_OF_CREDENTIAL": "projects that one credential may be limited to",
     "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets an email",
     "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",
@@ -376,7 +381,10 @@ def _is_page(rule: Rule) -> bool:
 
 
 def _method(rule: Rule) -> str:
-    return " ".join(sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}))
+    """The methods of a rule, without those that come with others."""
+    methods = rule.methods or set()
+    own = methods - {"HEAD", "OPTIONS"} or methods
+    return ", ".join(sorted(own, key=_METHODS.index))
 
 
 def _address(rule: Rule) -> str:
@@ -384,7 +392,8 @@ def _address(rule: Rule) -> str:
 
 
 def _summary(view: Callable[..., Any]) -> str:
-    return (view.__doc__ or "").strip().partition("\n")[0]
+    """The first paragraph of the docstring of a view, in one line."""
+    return " ".join((view.__doc__ or "").strip().partition("\n\n")[0].split())
 
 
 def _besides(kind: EventKind) -> str:

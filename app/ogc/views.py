@@ -109,7 +109,7 @@ def _take_turn(crs: Crs) -> None:
 
 
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:
-    """The methods that the credential may use: QGIS sees so whether it can add features."""
+    """Return the methods that the credential may use: QGIS asks if it can add features."""
     may_create = principal.may(collection.write) and (
         collection.word != "project" or principal.project_ids is None
     )
@@ -117,7 +117,7 @@ def methods_of_collection(principal: Principal, collection: Collection) -> Respo
 
 
 def methods_of_feature(principal: Principal, collection: Collection, **_: str) -> Response:
-    """Likewise for a feature, which need not exist."""
+    """Return the methods that the credential may use on a feature, which need not exist."""
     return _allowed("GET, HEAD, OPTIONS", "PUT, PATCH, DELETE", principal.may(collection.write))
 
 

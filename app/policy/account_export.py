@@ -28,7 +28,7 @@ FILES: Final[dict[str, str]] = {
     "import-features.ndjson": "the features of these imports, and what became of each",
     "api-keys.json": "the API keys: permissions, projects, dates and last four characters, never "
     "the key",
-    "service-tokens.json": "the service tokens, likewise",
+    "service-tokens.json": "the service tokens, with the same fields",
     "applications.json": "the OAuth applications that the account has registered, without secrets",
     "application-access.json": "which applications members have allowed to act for them in the "
     "account",

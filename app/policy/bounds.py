@@ -17,9 +17,9 @@ GEOMETRY_POSITIONS: Final = 100_000
 # real boundaries is low: of 252 ranger districts, none has more than 0.05 s.
 VALIDATION_SECONDS: Final = 0.8
 
-# Likewise that comparing two boundaries may take, estimated from how many of their edges meet. It
-# can be ten times as much where rounding makes the first attempt fail. While other changes wait,
-# only what takes less is compared.
+# Processor time that comparing two boundaries may take, estimated from how many of their edges
+# meet. It can be ten times as much where rounding makes the first attempt fail. While other changes
+# wait, only what takes less is compared.
 OVERLAY_SECONDS: Final = 0.1
 OVERLAY_LOCKED_SECONDS: Final = 0.01
 

@@ -57,5 +57,24 @@ def test_routes_without_a_permission_are_told_apart() -> None:
     assert "static" not in shown
 
 
+def test_every_row_of_an_address_has_its_methods() -> None:
+    shown = generate.operations() + generate.pages() + generate.open_routes()
+    assert "| `OPTIONS /ogc/collections/assets/items` |" in shown
+    assert "| `PUT, PATCH /v1/projects/{project_id}` |" in shown
+    assert "` /" not in shown
+
+
+def test_a_description_is_the_whole_first_paragraph() -> None:
+    assert generate._summary(described) == "Plant a tree, and water it."
+
+
+def described() -> None:
+    """Plant a tree, and
+    water it.
+
+    Raises Conflict.
+    """
+
+
 def test_the_picture_of_the_readme_is_the_one_that_is_drawn() -> None:
     assert TARGET.read_text() == draw()
