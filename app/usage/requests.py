@@ -74,8 +74,9 @@ class CallerRequests(NamedTuple):
 class Requests(NamedTuple):
     """The requests of an account in a period, and those who made them, the most first.
 
-    ``unknown`` are those of nobody: from before they were counted by credential, which is kept for
-    90 days only.
+    ``unknown_by_day`` are those of nobody: from before they were counted by credential, which is
+    kept for 90 days only. A day has none where the account's counter is behind those of its
+    credentials.
     """
 
     days: list[str]
@@ -87,8 +88,15 @@ class Requests(NamedTuple):
         return sum(self.by_day)
 
     @property
+    def unknown_by_day(self) -> list[int]:
+        return [
+            max(0, number - sum(each.by_day[place] for each in self.callers))
+            for place, number in enumerate(self.by_day)
+        ]
+
+    @property
     def unknown(self) -> int:
-        return max(0, self.total - sum(each.total for each in self.callers))
+        return sum(self.unknown_by_day)
 
 
 def last_days(number: int) -> list[str]:
@@ -135,12 +143,11 @@ def csv_name(found: Requests) -> str:
 def requests_csv(found: Requests) -> bytes:
     """A line for each day and caller that made requests on it, and for those of nobody."""
     lines = [csv_line(("day", "credential_id", "type", "name", "requests"))]
-    for place, day in enumerate(found.days):
-        made = [(each.caller, each.by_day[place]) for each in found.callers if each.by_day[place]]
-        lines += [
-            csv_line((day, caller.id, caller.kind, caller.name, number)) for caller, number in made
-        ]
-        if unknown := found.by_day[place] - sum(number for _, number in made):
+    for place, (day, unknown) in enumerate(zip(found.days, found.unknown_by_day, strict=True)):
+        for caller, by_day in found.callers:
+            if number := by_day[place]:
+                lines.append(csv_line((day, caller.id, caller.kind, caller.name, number)))
+        if unknown:
             lines.append(csv_line((day, None, None, None, unknown)))
     return b"".join(lines)
 

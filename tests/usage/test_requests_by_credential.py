@@ -16,7 +16,7 @@ from app.limits import request_counts
 from app.maintenance.jobs import prune
 from app.models import CredentialRequest
 from app.usage.jobs import write_counts
-from app.usage.requests import Requests, last_days, read_requests
+from app.usage.requests import Requests, last_days, read_requests, requests_csv
 from app.values import clock
 from tests.make import (
     Client,
@@ -160,6 +160,17 @@ def test_requests_from_before_they_were_counted_so_are_told_apart(client: Client
         )
     found = _requests(client)
     assert (found.total, found.unknown) == (6, 5)
+
+
+def test_a_counter_that_is_behind_makes_no_negative_number(client: Client) -> None:
+    client.get("/v1/account")
+    today = request_counts.today()
+    with client.app.app_context():
+        valkey().client.hincrby(request_counts.day_key(today), client.account_id, -1)
+    found = _requests(client)
+    assert (found.total, found.unknown) == (0, 0)
+    rows = requests_csv(found).decode().splitlines()[1:]
+    assert [row.rpartition(",")[2] for row in rows] == ["1"]
 
 
 def test_each_day_has_its_own_number(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
