@@ -27,7 +27,6 @@ from app.values import clock
 from app.values.ids import new_id
 
 _SESSION = cast("Table", Session.__table__)
-_MEMBERSHIP = cast("Table", Membership.__table__)
 
 _BY_HASH = CompiledQuery(
     select(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from flask_wtf import FlaskForm
@@ -14,8 +13,6 @@ from app.policy.people import PASSWORD_LENGTH
 from app.security.passwords import password_problem
 from app.values.email import email_problem
 from app.values.text import slugify, unstorable
-
-Validator = Callable[[FlaskForm, Any], None]
 
 
 def name_field(label: str, *, autocomplete: str, hint: str = "") -> StringField:
