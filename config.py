@@ -106,7 +106,7 @@ class Settings(SingleSignOnSettings):
     audit_days: int = _setting("744", whole(1, 36_500), "days for which the audit log is kept")
     rate_limit_disabled: bool = _setting("false", boolean, "`true` turns all rate limits off")
     webhook_allowed_networks: tuple[Network, ...] = _setting(
-        "", networks, "private networks to which webhooks may be delivered, for development"
+        "", networks, "private networks in which webhooks of every account may have receivers"
     )
     webhook_ca_bundle: Path | None = _setting(
         "", file, "CA certificates trusted for webhook receivers; unset: the system's"
