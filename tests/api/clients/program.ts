@@ -52,6 +52,11 @@ for (let page = 1, pages = 1; page <= pages; page += 1) {
   if (page === 1) said["page_of_many"] = meta;
 }
 said["listed"] = names;
+const either = await createClient<paths>({ baseUrl, headers }).GET("/v1/projects");
+// @ts-expect-error It may be GeoJSON, which has no meta.
+void either.data?.meta;
+const all = got((await client.GET("/v1/projects")).data).data as Schemas["Project"][];
+said["first_slug"] = all[0]!.slug;
 const some = got((await client.GET("/v1/projects", { params: { query: { fields: "name" } } })).data);
 said["some_fields"] = Object.keys(some.data[0]!);
 

@@ -44,6 +44,7 @@ def test_the_program_works(program: Path, instance: Instance) -> None:
     assert printed(done) == {
         "created": "Cottage Grove",
         "listed": ["Cottage Grove", "Diamond Lake", "Tiller"],
+        "first_slug": "tiller",
         "some_fields": ["id", "name"],
         "page_of_many": {"total": 3, "page": 1, "per_page": 2, "total_pages": 2},
         "changed": "archived",
