@@ -24,8 +24,8 @@ PAGE = report.FOLDER / "areas.md"
 _HEAD = """\
 # Areas of real districts
 
-This page compares `area_hectares` of {accepted} ranger districts with the official area in the
-same data set. `python -m bench.areas FILE` writes it. Data: US Forest Service, ranger district
+How far `area_hectares` of {accepted} ranger districts is from the official areas in the same data
+set. `python -m bench.areas FILE` writes this page. Data: US Forest Service, ranger district
 boundaries, public domain.
 
 Canopy measures the boundary as it is in the file: the geodesic area on the WGS84 ellipsoid,
