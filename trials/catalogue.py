@@ -9,9 +9,9 @@ class Trial(NamedTuple):
     """One or more commands that are run one after another.
 
     ``minutes`` are about how many it takes on two cores, estimated for ``faults``, ``chance``,
-    ``pythons``, ``mutants`` and the half on PostgreSQL of ``compare``, ``beside_pygeoapi``, ``parts`` and
-    ``exports``. ``after`` names what a change touches that should not land without it. ``release``
-    and ``weekly`` say what ``bin/trials release`` and ``bin/trials weekly`` run.
+    ``pythons``, ``mutants`` and the half on PostgreSQL of ``compare``, ``beside_pygeoapi``,
+    ``parts`` and ``exports``. ``after`` names what a change touches that should not land without
+    it. ``release`` and ``weekly`` say what ``bin/trials release`` and ``bin/trials weekly`` run.
     """
 
     name: str
