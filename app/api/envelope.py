@@ -22,6 +22,7 @@ from app.http.body_files import blocks_of, body_file
 from app.http.etags import entity_tag, is_known, with_coding
 from app.http.urls import absolute_url
 from app.values import clock
+from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
 _LARGE: Final = 1024 * 1024
@@ -156,16 +157,13 @@ def _array(records: Iterable[Any]) -> Iterator[bytes]:
 
     A list of one block has three pieces.
     """
-    opening, some, size = b"[", list[bytes](), 0
-    for record in records:
-        some.append(dumps(record))
-        size += len(some[-1])
-        if size > _BLOCK:
-            yield opening
-            yield b",".join(some)
-            opening, some, size = b",", [], 0
-    yield opening if some or opening == b"[" else b""
-    yield b",".join(some)
+    opening = b"["
+    for texts in batched_by_bytes(map(dumps, records), len, _BLOCK):
+        yield opening
+        yield b",".join(texts)
+        opening = b","
+    if opening == b"[":
+        yield opening
     yield _END
 
 

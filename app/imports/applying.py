@@ -27,6 +27,7 @@ from app.imports.uploads import delete_upload
 from app.jobs import shutdown
 from app.models import Import, ImportFeature
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+from app.values.batching import batched_by_bytes
 
 _TRIES: Final = 5  # for a name that nobody else takes meanwhile
 _TO_WRITE: Final = (
@@ -97,13 +98,9 @@ def apply_features(
 
 def _next(ids: dict[str, str], after: int) -> list[Any]:
     """The features that one transaction should write, those after a number."""
-    last, size = after, 0
-    for row in _SIZES.all(**ids, after=after):
-        size += row.size or 0
-        if size > BATCH_BYTES and last > after:
-            break
-        last = row.number
-    return _ROWS.all(**ids, after=after, last=last)
+    sizes = _SIZES.tuples(**ids, after=after)
+    batch = next(batched_by_bytes(sizes, lambda row: row[1] or 0, BATCH_BYTES), None)
+    return _ROWS.all(**ids, after=after, last=batch[-1][0]) if batch else []
 
 
 def _decide(

@@ -7,7 +7,7 @@ the one before, so that nothing is held between two of them. That module reads w
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Select, bindparam, tuple_, type_coerce
@@ -16,6 +16,7 @@ from sqlalchemy.types import NullType
 
 from app.db.queries import CompiledQuery
 from app.policy.files import EXPORT_ROWS, EXPORT_ROWS_BYTES
+from app.values.batching import batched_by_bytes
 
 T = TypeVar("T")
 
@@ -64,8 +65,8 @@ class KeyedRows:
         values |= dict(zip(self._names, key or (), strict=False))
         number, is_next = self._batch_rows, key is not None
         if self._sizes is not None:
-            found = self._sizes[is_next].tuples(**values, most=number)
-            number = _fitting([row[0] for row in found])
+            sizes = self._sizes[is_next].tuples(**values, most=number)
+            number = len(next(batched_by_bytes(sizes, itemgetter(0), EXPORT_ROWS_BYTES), ()))
         return (self._next if is_next else self._first).all(**values, most=number)
 
     def key_of(self, row: Any) -> tuple[Any, ...]:
@@ -129,9 +130,3 @@ class NestedBatches(Generic[T]):
         if found is None:
             self._current = None
         return found or []
-
-
-def _fitting(sizes: list[int]) -> int:
-    """How many of the next rows fit into memory together; at least one."""
-    total = accumulate(sizes)
-    return max(1, sum(bytes_ <= EXPORT_ROWS_BYTES for bytes_ in total))

@@ -21,7 +21,7 @@ from app.db.search_index import box_values, candidates, fence, id_values, is_amo
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import Parameters, is_within, touches
 from app.lists.query import SearchedTable
-from app.lists.scanning import id_groups
+from app.lists.scanning import id_batches
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
 
@@ -101,7 +101,7 @@ class RowsApart:
         texts = fence(read, is_among_ids(columns.id, self._dialect))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
-        for ids in id_groups(((row[0], row[1]) for row in rows), _AT_ONCE, _AT_ONCE_BYTES):
+        for ids in id_batches(((row[0], row[1]) for row in rows), _AT_ONCE_BYTES, _AT_ONCE):
             wanted = id_values(ids, self._dialect)
             found = query.tuples(account_id=self._account_id, ids=wanted)
             tests = shape.intersects([text for _, text in found])

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
 from sqlalchemy import and_, bindparam, literal_column, tuple_, type_coerce
@@ -24,6 +25,7 @@ from app.db.search_index import fence, is_among_ids, page_of
 from app.lists.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
 from app.lists.statements import equal_to, exact_conditions, is_within_projects
 from app.policy.files import EXPORT_KEYS, EXPORT_ROWS, EXPORT_ROWS_BYTES
+from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
 T = TypeVar("T")
@@ -83,25 +85,18 @@ class Scan(Generic[T]):
         if rows:
             self._after = rows[-1][:2]
             found = ((row[1], row[2]) for row in rows if row[3])
-            self._found.extend(id_groups(found, EXPORT_ROWS, EXPORT_ROWS_BYTES))
+            self._found.extend(id_batches(found, EXPORT_ROWS_BYTES, EXPORT_ROWS))
         return bool(rows)
 
 
-def id_groups(found: Iterable[tuple[str, int]], most: int, most_bytes: int) -> Iterator[list[str]]:
-    """Ids whose rows fit into memory together.
+def id_batches(found: Iterable[tuple[str, int]], most_bytes: int, most: int) -> Iterator[list[str]]:
+    """Yield ids in lists whose rows fit into memory together.
 
     Args:
         found: each id, with the bytes of its row.
     """
-    ids, total = list[str](), 0
-    for row_id, size in found:
-        if ids and (len(ids) == most or total + size > most_bytes):
-            yield ids
-            ids, total = [], 0
-        ids.append(row_id)
-        total += size
-    if ids:
-        yield ids
+    for some in batched_by_bytes(found, itemgetter(1), most_bytes, most):
+        yield [row_id for row_id, _ in some]
 
 
 @cache

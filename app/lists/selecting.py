@@ -27,6 +27,7 @@ from app.lists.conditions import GEOMETRY, Conditions, Parameters
 from app.lists.cql.nodes import Comparison, In, Intersects, Node, both, conjuncts, shapes_in
 from app.lists.intersecting import RowsApart, Source, TooMuchToCompare
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
+from app.values.batching import batched_by_bytes
 
 Row = tuple[Any, ...]
 
@@ -150,12 +151,10 @@ class _Reader:
         """How many rows the page has, and how many bytes they have together."""
         keys, columns, values = self._keys("bytes")
         query = CompiledQuery(page_of(self._in_order(keys, columns)))
-        number = total = 0
-        for (size,) in query.tuples(**values, size=self._selection.limit, skipped=0):
-            if number and total + size > self._selection.most_bytes:
-                break
-            number, total = number + 1, total + size
-        return max(number, 1), total
+        rows = query.tuples(**values, size=self._selection.limit, skipped=0)
+        batches = batched_by_bytes((size for (size,) in rows), int, self._selection.most_bytes)
+        sizes = next(batches, [])
+        return max(len(sizes), 1), sum(sizes)
 
     def _rows(self) -> tuple[CompiledQuery, dict[str, Any]]:
         """The rows of a page, and the parameters."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, func, inspect, select
 
 from app.maintenance.rows import TableCodec
+from app.values.batching import batched_by_bytes
 
 Progress = Callable[[int], None]  # called with the number of rows done since the last call
 
@@ -72,17 +73,8 @@ def checksum_of(
 
 
 def batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Lines grouped in lists that are short enough for one statement."""
-    batch: list[bytes] = []
-    size = 0
-    for line in lines:
-        batch.append(line)
-        size += len(line)
-        if len(batch) >= _BATCH_ROWS or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    """Yield the lines in lists that are short enough for one statement."""
+    return batched_by_bytes(lines, len, _BATCH_BYTES, _BATCH_ROWS)
 
 
 def count_rows(connection: Connection, codecs: Iterable[TableCodec]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 from flask import Response, request
@@ -25,6 +26,7 @@ from app.ogc.responses import HTML, features_response, next_url, other_format
 from app.policy.bounds import LIST_BYTES
 from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
 from app.values import clock
+from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
 _BLOCK: Final = 256 * 1024  # bytes of geometries that are written at once
@@ -67,16 +69,14 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
 
 def _blocks(found: SelectedPage, collection: Collection, crs: Crs) -> Iterator[bytes]:
     """A FeatureCollection in blocks, so that few of its features are in memory at once."""
-    before, returned, size, some = b'{"type":"FeatureCollection","features":[', 0, 0, []
-    for feature, geometry_bytes in features(collection, found.rows, crs):
-        some.append(feature)
-        size += geometry_bytes
-        if size > _BLOCK:
-            yield before + dumps(some)[1:-1]
-            before, returned, size, some = b",", returned + len(some), 0, []
-    if some or not returned:
-        yield before + dumps(some)[1:-1]
-    others = _other_members(found, collection, returned + len(some))
+    before, returned = b'{"type":"FeatureCollection","features":[', 0
+    pairs = features(collection, found.rows, crs)
+    for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK):
+        yield before + dumps([feature for feature, _ in some])[1:-1]
+        before, returned = b",", returned + len(some)
+    if not returned:
+        yield before
+    others = _other_members(found, collection, returned)
     yield b"]," + dumps(others)[1:]
 
 

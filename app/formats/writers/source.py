@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.formats.writers.features import Feature, FeatureType
+from app.values.batching import batched_by_bytes
 
 BLOCK: Final = 64 * 1024  # bytes
 
@@ -41,13 +42,7 @@ class Source:
 
 
 def blocks(pieces: Iterable[bytes]) -> Generator[bytes]:
-    """The same bytes in fewer pieces, each of at least ``BLOCK`` bytes but for the last one."""
-    some, size = list[bytes](), 0
-    for piece in pieces:
-        some.append(piece)
-        size += len(piece)
-        if size >= BLOCK:
-            yield b"".join(some)
-            some, size = [], 0
-    if some:
+    """Yield the same bytes in fewer pieces, each of at most ``BLOCK`` bytes unless one of the given
+    pieces is larger."""
+    for some in batched_by_bytes(pieces, len, BLOCK):
         yield b"".join(some)

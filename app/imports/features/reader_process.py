@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +28,7 @@ from app.imports.features.candidates import Candidate, Choices, Rejected, featur
 from app.imports.features.mapping import LayerScan
 from app.policy.files import READ_MEMORY_BYTES, READ_SECONDS, WAIT_SECONDS
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+from app.values.batching import batched_by_bytes
 from app.values.text import fold
 
 _POLL_SECONDS: Final = 2.0
@@ -188,7 +188,8 @@ def _features(
     reader: Reader, layer: Layer, crs: str | None, choices: Choices
 ) -> Iterator[Sequence[Candidate | Rejected]]:
     prepared = (prepare(feature, choices) for feature in reader.read(layer, crs))
-    yield from batches(prepared)
+    # Lists that are short enough for one transaction: other writers wait for it.
+    yield from batched_by_bytes(prepared, _boundary_bytes, BATCH_BYTES, BATCH_FEATURES)
     yield []
 
 
@@ -204,20 +205,9 @@ _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
 }
 
 
-def batches(prepared: Iterator[Candidate | Rejected]) -> Iterator[Batch]:
-    """Features in lists that are short enough for one transaction: other writers wait for it."""
-    while batch := list(_batch(prepared)):
-        yield batch
-
-
-def _batch(prepared: Iterator[Candidate | Rejected]) -> Iterator[Candidate | Rejected]:
-    size = 0
-    for item in islice(prepared, BATCH_FEATURES):
-        yield item
-        if isinstance(item, Candidate) and item.boundary is not None:
-            size += len(item.boundary.text)
-        if size >= BATCH_BYTES:
-            return
+def _boundary_bytes(item: Candidate | Rejected) -> int:
+    boundary = item.boundary if isinstance(item, Candidate) else None
+    return 0 if boundary is None else len(boundary.text)
 
 
 def _bound_resources() -> None:

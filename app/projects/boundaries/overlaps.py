@@ -31,6 +31,7 @@ from app.policy.bounds import (
     OVERLAPS_SHOWN,
     OVERLAY_SECONDS,
 )
+from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
 _TABLE: Final = cast("Table", Project.__table__)
@@ -51,8 +52,8 @@ _RADIUS: Final = 6_400_000  # meters; that of the Earth is nowhere larger
 _BULGE: Final = 1.05  # by which an area can exceed its box, as its edges are geodesics
 _SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
 _LEAST_SECONDS: Final = 0.05  # after a geometry that took long to check
-_ROWS: Final = 100  # in memory at once
-_BYTES: Final = 1024 * 1024  # likewise, but for a larger boundary alone
+_ROWS: Final = 100  # with their boundaries in memory at once
+_BYTES: Final = 1024 * 1024  # of boundaries in memory at once
 
 
 class Overlaps(NamedTuple):
@@ -187,26 +188,13 @@ def _compare(
 def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, str]]:
     """The candidates with their boundaries, but for those that have none anymore."""
     dialect = engine().dialect.name
-    for some in _batches(found):
+    for some in batched_by_bytes(found, lambda each: int(each.row.stored_bytes), _BYTES, _ROWS):
         ids = [candidate.row.id for candidate in some]
         known = ids if dialect == "postgresql" else dumps(ids).decode()
         texts = dict(_by_id(dialect).tuples(account_id=account_id, ids=known))
         for candidate in some:
             if text := texts.get(candidate.row.id):
                 yield candidate, text
-
-
-def _batches(found: Sequence[_Candidate]) -> Iterator[list[_Candidate]]:
-    batch: list[_Candidate] = []
-    size = 0
-    for candidate in found:
-        size += candidate.row.stored_bytes
-        if batch and (len(batch) == _ROWS or size > _BYTES):
-            yield batch
-            batch, size = [], candidate.row.stored_bytes
-        batch.append(candidate)
-    if batch:
-        yield batch
 
 
 @cache

@@ -3,7 +3,7 @@ there were maps."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, select, update
 
@@ -14,6 +14,7 @@ from app.models import BoundaryEntry, Project
 from app.projects.boundary_history import shapes
 from app.usage.counters import note_new_shapes
 from app.values import clock
+from app.values.batching import batched_by_bytes
 
 _BATCH_ROWS: Final = 30  # each of them can have megabytes
 _BATCH_BYTES: Final = 4 * 1024 * 1024
@@ -58,18 +59,14 @@ class Waiting:
 
     def read(self) -> list[_Simplified]:
         """Simplify the next ones; none at the end."""
-        batch, size = list[_Simplified](), 0
         with connect() as connection:
-            for found in connection.execute(_NEXT, {"after": self._after}):
-                account_id, project_id, entry_id, area_m2, text = found
-                made = {} if text is None else map_shapes(text)
-                key = (account_id, project_id)
-                batch.append(_Simplified(key, entry_id, area_m2 or 0, made))
-                self._after = project_id
-                size += len(text or "")
-                if size > _BATCH_BYTES:
-                    break
-        return batch
+            found = connection.execute(_NEXT, {"after": self._after})
+            rows = next(
+                batched_by_bytes(found, lambda row: len(row.geometry or ""), _BATCH_BYTES), []
+            )
+        if rows:
+            self._after = rows[-1].project_id
+        return list(map(_simplified, rows))
 
     def write(self, batch: list[_Simplified]) -> int:
         """Insert their shapes in the current transaction, but not of those that are being changed,
@@ -82,6 +79,12 @@ class Waiting:
             shapes.insert_shapes(each.key, each.area_m2, each.shapes)
         note_new_shapes(each.key[0] for each in written)
         return len(written)
+
+
+def _simplified(row: Any) -> _Simplified:
+    """The shapes of a row of ``_NEXT``."""
+    made = {} if row.geometry is None else map_shapes(row.geometry)
+    return _Simplified((row.account_id, row.project_id), row.id, row.area_m2 or 0, made)
 
 
 def _mark(simplified: _Simplified) -> bool:

@@ -1,0 +1,29 @@
+"""Grouping what is read one after the other, so that each group fits into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def batched_by_bytes(
+    items: Iterable[T], size: Callable[[T], int], most_bytes: int, most: int | None = None
+) -> Iterator[list[T]]:
+    """Yield consecutive items in lists of at most ``most_bytes`` bytes; a larger item comes alone.
+
+    Args:
+        size: returns the bytes of an item.
+        most: items of a list; None: any number.
+    """
+    batch, total = list[T](), 0
+    for item in items:
+        item_bytes = size(item)
+        if batch and (total + item_bytes > most_bytes or len(batch) == most):
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += item_bytes
+    if batch:
+        yield batch

@@ -1,0 +1,30 @@
+"""Items in lists of so many bytes."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.values.batching import batched_by_bytes
+
+
+@pytest.mark.parametrize(
+    ("sizes", "batches"),
+    [
+        ([], []),
+        ([3], [[3]]),
+        ([4, 6], [[4, 6]]),
+        ([4, 7], [[4], [7]]),
+        ([11, 1], [[11], [1]]),
+        ([1, 11, 1], [[1], [11], [1]]),
+        ([0, 0, 0, 0, 0], [[0, 0, 0], [0, 0]]),
+        ([5, 5, 5, 0, 0, 5], [[5, 5], [5, 0, 0], [5]]),
+    ],
+)
+def test_a_batch_has_at_most_ten_bytes_and_three_items(
+    sizes: list[int], batches: list[list[int]]
+) -> None:
+    assert list(batched_by_bytes(iter(sizes), int, 10, 3)) == batches
+
+
+def test_any_number_of_items_may_be_in_a_batch() -> None:
+    assert list(batched_by_bytes([0] * 1_000, int, 1)) == [[0] * 1_000]
