@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import starmap
 from typing import Any, Final
@@ -18,6 +18,7 @@ from app.lists.query import (
     parameters,
     pick_fields,
 )
+from app.lists.scanning import Reader, scan_list
 from app.lists.statements import (
     count_statement,
     keys_found,
@@ -70,6 +71,26 @@ def list_assets(
         values,
     )
     return pick_fields(starmap(row_record, rows), query.fields), total
+
+
+def scan_assets(
+    read: Reader,
+    account_id: str,
+    query: ListQuery,
+    *,
+    project_id: str | None = None,
+    metadata_only: bool = False,
+) -> Iterator[list[Any]]:
+    """Yield the records of all assets that the filters of a query leave, in batches.
+
+    Args:
+        project_id: None for the assets of all projects of the account.
+        metadata_only: the JSON text of their metadata instead, None where there is none.
+    """
+    table, owner_id = table_of(project_id), project_id or account_id
+    shown = (Asset.metadata_json,) if metadata_only else COLUMNS
+    make: Callable[..., Any] = (lambda text: text) if metadata_only else row_record
+    return scan_list(read, table, account_id, owner_id, query, shown=shown, size=None, make=make)
 
 
 @cache

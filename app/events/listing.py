@@ -1,19 +1,24 @@
-"""The list of an account's events, the newest first."""
+"""The list of an account's events."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Select, bindparam, func
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
+from app.lists.scanning import KeyedRows, Reader
 from app.lists.statements import newest_first, page_rows
 from app.models import Event
 from app.values import clock
 from app.values.strict_json import Fragment
+
+_SCANNED: Final = KeyedRows(columns_of(Event, Event.body), Event.created_at, Event.id)
+_SCANNED_AT_ONCE: Final = 50  # one may have some 100 KB
 
 
 class EventQuery(NamedTuple):
@@ -36,7 +41,8 @@ class _StatementFilters(NamedTuple):
 
 
 def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
-    """The events of one page, as they were sent, and the number on all pages."""
+    """The events of one page as they were sent, the newest first, and how many there are on all
+    pages."""
     filters = _StatementFilters(
         engine().dialect.name, bool(query.type), bool(query.since), bool(query.until)
     )
@@ -54,6 +60,12 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
         values,
     )
     return [Fragment(body) for (body,) in rows], total
+
+
+def scan_events(read: Reader, account_id: str) -> Iterator[list[Fragment]]:
+    """Yield all events as they were sent, the oldest first, in batches."""
+    for rows in _SCANNED.batches(read, _SCANNED_AT_ONCE, account_id=account_id):
+        yield [Fragment(row.body) for row in rows]
 
 
 @cache

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, TypeVar
+from typing import IO, Any, Final, NamedTuple, ParamSpec, TypeVar
 
 from flask import Flask
 
-from app.assets.listing import asset_query
-from app.assets.scanning import scan_assets
+from app.assets.listing import asset_query, scan_assets
 from app.audit.entries import created, record_read
 from app.audit.targets import Target
 from app.db.replica import read_from_replica
@@ -21,15 +20,15 @@ from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import CannotWrite, Source, blocks
 from app.formats.writers.temporary import new_file
 from app.http.errors import BadRequest, Detail
-from app.lists.batches import Readable
-from app.lists.scanning import Scan
+from app.lists.scanning import Reader
 from app.policy.files import FORMATS_OUT
-from app.projects.listing import project_query
-from app.projects.scanning import scan_projects
+from app.projects.listing import project_query, scan_projects
 from app.values import clock
 from app.values.clock import format_value
 from app.values.text import slugify
 
+P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
 
 KINDS: Final[dict[str, FeatureType]] = {"projects": PROJECTS, "assets": ASSETS}
@@ -135,33 +134,33 @@ def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Sour
     )
 
 
-def _scan(export: Export, metadata_only: bool) -> Scan[Any]:
+def _scan(export: Export, metadata_only: bool, reader: Reader) -> Iterator[list[Any]]:
     filters = dict(export.filters)
     if export.kind == "projects":
         query = project_query(**filters)
-        return scan_projects(export.account_id, query, metadata_only=metadata_only)
+        return scan_projects(reader, export.account_id, query, metadata_only=metadata_only)
     project_id = filters.pop("project_id", None)
     query = asset_query(**filters)
-    return scan_assets(export.account_id, query, project_id=project_id, metadata_only=metadata_only)
+    return scan_assets(
+        reader, export.account_id, query, project_id=project_id, metadata_only=metadata_only
+    )
 
 
 def in_short_queries(
-    app: Flask, begin: Callable[[], Readable[T]], on_batch: Callable[[int], None]
+    app: Flask, scan: Callable[[Reader], Iterable[list[T]]], on_batch: Callable[[int], None]
 ) -> Iterator[T]:
-    """What a scan reads. Between two batches it holds no connection, of a replica either.
+    """Yield the records of a scan, which holds no connection between two queries.
 
     Args:
         app: gives each query a context of its own.
-        begin: begins the scan.
         on_batch: called with the number of records of each batch.
     """
-    with app.app_context():
-        scan = begin()
-    while True:
+
+    def read(query: Callable[P, R], *args: P.args, **values: P.kwargs) -> R:
         with app.app_context():
-            batch = read_from_replica(scan.read)
-        if batch is None:
-            return
+            return read_from_replica(partial(query, *args, **values))
+
+    for batch in scan(read):
         on_batch(len(batch))
         yield from batch
 

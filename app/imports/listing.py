@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from app.imports.record import (
     import_summary,
     not_found,
 )
+from app.lists.scanning import KeyedRows, Reader
 from app.lists.statements import project_limit
 from app.models import Import, ImportFeature
 from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
@@ -43,6 +44,16 @@ _UNFINISHED: Final = CompiledQuery(
             and_(Import.status == "failed", Import.upload_id.is_not(None)),
         )
     )
+)
+
+_SCANNED: Final = KeyedRows(
+    columns_of(Import, *(getattr(Import, name) for name in COLUMNS)), Import.created_at, Import.id
+)
+_SCANNED_AT_ONCE: Final = 20  # the names of layers and columns may have some 100 KB
+_KINDS: Final = KeyedRows(columns_of(Import, Import.id, Import.kind), Import.created_at, Import.id)
+_SCANNED_FEATURES: Final = KeyedRows(
+    columns_of(ImportFeature, *_SHOWN).where(ImportFeature.import_id == bindparam("import_id")),
+    ImportFeature.number,
 )
 
 
@@ -119,6 +130,22 @@ def all_features(account_id: str, import_id: str, **wanted: str) -> list[Any]:
         wanted: as in ``list_features``.
     """
     return _all_features(*wanted).all(account_id=account_id, import_id=import_id, **wanted)
+
+
+def scan_imports(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the records of all imports, the oldest first, in batches."""
+    for rows in _SCANNED.batches(read, _SCANNED_AT_ONCE, account_id=account_id):
+        yield list(map(import_record, rows))
+
+
+def scan_features(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the records of the features of all imports with ``import_id``, without what they hold,
+    in batches: those of an import one after the other."""
+    for imports in _KINDS.batches(read, account_id=account_id):
+        for found in imports:
+            own = {"account_id": account_id, "import_id": found.id}
+            for rows in _SCANNED_FEATURES.batches(read, **own):
+                yield [{"import_id": found.id, **feature_record(found.kind, row)} for row in rows]
 
 
 def count_unfinished(account_id: str) -> int:

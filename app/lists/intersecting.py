@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, bindparam, not_
@@ -52,16 +51,6 @@ class Source:
     bytes: ColumnElement[int]
     boundary: InstrumentedAttribute[Any] | None
     totals: Callable[[str], tuple[int | None, int]]
-
-    @cached_property
-    def id_place(self) -> int:
-        """The place of the id in a row."""
-        return self.shown.index(self.table.attribute("id"))
-
-    @cached_property
-    def time_place(self) -> int:
-        """The place of the time of its creation."""
-        return self.shown.index(self.table.attribute("created_at"))
 
 
 class RowsApart:

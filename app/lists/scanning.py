@@ -1,92 +1,121 @@
-"""All rows that the filters of a list leave, oldest first, for files that have all of them.
+"""All rows of a statement or a list, in the order of a key, for files that have all of them.
 
-Each batch is a query of its own, which begins after the last row of the one before. So nothing is
-held between two of them: no transaction, no connection, and on SQLite no moment that its log would
-have to be kept for. A row that is there all the time is read once, whatever else is written
-meanwhile; one that is new may be missing.
+A scan yields batches of records that fit into memory together. Each of its queries begins after
+the last row of the one before, so that nothing is held between two of them: no transaction, no
+connection, and on SQLite no snapshot that its log would have to be kept for. A row that is there
+all the time is read once, whatever else is written meanwhile; one that is new may be missing.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from operator import itemgetter
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
-from sqlalchemy import and_, bindparam, literal_column, tuple_, type_coerce
+from sqlalchemy import ColumnElement, Select, and_, literal_column
 from sqlalchemy.orm import InstrumentedAttribute
-from sqlalchemy.types import NullType
 
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
-from app.db.search_index import fence, is_among_ids, page_of
+from app.db.search_index import fence, id_values, is_among_ids
+from app.lists.keyset import Key, Keyset, key_values
 from app.lists.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
 from app.lists.statements import equal_to, exact_conditions, is_within_projects
 from app.policy.files import EXPORT_KEYS, EXPORT_ROWS, EXPORT_ROWS_BYTES
 from app.values.batching import batched_by_bytes
-from app.values.strict_json import dumps
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
-_AS_STORED: Final = NullType()  # of a moment: one that was written with SQL can be more precise
+
+class Reader(Protocol):
+    """Calls a function that sends queries, and holds nothing afterwards. It may call it twice, if
+    the database that is asked first is unavailable."""
+
+    def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T: ...
 
 
-class Scan(Generic[T]):
-    """Reads the rows. An error changes nothing: the same batch can be read again.
+class KeyedRows:
+    """A statement whose rows are read in batches, in the order of a key.
 
     Args:
-        owner_id: the value of the table's ``owner``.
-        shown: the columns that are read.
-        size: the column that says how many bytes a row has; None: few.
-        make: what becomes of a row.
+        rows: the statement, which begins with the tenant filter.
+        key: columns that are unique together, in the order of an index.
+        size: the column with the size of a row in bytes; None if rows are small.
     """
 
     def __init__(
         self,
-        table: SearchedTable,
-        account_id: str,
-        owner_id: str,
-        query: ListQuery,
-        *,
-        shown: tuple[InstrumentedAttribute[Any], ...],
-        size: InstrumentedAttribute[Any] | None,
-        make: Callable[..., T],
+        rows: Select[Any],
+        *key: ColumnElement[Any] | InstrumentedAttribute[Any],
+        size: InstrumentedAttribute[Any] | None = None,
     ) -> None:
-        self._table, self._shown, self._size, self._make = table, shown, size, make
-        self._filters = filters_of(table, query)
-        self._account_id = account_id
-        self._values = parameters(table, account_id, owner_id, query, self._filters.dialect)
-        self._after: tuple[Any, str] | None = None
-        self._found: deque[list[str]] = deque()  # ids, so many that their rows can be read at once
+        self._key = Keyset(*(column.expression for column in key))
+        self._key_length = len(key)
+        self._first, self._next = self._both(rows)
+        # Reads the sizes of the rows of a batch, before the rows themselves.
+        counted = None if size is None else rows.with_only_columns(size.label("bytes"))
+        self._sizes = None if counted is None else self._both(counted)
 
-    def read(self) -> list[T] | None:
-        """The next batch, which can be empty; None at the end."""
-        if not self._found and not self._find():
-            return None
-        if not self._found:
-            return []
-        dialect, ids = self._filters.dialect, self._found[0]
-        values = {
-            "account_id": self._account_id,
-            "ids": ids if dialect == "postgresql" else dumps(ids).decode(),
-        }
-        rows = _rows(self._table, self._shown, dialect).tuples(**values)
-        self._found.popleft()
-        return [self._make(*row) for row in rows]
+    def batches(self, read: Reader, most: int = EXPORT_ROWS, **values: Any) -> Iterator[list[Any]]:
+        """Yield the rows as named tuples, which end with the key.
 
-    def _find(self) -> bool:
-        """Look through the next rows for those that the filters leave. False at the end."""
-        is_first = self._after is None
-        keys = _keys(self._table, self._filters, self._size, is_first)
-        after = dict(zip(("after_time", "after_id"), self._after or (), strict=False))
-        rows = keys.tuples(**self._values, **after, size=EXPORT_KEYS, skipped=0)
-        if rows:
-            self._after = rows[-1][:2]
-            found = ((row[1], row[2]) for row in rows if row[3])
-            self._found.extend(id_batches(found, EXPORT_ROWS_BYTES, EXPORT_ROWS))
-        return bool(rows)
+        Args:
+            most: rows in a batch.
+            values: the parameters of the statement.
+        """
+        key: Key | None = None
+        while rows := read(self._after, key, most, values):
+            yield rows
+            key = tuple(rows[-1][-self._key_length :])
+
+    def _after(self, key: Key | None, most: int, values: dict[str, Any]) -> list[Any]:
+        """The rows after a key, as many as fit into memory together."""
+        is_next = key is not None
+        values = {**values, **key_values(key or ()), "skipped": 0}
+        if self._sizes is not None:
+            sizes = self._sizes[is_next].tuples(**values, size=most)
+            most = len(next(batched_by_bytes(sizes, itemgetter(0), EXPORT_ROWS_BYTES), ()))
+        return (self._next if is_next else self._first).all(**values, size=most)
+
+    def _both(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
+        """The statements for the first batch and for all others."""
+        rows = rows.add_columns(*self._key.labeled)
+        first, following = (self._key.page(rows, is_first=is_first) for is_first in (True, False))
+        return CompiledQuery(first), CompiledQuery(following)
+
+
+def scan_list(
+    read: Reader,
+    table: SearchedTable,
+    account_id: str,
+    owner_id: str,
+    query: ListQuery,
+    *,
+    shown: tuple[InstrumentedAttribute[Any], ...],
+    size: InstrumentedAttribute[Any] | None,
+    make: Callable[..., T],
+) -> Iterator[list[T]]:
+    """Yield what the filters of a list leave, oldest first, in batches, which can be empty.
+
+    Args:
+        owner_id: the value of the table's ``owner``.
+        shown: the columns that are read.
+        size: the column with the size of a row in bytes; None if rows are small.
+        make: makes a record from the values of ``shown``.
+    """
+    filters = read(filters_of, table, query)
+    values = parameters(table, account_id, owner_id, query, filters.dialect)
+    rows = _rows(table, shown, filters.dialect)
+    for keys in _keys(table, filters, size).batches(read, EXPORT_KEYS, **values):
+        found = [(key.id, key.bytes) for key in keys if key.matches]
+        for ids in id_batches(found, EXPORT_ROWS_BYTES, EXPORT_ROWS):
+            wanted = id_values(ids, filters.dialect)
+            yield [make(*row) for row in read(rows.tuples, account_id=account_id, ids=wanted)]
+        if not found:
+            yield []
 
 
 def id_batches(found: Iterable[tuple[str, int]], most_bytes: int, most: int) -> Iterator[list[str]]:
@@ -101,32 +130,26 @@ def id_batches(found: Iterable[tuple[str, int]], most_bytes: int, most: int) -> 
 
 @cache
 def _keys(
-    table: SearchedTable,
-    filters: StatementFilters,
-    size: InstrumentedAttribute[Any] | None,
-    is_first: bool,
-) -> CompiledQuery:
-    """The next rows in order of creation: when, id, size, whether the filters leave the row.
+    table: SearchedTable, filters: StatementFilters, size: InstrumentedAttribute[Any] | None
+) -> KeyedRows:
+    """The rows in order of creation: id, size, whether the filters leave the row.
 
     What no index has in this order is a column rather than a condition. So a query looks at
     ``size`` rows and no more, however few of them match.
     """
     columns = table.table.c
-    created_at = type_coerce(columns.created_at, _AS_STORED)
     bytes_of = literal_column("0") if size is None else size.expression
-    shown = [created_at.label("created_at"), columns.id, bytes_of.label("bytes")]
     tests = exact_conditions(table, filters._replace(ids=False, within=False))
     matches = and_(*tests) if tests else literal_column("1")
-    keys = columns_of(table.model).add_columns(*shown, matches.label("matches"))
+    keys = columns_of(table.model).add_columns(
+        columns.id, bytes_of.label("bytes"), matches.label("matches")
+    )
     keys = keys.where(*equal_to(table, columns, filters))
     if filters.ids:
         keys = keys.where(is_among_ids(columns.id, filters.dialect))
     if filters.within:
         keys = keys.where(is_within_projects(table, filters.dialect))
-    if not is_first:
-        after = tuple_(bindparam("after_time", type_=_AS_STORED), bindparam("after_id"))
-        keys = keys.where(tuple_(created_at, columns.id) > after)
-    return CompiledQuery(page_of(keys.order_by(columns.created_at, columns.id)))
+    return KeyedRows(keys, columns.created_at, columns.id)
 
 
 @cache

@@ -1,8 +1,6 @@
-"""The rows that a filter of ``app.lists.cql`` leaves, in pages that follow one another.
+"""The rows that a filter of ``app.lists.cql`` leaves, oldest first, in pages by cursor.
 
-A page begins after the last row of the one before, oldest first. So no row is missing from the
-pages or in two of them because others are written or deleted meanwhile. A page ends after so many
-rows or bytes: it may have fewer than were asked for.
+A page ends after a number of rows or of bytes: it may have fewer rows than were asked for.
 """
 
 from __future__ import annotations
@@ -14,24 +12,23 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select, tuple_, type_coerce
-from sqlalchemy.types import NullType
+from sqlalchemy import Select, and_, func, select
 
 from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
-from app.db.search_index import among, box_values, candidates, fence, page_of
+from app.db.search_index import among, box_values, candidates, fence
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import GEOMETRY, Conditions, Parameters
 from app.lists.cql.nodes import Comparison, In, Intersects, Node, both, conjuncts, shapes_in
 from app.lists.intersecting import RowsApart, Source, TooMuchToCompare
+from app.lists.keyset import Key, Keyset, key_values
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.values.batching import batched_by_bytes
 
 Row = tuple[Any, ...]
 
-_AS_STORED: Final = NullType()  # of a moment: one that was written with SQL can be more precise
 _CURSOR: Final = re.compile(r"([0-9T:.Z+ -]{10,40})~([a-z]{4,5}_[0-9a-hjkmnp-tv-z]{26})")
 _FEW: Final = 1_000  # rows whose names and descriptions do not make a page large
 _AT_ONCE: Final = 2  # rows of a large page in memory, each with a boundary of megabytes
@@ -65,7 +62,7 @@ class SelectedPage(NamedTuple):
     """A page.
 
     ``rows`` has the values of the source's ``shown``, each read when it is asked for. ``next``
-    gives the cursor of the next page, if there is one, once all rows were read. ``is_large`` says
+    returns the cursor of the next page, if there is one, once all rows were read. ``is_large`` says
     that they may not fit into memory.
     """
 
@@ -98,7 +95,7 @@ class _Reader:
         )
         self._node = both(box, within, selection.condition)
         self._after = _read_cursor(selection.after, self._dialect) if selection.after else None
-        self._last: Row | None = None
+        self._last: Key | None = None  # of the page, if there is another one
 
     def page(self) -> SelectedPage:
         count, stored = self._source.totals(self._account_id)
@@ -119,28 +116,20 @@ class _Reader:
         return SelectedPage(self._until(limit, found), matched, is_large, self._next)
 
     def _until(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
-        """So many rows."""
-        last = None
-        for number, row in enumerate(rows):
+        """Yield at most ``limit`` rows, without their keys."""
+        key: Key | None = None
+        for number, (*row, time, row_id) in enumerate(rows):
             if number == limit:
-                self._last = last
+                self._last = key
                 return
-            last = row
-            yield row
+            key = time, row_id
+            yield tuple(row)
 
     def _next(self) -> str | None:
-        return None if self._last is None else self._cursor
-
-    @cached_property
-    def _cursor(self) -> str:
-        """The place after the last row, once all were read."""
-        assert self._last is not None
-        row_id = self._last[self._source.id_place]
-        rows = _moment(self._source).tuples(account_id=self._account_id, row_id=row_id)
-        if not rows:  # it was deleted a moment ago
-            return f"{self._last[self._source.time_place]}~{row_id}"
-        moment = rows[0][0]
-        return f"{moment.isoformat() if isinstance(moment, datetime) else moment}~{row_id}"
+        if self._last is None:
+            return None
+        time, row_id = self._last
+        return f"{time.isoformat() if isinstance(time, datetime) else time}~{row_id}"
 
     def _count(self) -> int:
         keys, _, values = self._keys("id")
@@ -150,7 +139,7 @@ class _Reader:
     def _bounded(self) -> tuple[int, int]:
         """How many rows the page has, and how many bytes they have together."""
         keys, columns, values = self._keys("bytes")
-        query = CompiledQuery(page_of(self._in_order(keys, columns)))
+        query = CompiledQuery(self._page(keys, columns))
         rows = query.tuples(**values, size=self._selection.limit, skipped=0)
         batches = batched_by_bytes((size for (size,) in rows), int, self._selection.most_bytes)
         sizes = next(batches, [])
@@ -159,18 +148,18 @@ class _Reader:
     def _rows(self) -> tuple[CompiledQuery, dict[str, Any]]:
         """The rows of a page, and the parameters."""
         if self._node is None:
-            return _rows_in_order(self._source, self._after is None), dict(self._values)
+            return _all_rows(self._source, self._after is None), dict(self._values)
         table, key = self._source.table, self._source.table.key(self._dialect)
         keys, columns, values = self._keys(key.key)
-        found = among(key.expression, page_of(self._in_order(keys, columns)), self._dialect)
+        found = among(key.expression, self._page(keys, columns), self._dialect)
         shown, own = self._source.shown, table.table.c
-        read = [own.account_id, own.created_at.label("moment"), *map(api_column, shown)]
-        rows = fence(read, found)
-        page = columns_among(rows, *(column.key for column in shown))
-        return CompiledQuery(page.order_by(rows.c.moment, rows.c.id)), values
+        order = Keyset(own.created_at, own.id)
+        rows = fence([own.account_id, *map(api_column, shown), *order.labeled], found)
+        page = columns_among(rows, *(column.key for column in shown), *order.names)
+        return CompiledQuery(page.order_by(*(rows.c[name] for name in order.names))), values
 
     def _keys(self, *names: str) -> tuple[Select[Any], Any, dict[str, Any]]:
-        """These columns of the rows of all pages, the columns that sort them, the parameters."""
+        """Return (select of ``names`` of the rows of all pages, sort columns, bind values)."""
         table, parameters = self._source.table, Parameters()
         columns = table.table.c
         made = Conditions(table, self._dialect, self._apart, parameters)
@@ -186,10 +175,10 @@ class _Reader:
         found = fence([*read, *sizes], and_(near, *condition))
         return columns_among(found, *names), found.c, values
 
-    def _in_order(self, keys: Select[Any], columns: Any) -> Select[Any]:
-        """The keys after the cursor, oldest first."""
-        ordered = keys.order_by(columns.created_at, columns.id)
-        return ordered if self._after is None else ordered.where(_is_after(columns))
+    def _page(self, keys: Select[Any], columns: Any) -> Select[Any]:
+        """The keys of a page, oldest first."""
+        order = Keyset(columns.created_at, columns.id)
+        return order.page(keys, is_first=self._after is None)
 
     @cached_property
     def _index(self) -> Any:
@@ -222,7 +211,7 @@ class _Reader:
         owner = self._source.table.owner
         values: dict[str, Any] = {"account_id": self._account_id, owner: self._account_id}
         if self._after is not None:
-            values |= dict(zip(("after_time", "after_id"), self._after, strict=True))
+            values |= key_values(self._after)
         for part in conjuncts(self._node):
             if isinstance(part, Intersects):
                 return values | box_values(part.shape.bounds, self._account_id, self._dialect)
@@ -230,31 +219,20 @@ class _Reader:
 
 
 @cache
-def _rows_in_order(source: Source, is_first: bool) -> CompiledQuery:
-    """The rows of a page of all rows, read whole on the way."""
+def _all_rows(source: Source, is_first: bool) -> CompiledQuery:
+    """A page of all rows, read whole on the way."""
     columns = source.table.table.c
-    rows = columns_of(source.table.model, *source.shown)
-    rows = rows if is_first else rows.where(_is_after(columns))
-    return CompiledQuery(page_of(rows.order_by(columns.created_at, columns.id)))
+    order = Keyset(columns.created_at, columns.id)
+    rows = columns_of(source.table.model, *source.shown).add_columns(*order.labeled)
+    return CompiledQuery(order.page(rows, is_first=is_first))
 
 
-@cache
-def _moment(source: Source) -> CompiledQuery:
-    """When a row was created, as it is stored: records show it to the millisecond."""
-    columns = source.table.table.c
-    moment = type_coerce(columns.created_at, _AS_STORED).label("moment")
-    rows = columns_of(source.table.model).add_columns(moment)
-    return CompiledQuery(rows.where(columns.id == bindparam("row_id")))
+def _read_cursor(text: str, dialect: str) -> Key:
+    """The key of a row: the time of its creation, as the driver takes it, and its id.
 
-
-def _is_after(columns: Any) -> ColumnElement[bool]:
-    """Whether a row comes after that of the cursor."""
-    place = tuple_(type_coerce(columns.created_at, _AS_STORED), columns.id)
-    return place > tuple_(bindparam("after_time", type_=_AS_STORED), bindparam("after_id"))
-
-
-def _read_cursor(text: str, dialect: str) -> tuple[Any, str]:
-    """The moment of a row, as the driver takes it, and its id."""
+    Raises:
+        CursorInvalid: the text is no cursor.
+    """
     found = _CURSOR.fullmatch(text)
     try:
         if found is not None:

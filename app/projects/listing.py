@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import starmap
 from typing import Any, Literal, NamedTuple
@@ -24,6 +24,7 @@ from app.lists.query import (
     parameters,
     pick_fields,
 )
+from app.lists.scanning import Reader, scan_list
 from app.lists.statements import (
     Row,
     count_statement,
@@ -111,6 +112,20 @@ def list_projects(
         else starmap(row_summary, rows("summaries"))
     )
     return pick_fields(records, query.fields), total
+
+
+def scan_projects(
+    read: Reader, account_id: str, query: ListQuery, *, metadata_only: bool = False
+) -> Iterator[list[Any]]:
+    """Yield the records of all projects that the filters of a query leave, in batches.
+
+    Args:
+        metadata_only: the JSON text of their metadata instead, None where there is none.
+    """
+    shown = (Project.metadata_json,) if metadata_only else COLUMNS
+    size = None if metadata_only else Project.stored_bytes
+    make: Callable[..., Any] = (lambda text: text) if metadata_only else row_record
+    return scan_list(read, TABLE, account_id, account_id, query, shown=shown, size=size, make=make)
 
 
 def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any]]:

@@ -21,8 +21,7 @@ from app.geometry import Bounds
 from app.lists import scanning
 from app.models import Asset
 from app.projects import listing
-from app.projects.listing import list_projects, project_query
-from app.projects.scanning import scan_projects
+from app.projects.listing import list_projects, project_query, scan_projects
 from app.values import clock
 from app.values.ids import new_id
 from bench import query_plans
@@ -63,7 +62,7 @@ class Place(NamedTuple):
     def export(self, **query: Any) -> list[str]:
         """The plans of all statements of an export."""
         asked = project_query(**query)
-        return self._plans(lambda: list(iter(scan_projects(self.account_id, asked).read, None)))
+        return self._plans(lambda: list(scan_projects(_read, self.account_id, asked)))
 
     def _plans(self, call: Callable[[], Any]) -> list[str]:
         """The plans for these values; for any values that of the page must be the same."""
@@ -82,6 +81,10 @@ class Place(NamedTuple):
         """Whether the rows of the page are found one by one."""
         key = "INTEGER PRIMARY KEY" if self.database.startswith("sqlite") else "uq_projects_id"
         return key in plan
+
+
+def _read(query: Callable[..., Any], *args: Any, **values: Any) -> Any:
+    return query(*args, **values)
 
 
 def _used(plan: str) -> set[str]:

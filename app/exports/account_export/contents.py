@@ -18,7 +18,7 @@ from app.account.members.service import list_members
 from app.account.record import read_account
 from app.audit.log.filters import EntryQuery
 from app.audit.log.service import export as export_audit_log
-from app.events.scanning import scan_events
+from app.events.listing import scan_events
 from app.exports.account_export.reading import (
     AccountReader,
     Content,
@@ -30,18 +30,18 @@ from app.exports.account_export.reading import (
 )
 from app.exports.service import Export, write_export
 from app.http.errors import NotFound
-from app.imports.scanning import scan_features, scan_imports
+from app.imports.listing import scan_features, scan_imports
 from app.limits.plan_file import plan_of
 from app.oauth.applications.service import list_applications
 from app.oauth.consents import consents_of_account
 from app.people.second_factor.requirement import requirement_of
-from app.projects.boundary_history.scanning import scan_boundaries
+from app.projects.boundary_history.reading import scan_boundaries
 from app.usage.deprecations import deprecation_record, read_deprecations
 from app.usage.record import requests_record
 from app.usage.requests import known_days, read_requests
 from app.usage.statistics import statistics
 from app.values.clock import format_optional_time
-from app.webhooks.logs.scanning import scan_logs
+from app.webhooks.logs.listing import scan_logs
 from app.webhooks.replays.service import last_replay
 from app.webhooks.service import list_webhooks
 

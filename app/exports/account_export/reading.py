@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from flask import Flask
 
 from app.exports.service import in_short_queries
-from app.lists.batches import Readable
+from app.lists.scanning import Reader
 from app.values.strict_json import dumps
 
 T = TypeVar("T")
@@ -63,10 +63,10 @@ def listed(read: Callable[[str], Sequence[Any]]) -> Records:
     return records
 
 
-def scanned(begin: Callable[[str], Readable[Any]]) -> Records:
+def scanned(scan: Callable[[Reader, str], Iterable[list[Any]]]) -> Records:
     """The records of a list of any length."""
     return lambda reader: in_short_queries(
-        reader.app, lambda: begin(reader.account_id), reader.count
+        reader.app, lambda read: scan(read, reader.account_id), reader.count
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -13,6 +13,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids
 from app.http.errors import NotFound
+from app.lists.scanning import KeyedRows, Reader
 from app.lists.statements import newest_first, page_rows
 from app.models import BoundaryEntry, Project
 from app.projects.boundary_history.matching import Kept, is_entry_of
@@ -50,6 +51,9 @@ _ONE: Final = CompiledQuery(
 )
 
 
+_PROJECTS: Final = KeyedRows(columns_of(Project, Project.id), Project.created_at, Project.id)
+
+
 @cache
 def _kept(dialect: str) -> CompiledQuery:
     has_text = BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None)
@@ -80,6 +84,16 @@ def list_entries(
     dialect = engine().dialect.name
     rows = page_rows(page, per_page, total, lambda span: _page(dialect, span.backwards), values)
     return [entry_record(*row) for row in rows], total
+
+
+def scan_boundaries(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the records of all boundaries with ``project_id`` and ``geometry`` in batches, those of
+    a project one after the other. The present one has no geometry: that is the project's."""
+    dialect = read(engine).dialect.name
+    for projects in _PROJECTS.batches(read, account_id=account_id):
+        ids = id_values([project.id for project in projects], dialect)
+        for rows in _scanned(dialect).batches(read, account_id=account_id, project_ids=ids):
+            yield list(map(_scanned_record, rows))
 
 
 def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, Any]:
@@ -126,6 +140,20 @@ def _find(query: CompiledQuery, account_id: str, project_id: str, boundary_id: s
 
 def _not_found() -> NotFound:
     return NotFound("This boundary does not exist in this project.")
+
+
+@cache
+def _scanned(dialect: str) -> KeyedRows:
+    rows = columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.project_id, BoundaryEntry.geometry)
+    of_projects = is_among_ids(BoundaryEntry.project_id.expression, dialect, "project_ids")
+    key = (BoundaryEntry.project_id, BoundaryEntry.id)
+    return KeyedRows(rows.where(of_projects), *key, size=BoundaryEntry.stored_bytes)
+
+
+def _scanned_record(row: Any) -> dict[str, Any]:
+    geometry = None if row.geometry is None else Fragment(row.geometry)
+    entry = entry_record(*row[: len(COLUMNS)])
+    return {"project_id": row.project_id, **entry, "geometry": geometry}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The list of attempts to reach a webhook, the newest first.
+"""The log of attempts to reach a webhook, as a list.
 
 Counting and finding them uses an index with all filtered columns; only the rows of the page are
 read.
@@ -6,17 +6,31 @@ read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.lists.log_counts import count
+from app.lists.scanning import KeyedRows, Reader
 from app.lists.statements import newest_first, page_rows
-from app.models import DeliveryLog
+from app.models import DeliveryLog, Webhook
 from app.webhooks.logs.filters import LOG, LogStatementFilters, filtered, parameters
-from app.webhooks.logs.record import COLUMNS, row_record
+from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
+
+_WEBHOOKS: Final = KeyedRows(
+    columns_of(Webhook, Webhook.id).where(Webhook.deleted_at.is_(None)), Webhook.id
+)
+_SCANNED: Final = KeyedRows(
+    columns_of(DeliveryLog, *COLUMNS, *DETAILS).where(
+        DeliveryLog.webhook_id == bindparam("webhook_id")
+    ),
+    DeliveryLog.id,
+)
 
 
 class LogQuery(NamedTuple):
@@ -34,7 +48,7 @@ class LogQuery(NamedTuple):
 def list_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
-    """The entries of one page, and how many there are on all pages."""
+    """The entries of one page, the newest first, and how many there are on all pages."""
     values = parameters_of(account_id, webhook_id, query)
     total, filters = count(LOG, values), LogStatementFilters.of(values)
     dialect = engine().dialect.name
@@ -46,6 +60,16 @@ def list_logs(
         values,
     )
     return list(map(row_record, rows)), total
+
+
+def scan_logs(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the entries of the logs of all webhooks in batches, those of a webhook one after the
+    other: as ``read_log`` returns them, with ``webhook_id`` and without the event."""
+    for webhooks in _WEBHOOKS.batches(read, account_id=account_id):
+        for webhook in webhooks:
+            own = {"account_id": account_id, "webhook_id": webhook.id}
+            for rows in _SCANNED.batches(read, **own):
+                yield [{"webhook_id": webhook.id, **detailed_record(row, None)} for row in rows]
 
 
 def parameters_of(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
