@@ -1,38 +1,32 @@
-"""Lists of assets, of a project or of the account: filtered, searched and sorted from an index."""
+"""All assets of a project or of the account that a query finds, in numbered pages or one after the
+other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from itertools import starmap
 from typing import Any, Final
 
+from sqlalchemy import func
+
 from app.assets.record import COLUMNS, row_record
+from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
-from app.lists.query import (
-    ListQuery,
-    SearchedTable,
-    StatementFilters,
-    filters_of,
-    list_query,
-    parameters,
-    pick_fields,
-)
+from app.formats.writers.features import ASSETS
+from app.lists.pages import Span, page_rows
+from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
-from app.lists.statements import (
-    count_statement,
-    keys_found,
-    keys_in_order,
-    page_rows,
-    page_statement,
-)
+from app.lists.statements import count_query, list_statement, page_query
 from app.models import Asset
 from app.policy.bounds import ASSET_SORTS
 from app.policy.fields import ASSET
+from app.usage.counters import counters
+from app.values.records import columns
 
 _SIDES: Final = ("longitude", "latitude", "longitude", "latitude")
-_OF_PROJECT: Final = SearchedTable(Asset, ASSET, "project_id", _SIDES, ASSET_SORTS)
-_OF_ACCOUNT: Final = SearchedTable(Asset, ASSET, "account_id", _SIDES, ASSET_SORTS)
+_SORTS: Final = {name: name for name in ASSET_SORTS}
+_OF_PROJECT: Final = SearchedTable(Asset, ASSET, "project_id", _SIDES, _SORTS)
+_OF_ACCOUNT: Final = SearchedTable(Asset, ASSET, "account_id", _SIDES, _SORTS)
 _FEW: Final = 10_000  # matches that are sorted within a few milliseconds
 
 
@@ -54,22 +48,17 @@ def list_assets(
     Args:
         project_id: None for the assets of all projects of the account.
     """
-    table = table_of(project_id)
-    filters = filters_of(table, query)
-    values = parameters(table, account_id, project_id or account_id, query, filters.dialect)
-    total = int(count_statement(table, filters).scalar(**values))
-    is_few = total <= _FEW and (filters.equal or filters.updated_since)
+    statement = list_statement(table_of(project_id), query)
+    values = statement.values(account_id, project_id or account_id, query)
+    total = int(count_query(statement).scalar(**values))
+    is_few = total <= _FEW and (statement.equal or statement.updated_since)
     # Where an index has the filtered rows in order, it is taken; it exists for created_at.
-    found_first = filters.are_searched or (is_few and query.sort != "created_at")
-    rows = page_rows(
-        query.page,
-        query.per_page,
-        total,
-        lambda wanted: _page(
-            table, filters, (query.sort, query.descending), bool(found_first), wanted.backwards
-        ),
-        values,
-    )
+    in_order = not (statement.is_searched or (is_few and query.sort != "created_at"))
+
+    def read(wanted: Span) -> CompiledQuery:
+        return page_query(statement, COLUMNS, in_order=in_order, backwards=wanted.backwards)
+
+    rows = page_rows(query.page, query.per_page, total, read, values)
     return pick_fields(starmap(row_record, rows), query.fields), total
 
 
@@ -93,15 +82,14 @@ def scan_assets(
     return scan_list(read, table, account_id, owner_id, query, shown=shown, size=None, make=make)
 
 
-@cache
-def _page(
-    table: SearchedTable,
-    filters: StatementFilters,
-    order: tuple[str, bool],
-    found_first: bool,
-    backwards: bool,
-) -> CompiledQuery:
-    """A page of what an index finds, all of which is sorted for it, or else of the index that has
-    the order."""
-    keys = keys_found(table, filters) if found_first else keys_in_order(table, filters)
-    return page_statement(table, keys, COLUMNS, filters.dialect, order, backwards=backwards)
+def _totals(account_id: str) -> tuple[None, int]:
+    return None, int(counters(account_id).stored_bytes)
+
+
+FEATURES: Final = FeatureSource(
+    _OF_ACCOUNT,
+    (*columns(Asset, ASSETS.property_fields), Asset.metadata_json, Asset.location),
+    func.coalesce(byte_length(_OF_ACCOUNT.table.c.metadata_json), 0),
+    None,
+    _totals,
+)

@@ -1,7 +1,7 @@
-"""Where the assets of a list are: for a map, the latest ones in a box.
+"""The assets that a map shows: the latest ones in a box.
 
-Where few assets are in a box, its index names them. Where many are, the index that has the list in
-order is read until enough lie in the box.
+If few assets are in a box, its index names them. If many are, the index that has the list in order
+is read until enough lie in the box.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from app.assets.listing import table_of
 from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, named_by_box
 from app.geometry import Bounds
-from app.lists.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
-from app.lists.statements import keys_found, keys_in_order, page_statement
+from app.lists.query import ListQuery
+from app.lists.statements import list_statement, page_query
 from app.models import Asset
 from app.policy.bounds import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
 
@@ -29,30 +29,33 @@ _SHOWN: Final = (
 
 class Places(NamedTuple):
     """``rows``: id, project_id, name, type, status, longitude and latitude of each asset, at most
-    ASSETS_MAP_FEATURES of them. ``is_all`` says whether there are no others."""
+    ASSETS_MAP_FEATURES of them. ``is_all``: there are no others."""
 
     rows: list[Any]
     is_all: bool
 
 
 def find_places(account_id: str, project_id: str | None, query: ListQuery) -> Places:
-    """The assets with a location that the filters of a query leave, the newest first; those that
-    changed last where it asks for changes alone.
+    """The assets with a location that the filters of a query leave, the newest first, or those that
+    changed last first if it asks for changes alone.
 
     Args:
         project_id: None for the assets of all projects of the account.
     """
-    table, query = table_of(project_id), query._replace(bbox=query.bbox or _WORLD)
-    filters = filters_of(table, query)
-    values = parameters(table, account_id, project_id or account_id, query, filters.dialect)
-    is_named = filters.driving_index != "box" or _are_few(account_id, query.bbox, filters.dialect)
+    changed = query.updated_since is not None and not query.equal
+    sort = "updated_at" if changed else "created_at"
+    query = query._replace(bbox=query.bbox or _WORLD, sort=sort, order="desc")
+    statement = list_statement(table_of(project_id), query)
+    values = statement.values(account_id, project_id or account_id, query)
+    is_named = statement.index != "box" or _are_few(account_id, query.bbox, statement.dialect)
     size = ASSETS_MAP_FEATURES + 1
-    rows = _rows(table, filters, is_named).all(**values, size=size, skipped=0)
+    page = page_query(statement, _SHOWN, in_order=not is_named)
+    rows = page.all(**values, size=size, skipped=0)
     return Places(rows[:ASSETS_MAP_FEATURES], len(rows) < size)
 
 
 def _are_few(account_id: str, box: Any, dialect: str) -> bool:
-    """Whether the account has few assets in a box, those of other projects included."""
+    """True if the account has few assets in a box, those of other projects included."""
     values = box_values(box, account_id, dialect) | {"account_id": account_id}
     near = _count_near(dialect).scalar(**values, most=ASSETS_MAP_NEAR + 1)
     return int(near) <= ASSETS_MAP_NEAR
@@ -60,15 +63,8 @@ def _are_few(account_id: str, box: Any, dialect: str) -> bool:
 
 @cache
 def _count_near(dialect: str) -> CompiledQuery:
-    """How many assets the index of boxes names, but at most ``most``."""
+    """Count the assets that the index of boxes names, but at most ``most``."""
     table = table_of(None)
     named = named_by_box(table.table, dialect, table.owner, table.sides)
     some = named.limit(bindparam("most")).subquery()
     return CompiledQuery(select(func.count().label("total")).select_from(some))
-
-
-@cache
-def _rows(table: SearchedTable, filters: StatementFilters, is_named: bool) -> CompiledQuery:
-    keys = keys_found(table, filters) if is_named else keys_in_order(table, filters)
-    sort = "updated_at" if filters.updated_since and not filters.equal else "created_at"
-    return page_statement(table, keys, _SHOWN, filters.dialect, (sort, True), backwards=False)

@@ -11,7 +11,8 @@ from app.assets.listing import table_of
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.lists.statements import limited_to_projects, project_limit
+from app.lists.query import ListQuery
+from app.lists.statements import ListStatement, list_statement
 from app.models import Asset
 
 MOST_KINDS: Final = 100  # types and statuses are open vocabularies
@@ -20,8 +21,9 @@ MOST_KINDS: Final = 100  # types and statuses are open vocabularies
 def summarize_assets(principal: Principal) -> dict[str, Any]:
     """How many assets all projects have together, and of each type and status, the most frequent
     first; kinds after the first hundred are counted together as ``others``."""
-    dialect, limit = project_limit(principal.project_ids)
-    rows = _by_kind(dialect).all(account_id=principal.account_id, **limit)
+    account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
+    statement = list_statement(table_of(None), query)
+    rows = _by_kind(statement).all(**statement.values(account_id, account_id, query))
     kinds = [
         {"type": row.type, "status": row.status, "assets": row.assets} for row in rows[:MOST_KINDS]
     ]
@@ -33,7 +35,7 @@ def summarize_assets(principal: Principal) -> dict[str, Any]:
 
 
 @cache
-def _by_kind(dialect: str | None) -> CompiledQuery:
+def _by_kind(statement: ListStatement) -> CompiledQuery:
     rows = columns_of(Asset, Asset.type, Asset.status).add_columns(func.count().label("assets"))
-    by_kind = limited_to_projects(rows, table_of(None), dialect).group_by(Asset.type, Asset.status)
+    by_kind = statement.filtered(rows).group_by(Asset.type, Asset.status)
     return CompiledQuery(by_kind.order_by(func.count().desc(), Asset.type, Asset.status))

@@ -7,16 +7,21 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Select, bindparam, func
+from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
+from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
-from app.lists.statements import newest_first, page_rows
 from app.models import Event
 from app.values import clock
 from app.values.strict_json import Fragment
 
+_FILTERS: Final = {
+    "type": Event.type == bindparam("type"),
+    "since": Event.created_at >= bindparam("since"),
+    "until": Event.created_at <= bindparam("until"),
+}
 _SCANNED: Final = KeyedRows(columns_of(Event, Event.body), Event.created_at, Event.id)
 _SCANNED_AT_ONCE: Final = 50  # one may have some 100 KB
 
@@ -31,32 +36,21 @@ class EventQuery(NamedTuple):
     until: datetime | None = None
 
 
-class _StatementFilters(NamedTuple):
-    """Which filters a statement has; the values are parameters."""
-
-    dialect: str
-    type: bool
-    since: bool
-    until: bool
-
-
 def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
     """The events of one page as they were sent, the newest first, and how many there are on all
     pages."""
-    filters = _StatementFilters(
-        engine().dialect.name, bool(query.type), bool(query.since), bool(query.until)
-    )
-    values: dict[str, Any] = {"account_id": account_id}
-    values |= {"type": query.type} if query.type else {}
+    filters: dict[str, Any] = {"type": query.type} if query.type else {}
     for name, moment in (("since", query.since), ("until", query.until)):
         if moment is not None:
-            values[name] = clock.parse_time(clock.format_time(moment))
-    total = int(_count(filters).scalar(**values))
+            filters[name] = clock.parse_time(clock.format_time(moment))
+    values = {"account_id": account_id, **filters}
+    total = int(_count(*filters).scalar(**values))
+    dialect = engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda wanted: _page(filters, wanted.backwards),
+        lambda wanted: _page(dialect, wanted.backwards, *filters),
         values,
     )
     return [Fragment(body) for (body,) in rows], total
@@ -69,23 +63,14 @@ def scan_events(read: Reader, account_id: str) -> Iterator[list[Fragment]]:
 
 
 @cache
-def _count(filters: _StatementFilters) -> CompiledQuery:
-    return CompiledQuery(
-        _filtered(columns_of(Event).add_columns(func.count().label("total")), filters)
-    )
+def _count(*filters: str) -> CompiledQuery:
+    found = columns_of(Event).add_columns(func.count().label("total"))
+    return CompiledQuery(found.where(*(_FILTERS[name] for name in filters)))
 
 
 @cache
-def _page(filters: _StatementFilters, backwards: bool) -> CompiledQuery:
-    keys = _filtered(columns_of(Event, Event.id), filters)
+def _page(dialect: str, backwards: bool, *filters: str) -> CompiledQuery:
+    keys = columns_of(Event, Event.id).where(*(_FILTERS[name] for name in filters))
     order = (Event.created_at.expression, Event.id.expression)
     rows = columns_of(Event, Event.body)
-    return newest_first(keys, rows, order, filters.dialect, backwards=backwards)
-
-
-def _filtered(rows: Select[Any], filters: _StatementFilters) -> Select[Any]:
-    if filters.type:
-        rows = rows.where(Event.type == bindparam("type"))
-    if filters.since:
-        rows = rows.where(Event.created_at >= bindparam("since"))
-    return rows.where(Event.created_at <= bindparam("until")) if filters.until else rows
+    return newest_first(keys, rows, order, dialect, backwards=backwards)

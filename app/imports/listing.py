@@ -10,8 +10,8 @@ from sqlalchemy import and_, bindparam, func, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
-from app.db.search_index import is_among_ids
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values, is_among_ids, page_of
 from app.http.errors import Conflict
 from app.imports.record import (
     COLUMNS,
@@ -23,7 +23,6 @@ from app.imports.record import (
     not_found,
 )
 from app.lists.scanning import KeyedRows, Reader
-from app.lists.statements import project_limit
 from app.models import Import, ImportFeature
 from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id
@@ -92,16 +91,22 @@ def list_imports(
     status: str | None = None,
 ) -> tuple[list[dict[str, Any]], int]:
     """The imports of one page, the newest first, and how many there are on all pages."""
-    dialect, limit = project_limit(principal.project_ids)
     kinds = [each for each in KINDS if kind in (None, each) and principal.may(f"{each}:write")]
-    if dialect:
+    if principal.project_ids is not None:
         kinds = [each for each in kinds if each == "assets"]
     if not kinds:
         return [], 0
-    values = {"account_id": principal.account_id, "kind": kinds[0], "status": status, **limit}
-    filters = len(kinds) == 1, status is not None, dialect
-    total = int(_count(*filters).scalar(**values))
-    rows = _page(*filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
+    dialect = engine().dialect.name
+    filters: dict[str, Any] = {}
+    if principal.project_ids is not None:
+        filters["within"] = id_values(principal.project_ids, dialect)
+    if len(kinds) == 1:
+        filters["kind"] = kinds[0]
+    if status is not None:
+        filters["status"] = status
+    values = {"account_id": principal.account_id, **filters}
+    total = int(_count(dialect, *filters).scalar(**values))
+    rows = _page(dialect, *filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [import_summary(row) for row in rows], total
 
 
@@ -163,25 +168,24 @@ def check_unfinished(account_id: str, *, new: int = 1) -> None:
 
 
 @cache
-def _count(of_kind: bool, of_status: bool, dialect: str | None) -> CompiledQuery:
+def _count(dialect: str, *filters: str) -> CompiledQuery:
     found = columns_of(Import).add_columns(func.count().label("number"))
-    return CompiledQuery(_filtered(found, of_kind, of_status, dialect))
+    return CompiledQuery(_filtered(found, dialect, filters))
 
 
 @cache
-def _page(of_kind: bool, of_status: bool, dialect: str | None) -> CompiledQuery:
-    rows = _filtered(_LISTED, of_kind, of_status, dialect)
-    rows = rows.order_by(Import.created_at.desc(), Import.id.desc())
-    return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
+def _page(dialect: str, *filters: str) -> CompiledQuery:
+    rows = _filtered(_LISTED, dialect, filters)
+    return CompiledQuery(page_of(rows.order_by(Import.created_at.desc(), Import.id.desc())))
 
 
-def _filtered(rows: Any, of_kind: bool, of_status: bool, dialect: str | None) -> Any:
-    """``dialect``: as of ``limited_to_projects``."""
-    if dialect:
-        rows = rows.where(is_among_ids(Import.project_id.expression, dialect, "within"))
-    if of_kind:
-        rows = rows.where(Import.kind == bindparam("kind"))
-    return rows.where(Import.status == bindparam("status")) if of_status else rows
+def _filtered(rows: Any, dialect: str, filters: Sequence[str]) -> Any:
+    conditions = {
+        "within": is_among_ids(Import.project_id.expression, dialect, "within"),
+        "kind": Import.kind == bindparam("kind"),
+        "status": Import.status == bindparam("status"),
+    }
+    return rows.where(*(conditions[name] for name in filters))
 
 
 @cache
@@ -198,8 +202,8 @@ def _all_features(*wanted: str) -> CompiledQuery:
 
 @cache
 def _features(*wanted: str) -> CompiledQuery:
-    rows = _of_import(columns_of(ImportFeature, *_SHOWN), wanted).order_by(ImportFeature.number)
-    return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
+    rows = _of_import(columns_of(ImportFeature, *_SHOWN), wanted)
+    return CompiledQuery(page_of(rows.order_by(ImportFeature.number)))
 
 
 def _of_import(rows: Any, wanted: Sequence[str]) -> Any:

@@ -1,4 +1,4 @@
-"""Which rows a geometry does not intersect, although the boxes around them touch it.
+"""The rows whose boxes touch a geometry that they do not intersect.
 
 Most rows are decided by their boxes: what lies in the box of a query intersects it, and a location
 is its own box. The boundaries of the others are read and compared.
@@ -6,11 +6,10 @@ is its own box. The boundaries of the others are read and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, bindparam, not_
+from sqlalchemy import and_, bindparam, not_
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.api.expensive import expensive_work
@@ -19,7 +18,7 @@ from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import Parameters, is_within, touches
-from app.lists.query import SearchedTable
+from app.lists.query import FeatureSource
 from app.lists.scanning import id_batches
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
@@ -29,44 +28,23 @@ _AT_ONCE_BYTES: Final = 4 * 1024 * 1024
 
 
 class TooMuchToCompare(Exception):
-    """A geometry touches the boxes of so many rows that to compare them all would take too long."""
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """What is selected from.
-
-    Args:
-        table: the rows of an account.
-        shown: the columns that are read.
-        bytes: how many bytes a row has, without what is short in every row.
-        boundary: the column with the GeoJSON of a boundary; None for a table of points, whose
-            ``sides`` are their positions.
-        totals: how many rows an account has, None if they have to be counted, and how many bytes
-            it stores.
-    """
-
-    table: SearchedTable
-    shown: tuple[InstrumentedAttribute[Any], ...]
-    bytes: ColumnElement[int]
-    boundary: InstrumentedAttribute[Any] | None
-    totals: Callable[[str], tuple[int | None, int]]
+    """A geometry touches the boxes of more rows than can be compared in time."""
 
 
 class RowsApart:
-    """Finds the rows for all geometries of a query, within what may be compared for one.
+    """Compares all geometries of a query with rows, within the bounds for one request.
 
     Args:
         account_id: whose rows they are.
     """
 
-    def __init__(self, source: Source, account_id: str, dialect: str) -> None:
+    def __init__(self, source: FeatureSource, account_id: str, dialect: str) -> None:
         self._source, self._table = source, source.table
         self._account_id, self._dialect = account_id, dialect
         self._bytes_left, self._rows_left = SHAPE_BYTES, SHAPE_ROWS
 
     def find(self, shape: QueryShape) -> list[str]:
-        """The ids of the rows whose box touches a shape, but that do not intersect it.
+        """The ids of the rows whose boxes touch a shape that they do not intersect.
 
         Raises:
             TooMuchToCompare: there is too much to compare.

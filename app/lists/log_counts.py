@@ -27,7 +27,7 @@ _TOTAL: Final = func.count().label("total")
 
 
 class CachedCount(NamedTuple):
-    """The number of entries from the ``first`` of the log to the id ``upto``."""
+    """The number of entries from the id ``first``, the first of the log, to the id ``upto``."""
 
     first: str
     upto: str
@@ -75,7 +75,7 @@ def _count_after(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> i
 
 
 def _is_valid(log: Log, cached: CachedCount, values: dict[str, Any]) -> bool:
-    """Whether no entry was deleted since; the oldest are deleted first."""
+    """True if no entry was deleted since; the oldest are deleted first."""
     is_fresh = time.monotonic() < cached.counted_at + _CACHED_SECONDS
     return is_fresh and _first_of(log, values) == cached.first
 

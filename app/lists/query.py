@@ -1,8 +1,8 @@
-"""The query of a list: its filters, their values, and the index that finds the fewest rows."""
+"""What a list is asked for, and the tables that lists of projects and assets are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, cast
@@ -11,8 +11,6 @@ from sqlalchemy import ColumnElement, Table
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.column_types import Base
-from app.db.queries import engine
-from app.db.search_index import DrivingIndex, box_values, driving_index, id_values, text_values
 from app.geometry import Bounds
 from app.policy.fields import Field
 
@@ -37,24 +35,6 @@ class ListQuery(NamedTuple):
         return (self.order or ("desc" if self.sort == "created_at" else "asc")) == "desc"
 
 
-class StatementFilters(NamedTuple):
-    """Which filters a statement has, and which index finds the rows."""
-
-    dialect: str
-    equal: tuple[str, ...] = ()
-    search: bool = False
-    bbox: bool = False
-    ids: bool = False
-    within: bool = False
-    updated_since: bool = False
-    driving_index: DrivingIndex = "owner"
-
-    @property
-    def are_searched(self) -> bool:
-        """Whether an index finds the rows before they are sorted."""
-        return bool(self.search or self.bbox or self.driving_index in ("ids", "key"))
-
-
 @dataclass(frozen=True, eq=False)
 class SearchedTable:
     """A table with lists that are filtered, searched and sorted.
@@ -62,14 +42,14 @@ class SearchedTable:
     Args:
         owner: the column that says whose the rows of a list are.
         sides: the columns of a row's box: west, south, east, north.
-        sorts: the columns that a list can be sorted by.
+        sorts: the columns that a list can be sorted by, by the names that queries have for them.
     """
 
     model: type[Base]
     fields: tuple[Field, ...]
     owner: str
     sides: tuple[str, str, str, str]
-    sorts: tuple[str, ...]
+    sorts: Mapping[str, str]
 
     @property
     def table(self) -> Table:
@@ -81,12 +61,33 @@ class SearchedTable:
         return self.table.c["id" if self.table.name == "projects" else "project_id"]
 
     def key(self, dialect: str) -> InstrumentedAttribute[Any]:
-        """What a page's rows are looked up by: the cheapest of the unique columns."""
+        """The cheapest of the unique columns, by which the rows of a page are looked up."""
         return self.attribute("row" if dialect == "sqlite" else "id")
 
     def attribute(self, name: str) -> InstrumentedAttribute[Any]:
         """An attribute of the model."""
         return cast("InstrumentedAttribute[Any]", getattr(self.model, name))
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSource:
+    """A table whose rows are read as features of OGC API Features.
+
+    Args:
+        shown: the columns that are read: those of the properties, the JSON of the metadata, and
+            the JSON of the geometry.
+        bytes: the size of a row, without what is short in every row.
+        boundary: the column with the GeoJSON of a boundary; None for a table of points, whose
+            ``sides`` are their positions.
+        totals: returns the number of an account's rows, None if they have to be counted, and the
+            bytes that it stores.
+    """
+
+    table: SearchedTable
+    shown: tuple[InstrumentedAttribute[Any], ...]
+    bytes: ColumnElement[int]
+    boundary: InstrumentedAttribute[Any] | None
+    totals: Callable[[str], tuple[int | None, int]]
 
 
 def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
@@ -105,49 +106,9 @@ def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
     return ListQuery(**others, equal=equal)
 
 
-def filters_of(table: SearchedTable, query: ListQuery) -> StatementFilters:
-    """The filters of a query, and the index that finds the fewest rows for them."""
-    unique = {field.stored_as for field in table.fields if field.unique}
-    driving = driving_index(query.search, query.bbox)
-    if query.ids or query.within is not None:
-        driving = "ids"
-    elif unique & query.equal.keys():
-        driving = "key"
-    elif driving == "owner" and query.updated_since:
-        driving = "time"
-    return StatementFilters(
-        engine().dialect.name,
-        tuple(query.equal),
-        bool(query.search),
-        bool(query.bbox),
-        bool(query.ids),
-        query.within is not None,
-        query.updated_since is not None,
-        driving,
-    )
-
-
-def parameters(
-    table: SearchedTable, account_id: str, owner_id: str, query: ListQuery, dialect: str
-) -> dict[str, Any]:
-    """The parameters of the statements for a query; ``owner_id`` is the value of ``owner``."""
-    values = {"account_id": account_id, table.owner: owner_id, **query.equal}
-    if query.search:
-        values |= text_values(query.search, owner_id, dialect)
-    if query.bbox:
-        values |= box_values(query.bbox, owner_id, dialect)
-    if query.ids:
-        values["ids"] = id_values(query.ids, dialect)
-    if query.within is not None:
-        values["within"] = id_values(query.within, dialect)
-    if query.updated_since:
-        values["updated_since"] = query.updated_since
-    return values
-
-
 def pick_fields(
     records: Iterable[dict[str, Any]], names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """The records with these fields only; with all where there are no names."""
+    """Yield the records with these fields only; with all if there are no names."""
     for record in records:
         yield {name: record[name] for name in names} if names else record

@@ -9,6 +9,7 @@ all the time is read once, whatever else is written meanwhile; one that is new m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from operator import itemgetter
 from typing import Any, ParamSpec, Protocol, TypeVar
@@ -21,8 +22,8 @@ from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.db.search_index import fence, id_values, is_among_ids
 from app.lists.keyset import Key, Keyset, key_values
-from app.lists.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
-from app.lists.statements import equal_to, exact_conditions, is_within_projects
+from app.lists.query import ListQuery, SearchedTable
+from app.lists.statements import Columns, ListStatement, list_statement
 from app.policy.files import EXPORT_KEYS, EXPORT_ROWS, EXPORT_ROWS_BYTES
 from app.values.batching import batched_by_bytes
 
@@ -94,7 +95,7 @@ def scan_list(
     owner_id: str,
     query: ListQuery,
     *,
-    shown: tuple[InstrumentedAttribute[Any], ...],
+    shown: Columns,
     size: InstrumentedAttribute[Any] | None,
     make: Callable[..., T],
 ) -> Iterator[list[T]]:
@@ -106,13 +107,13 @@ def scan_list(
         size: the column with the size of a row in bytes; None if rows are small.
         make: makes a record from the values of ``shown``.
     """
-    filters = read(filters_of, table, query)
-    values = parameters(table, account_id, owner_id, query, filters.dialect)
-    rows = _rows(table, shown, filters.dialect)
-    for keys in _keys(table, filters, size).batches(read, EXPORT_KEYS, **values):
+    statement = read(list_statement, table, query)
+    values = statement.values(account_id, owner_id, query)
+    rows = _rows(table, shown, statement.dialect)
+    for keys in _keys(statement, size).batches(read, EXPORT_KEYS, **values):
         found = [(key.id, key.bytes) for key in keys if key.matches]
         for ids in id_batches(found, EXPORT_ROWS_BYTES, EXPORT_ROWS):
-            wanted = id_values(ids, filters.dialect)
+            wanted = id_values(ids, statement.dialect)
             yield [make(*row) for row in read(rows.tuples, account_id=account_id, ids=wanted)]
         if not found:
             yield []
@@ -129,35 +130,28 @@ def id_batches(found: Iterable[tuple[str, int]], most_bytes: int, most: int) -> 
 
 
 @cache
-def _keys(
-    table: SearchedTable, filters: StatementFilters, size: InstrumentedAttribute[Any] | None
-) -> KeyedRows:
-    """The rows in order of creation: id, size, whether the filters leave the row.
+def _keys(statement: ListStatement, size: InstrumentedAttribute[Any] | None) -> KeyedRows:
+    """The rows in order of creation, each with its ``id``, its ``bytes``, and whether it
+    ``matches`` the filters.
 
-    What no index has in this order is a column rather than a condition. So a query looks at
-    ``size`` rows and no more, however few of them match.
+    A filter that no index has in this order is a column rather than a condition. So a query looks
+    at EXPORT_KEYS rows and no more, however few of them match.
     """
-    columns = table.table.c
+    table, columns = statement.table, statement.table.table.c
     bytes_of = literal_column("0") if size is None else size.expression
-    tests = exact_conditions(table, filters._replace(ids=False, within=False))
+    tests = replace(statement, ids=False, within=False).tests()
     matches = and_(*tests) if tests else literal_column("1")
     keys = columns_of(table.model).add_columns(
         columns.id, bytes_of.label("bytes"), matches.label("matches")
     )
-    keys = keys.where(*equal_to(table, columns, filters))
-    if filters.ids:
-        keys = keys.where(is_among_ids(columns.id, filters.dialect))
-    if filters.within:
-        keys = keys.where(is_within_projects(table, filters.dialect))
-    return KeyedRows(keys, columns.created_at, columns.id)
+    indexed = replace(statement, search=False, bbox=False, updated_since=False)
+    return KeyedRows(indexed.filtered(keys), columns.created_at, columns.id)
 
 
 @cache
-def _rows(
-    table: SearchedTable, shown: tuple[InstrumentedAttribute[Any], ...], dialect: str
-) -> CompiledQuery:
-    """The rows with some ids, found by these alone: with the account beside them, SQLite would look
-    through all that the account has."""
+def _rows(table: SearchedTable, shown: Columns, dialect: str) -> CompiledQuery:
+    """Read the rows with some ids, found by these alone: with the account beside them, SQLite would
+    look through all that the account has."""
     hidden = {name: getattr(table.model, name) for name in ("account_id", "created_at", "id")}
     read = hidden | {column.key: column for column in shown}
     condition = is_among_ids(table.table.c.id, dialect)

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
@@ -22,8 +22,9 @@ from app.db.search_index import among, box_values, candidates, fence
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import GEOMETRY, Conditions, Parameters
 from app.lists.cql.nodes import Comparison, In, Intersects, Node, both, conjuncts, shapes_in
-from app.lists.intersecting import RowsApart, Source, TooMuchToCompare
+from app.lists.intersecting import RowsApart, TooMuchToCompare
 from app.lists.keyset import Key, Keyset, key_values
+from app.lists.query import FeatureSource
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.values.batching import batched_by_bytes
 
@@ -35,18 +36,18 @@ _AT_ONCE: Final = 2  # rows of a large page in memory, each with a boundary of m
 
 
 class CursorInvalid(ValueError):
-    """The text is no place between two pages."""
+    """The text is no cursor."""
 
 
 class Selection(NamedTuple):
-    """Which rows of an account.
+    """The rows that are selected, and their page.
 
     Args:
         box: a geometry that rows intersect, besides the filter. If there is too much to compare,
             the boxes around their boundaries are enough.
         after: the cursor of the page before.
         limit: rows of a page.
-        most_bytes: likewise bytes; the first row may have more.
+        most_bytes: bytes of a page; the first row may have more.
         within: ids of the projects that rows belong to; None: any.
     """
 
@@ -72,7 +73,7 @@ class SelectedPage(NamedTuple):
     next: Callable[[], str | None]
 
 
-def select_page(source: Source, account_id: str, selection: Selection) -> SelectedPage:
+def select_page(source: FeatureSource, account_id: str, selection: Selection) -> SelectedPage:
     """A page of the rows that a selection leaves.
 
     Raises:
@@ -86,7 +87,7 @@ def select_page(source: Source, account_id: str, selection: Selection) -> Select
 class _Reader:
     """Reads one page."""
 
-    def __init__(self, source: Source, account_id: str, selection: Selection) -> None:
+    def __init__(self, source: FeatureSource, account_id: str, selection: Selection) -> None:
         self._source, self._account_id, self._selection = source, account_id, selection
         self._dialect = engine().dialect.name
         box = None if selection.box is None else Intersects(GEOMETRY, selection.box)
@@ -106,8 +107,7 @@ class _Reader:
             is_large = total > EXPENSIVE_PAGE_BYTES
         if is_large:
             answer_in_turn()
-        query, values = self._rows()
-        values |= {"size": limit + 1, "skipped": 0}
+        query, values = self._rows(), self._values | {"size": limit + 1, "skipped": 0}
         found: Iterable[Row] = (
             chain.from_iterable(query.stream(_AT_ONCE, **values))
             if is_large
@@ -132,48 +132,42 @@ class _Reader:
         return f"{time.isoformat() if isinstance(time, datetime) else time}~{row_id}"
 
     def _count(self) -> int:
-        keys, _, values = self._keys("id")
+        keys, _ = self._keys("id")
         counted = select(func.count().label("total")).select_from(keys.subquery())
-        return int(CompiledQuery(counted).scalar(**values))
+        return int(CompiledQuery(counted).scalar(**self._values))
 
     def _bounded(self) -> tuple[int, int]:
-        """How many rows the page has, and how many bytes they have together."""
-        keys, columns, values = self._keys("bytes")
-        query = CompiledQuery(self._page(keys, columns))
-        rows = query.tuples(**values, size=self._selection.limit, skipped=0)
+        """Return (rows of the page, their bytes)."""
+        query = CompiledQuery(self._page(*self._keys("bytes")))
+        rows = query.tuples(**self._values, size=self._selection.limit, skipped=0)
         batches = batched_by_bytes((size for (size,) in rows), int, self._selection.most_bytes)
         sizes = next(batches, [])
         return max(len(sizes), 1), sum(sizes)
 
-    def _rows(self) -> tuple[CompiledQuery, dict[str, Any]]:
-        """The rows of a page, and the parameters."""
+    def _rows(self) -> CompiledQuery:
+        """Read the rows of a page, each with its key at the end."""
         if self._node is None:
-            return _all_rows(self._source, self._after is None), dict(self._values)
-        table, key = self._source.table, self._source.table.key(self._dialect)
-        keys, columns, values = self._keys(key.key)
-        found = among(key.expression, self._page(keys, columns), self._dialect)
-        shown, own = self._source.shown, table.table.c
+            return _all_rows(self._source, self._after is None)
+        table = self._source.table
+        key, shown, own = table.key(self._dialect), self._source.shown, table.table.c
+        found = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
         order = Keyset(own.created_at, own.id)
         rows = fence([own.account_id, *map(api_column, shown), *order.labeled], found)
         page = columns_among(rows, *(column.key for column in shown), *order.names)
-        return CompiledQuery(page.order_by(*(rows.c[name] for name in order.names))), values
+        return CompiledQuery(page.order_by(*(rows.c[name] for name in order.names)))
 
-    def _keys(self, *names: str) -> tuple[Select[Any], Any, dict[str, Any]]:
-        """Return (select of ``names`` of the rows of all pages, sort columns, bind values)."""
-        table, parameters = self._source.table, Parameters()
-        columns = table.table.c
-        made = Conditions(table, self._dialect, self._apart, parameters)
-        condition = [] if self._node is None else [made.of(self._node)]
+    def _keys(self, *names: str) -> tuple[Select[Any], Any]:
+        """Return (select of ``names`` of the rows of all pages, sort columns)."""
+        table, (conditions, _) = self._source.table, self._filter
         sizes = [self._source.bytes.label("bytes")] if "bytes" in names else []
-        values = self._values | parameters.values
         if self._index == "owner":
             named = [table.attribute(name) for name in names if name != "bytes"]
-            keys = columns_of(table.model, *named).add_columns(*sizes).where(*condition)
-            return keys, columns, values
-        read = [columns[name] for name in ("account_id", "id", "row", "created_at")]
+            keys = columns_of(table.model, *named).add_columns(*sizes).where(*conditions)
+            return keys, table.table.c
+        read = [table.table.c[name] for name in ("account_id", "id", "row", "created_at")]
         near = candidates(table.table, self._dialect, self._index, table.owner, table.sides)
-        found = fence([*read, *sizes], and_(near, *condition))
-        return columns_among(found, *names), found.c, values
+        found = fence([*read, *sizes], and_(near, *conditions))
+        return columns_among(found, *names), found.c
 
     def _page(self, keys: Select[Any], columns: Any) -> Select[Any]:
         """The keys of a page, oldest first."""
@@ -181,8 +175,17 @@ class _Reader:
         return order.page(keys, is_first=self._after is None)
 
     @cached_property
+    def _filter(self) -> tuple[list[ColumnElement[bool]], dict[str, Any]]:
+        """Return (conditions, their parameters)."""
+        if self._node is None:
+            return [], {}
+        parameters = Parameters()
+        made = Conditions(self._source.table, self._dialect, self._apart, parameters)
+        return [made.of(self._node)], parameters.values
+
+    @cached_property
     def _index(self) -> Any:
-        """The index that finds the fewest rows: that of boxes, or that of a unique column."""
+        """The index that finds the fewest rows."""
         unique = {field.name for field in self._source.table.fields if field.unique} | {"id"}
         parts = conjuncts(self._node)
         if any(isinstance(part, Intersects) for part in parts):
@@ -209,7 +212,7 @@ class _Reader:
     @cached_property
     def _values(self) -> dict[str, Any]:
         owner = self._source.table.owner
-        values: dict[str, Any] = {"account_id": self._account_id, owner: self._account_id}
+        values = {"account_id": self._account_id, owner: self._account_id} | self._filter[1]
         if self._after is not None:
             values |= key_values(self._after)
         for part in conjuncts(self._node):
@@ -219,7 +222,7 @@ class _Reader:
 
 
 @cache
-def _all_rows(source: Source, is_first: bool) -> CompiledQuery:
+def _all_rows(source: FeatureSource, is_first: bool) -> CompiledQuery:
     """A page of all rows, read whole on the way."""
     columns = source.table.table.c
     order = Keyset(columns.created_at, columns.id)

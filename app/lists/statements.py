@@ -1,15 +1,14 @@
-"""The statements of a list: how many rows, and the rows of a page.
+"""The SQL of the lists of projects and assets.
 
-Statements are built once for each combination of filters; the values are parameters. A page's keys
-are found first, in an index, and only then are its rows read whole. Every statement here begins
-with ``columns_of`` or goes out through ``columns_among``, the tenant filter.
+The values of filters are parameters, so that each combination of filters is compiled once. The keys
+of a page are found first, in an index, and only then are its rows read whole. Every statement here
+begins with ``columns_of`` or goes out through ``columns_among``, the tenant filter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
@@ -17,164 +16,162 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import Timestamp, api_column
-from app.db.paging import Span, span
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import (
+    DrivingIndex,
     among,
     as_stored,
+    box_values,
     candidates,
+    driving_index,
     exact_tests,
     fence,
     id_values,
     is_among_ids,
     page_of,
+    text_values,
 )
-from app.lists.query import SearchedTable, StatementFilters
+from app.lists.query import ListQuery, SearchedTable
 
-Row = tuple[Any, ...]
-Keys = tuple[Select[Any], Any]  # the keys of rows, and the columns by which they can be sorted
+Columns = tuple[InstrumentedAttribute[Any], ...]
 
 
-def page_rows(
-    number: int,
-    size: int,
-    total: int,
-    statement: Callable[[Span], CompiledQuery],
-    values: dict[str, Any],
-    *,
-    at_once: int | None = None,
-) -> Iterable[Row]:
-    """The rows of a page; none past the end.
-
-    A page of the second half is counted from the end, so that at most half of the list is skipped.
+@dataclass(frozen=True)
+class ListStatement:
+    """The statement of a list without the values that it is filtered by.
 
     Args:
-        number: of the page, from 1.
-        size: rows of a page.
-        total: rows of all pages.
-        at_once: rows that are in memory at once; None: all.
+        equal: the columns that are equal to a parameter of their name.
+        index: the index that finds the fewest rows for the filters.
+        sort: the column that sorts the list, before the id.
     """
-    wanted = span(number, size, total)
-    if wanted is None:
-        return ()
-    compiled = statement(wanted)
-    values = values | {"size": wanted.size, "skipped": wanted.skipped}
-    if at_once is None:
-        return compiled.tuples(**values)
-    return chain.from_iterable(compiled.stream(at_once, **values))
+
+    table: SearchedTable
+    dialect: str
+    equal: tuple[str, ...]
+    search: bool
+    bbox: bool
+    ids: bool
+    within: bool
+    updated_since: bool
+    index: DrivingIndex
+    sort: str
+    descending: bool
+
+    @property
+    def is_searched(self) -> bool:
+        """True if an index finds the rows before they are sorted."""
+        return self.search or self.bbox or self.index in ("ids", "key")
+
+    def values(self, account_id: str, owner_id: str, query: ListQuery) -> dict[str, Any]:
+        """The parameters for a query; ``owner_id`` is the value of the table's ``owner``."""
+        values = {"account_id": account_id, self.table.owner: owner_id, **query.equal}
+        if query.search:
+            values |= text_values(query.search, owner_id, self.dialect)
+        if query.bbox:
+            values |= box_values(query.bbox, owner_id, self.dialect)
+        if query.ids:
+            values["ids"] = id_values(query.ids, self.dialect)
+        if query.within is not None:
+            values["within"] = id_values(query.within, self.dialect)
+        if query.updated_since:
+            values["updated_since"] = query.updated_since
+        return values
+
+    def filtered(self, rows: Select[Any]) -> Select[Any]:
+        """Select those of the account's rows that the filters leave."""
+        return rows.where(*self.equalities(self.table.table.c), *self.tests())
+
+    def equalities(self, columns: Any) -> list[ColumnElement[bool]]:
+        """The filters by value, and by the owner if that is not the account."""
+        names = [name for name in (self.table.owner, *self.equal) if name != "account_id"]
+        return [columns[name] == bindparam(name) for name in names]
+
+    def tests(self) -> list[ColumnElement[bool]]:
+        """The other filters, which are tested of each row that an index returns."""
+        table = self.table.table
+        wanted = {"search": self.search, "bbox": self.bbox}
+        tests = exact_tests(table, self.dialect, self.table.sides, **wanted)
+        if self.ids:
+            tests.append(is_among_ids(table.c.id, self.dialect))
+        if self.within:
+            tests.append(is_among_ids(self.table.project, self.dialect, "within"))
+        if self.updated_since:
+            since = bindparam("updated_since", type_=Timestamp())
+            tests.append(table.c.updated_at >= since)
+        return tests
 
 
-def newest_first(
-    keys: Select[Any],
-    rows: Select[Any],
-    order: Sequence[ColumnElement[Any]],
-    dialect: str,
-    *,
-    backwards: bool,
-) -> CompiledQuery:
-    """The rows of a page of a list that is not searched.
-
-    Args:
-        keys: selects the last column of ``order``, which is unique, of the rows of all pages.
-        rows: selects what is read.
-        order: the columns that sort the list.
-    """
-    latest = [column.desc() for column in order]
-    keys = keys.order_by(*(order if backwards else latest))
-    return CompiledQuery(rows.where(among(order[-1], page_of(keys), dialect)).order_by(*latest))
+def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
+    """The statement of a query, whatever its values and page."""
+    unique = {field.stored_as for field in table.fields if field.unique}
+    index = driving_index(query.search, query.bbox)
+    if query.ids or query.within is not None:
+        index = "ids"
+    elif unique & query.equal.keys():
+        index = "key"
+    elif index == "owner" and query.updated_since:
+        index = "time"
+    return ListStatement(
+        table,
+        engine().dialect.name,
+        tuple(query.equal),
+        search=bool(query.search),
+        bbox=bool(query.bbox),
+        ids=bool(query.ids),
+        within=query.within is not None,
+        updated_since=query.updated_since is not None,
+        index=index,
+        sort=table.sorts[query.sort],
+        descending=query.descending,
+    )
 
 
 @cache
-def count_statement(table: SearchedTable, filters: StatementFilters) -> CompiledQuery:
-    """How many rows the filters leave."""
-    find = keys_found if filters.are_searched else keys_in_order
-    keys, _ = find(table, filters)
+def count_query(statement: ListStatement) -> CompiledQuery:
+    """Count the rows of all pages."""
+    keys, _ = _keys_found(statement) if statement.is_searched else _keys_in_order(statement)
     return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
-def keys_in_order(table: SearchedTable, filters: StatementFilters) -> Keys:
-    """The keys from an index that has them in order; search and box are tested on the way."""
-    keys = columns_of(table.model, table.key(filters.dialect))
-    columns = table.table.c
-    conditions = (*equal_to(table, columns, filters), *exact_conditions(table, filters))
-    return keys.where(*conditions), columns
-
-
-def keys_found(table: SearchedTable, filters: StatementFilters) -> Keys:
-    """The keys from the index that finds the rows; they have no order yet."""
-    index = filters.driving_index
-    conditions = []
-    if index != "ids":  # with the owner's index beside it, SQLite would take that one
-        conditions = [candidates(table.table, filters.dialect, index, table.owner, table.sides)]
-    if index not in ("text", "box", "ids"):
-        conditions += equal_to(table, table.table.c, filters)
-    filtered = [field.stored_as for field in table.fields if field.filter]
-    names = dict.fromkeys(("row", "id", "account_id", table.owner, *filtered, *table.sorts))
-    source = fence(
-        [table.table.c[name] for name in names],
-        and_(*conditions, *exact_conditions(table, filters)),
-        *as_stored(table.table, filters.dialect, index),
-    )
-    keys = columns_among(source, table.key(filters.dialect).key)
-    return keys.where(*equal_to(table, source.c, filters)), source.c
-
-
-def page_statement(
-    table: SearchedTable,
-    found: Keys,
-    shown: Sequence[InstrumentedAttribute[Any]],
-    dialect: str,
-    order: tuple[str, bool],
-    *,
-    backwards: bool,
+@cache
+def page_query(
+    statement: ListStatement, shown: Columns, *, in_order: bool, backwards: bool = False
 ) -> CompiledQuery:
-    """The rows of a page.
+    """Read the rows of a page, which the parameters of ``page_of`` select.
 
     Args:
         shown: the columns that are read.
-        order: the column that sorts the list, and whether the largest comes first.
-        backwards: whether the page is counted from the end of the list.
+        in_order: the keys come from an index that has them in order; otherwise from the index that
+            finds the fewest, and are all sorted for the page.
+        backwards: the page is counted from the end of the list.
     """
-    (keys, columns), (sort, descending) = found, order
-    keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending != backwards))
-    hidden = {name: getattr(table.model, name) for name in ("account_id", "id", *table.sorts)}
+    table, sort = statement.table, statement.sort
+    keys, columns = _keys_in_order(statement) if in_order else _keys_found(statement)
+    descending = statement.descending != backwards
+    keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending))
+    hidden = {name: table.attribute(name) for name in ("account_id", "id", *table.sorts.values())}
     read = hidden | {column.key: column for column in shown}
     rows = fence(
         [api_column(column) for column in read.values()],
-        among(table.key(dialect).expression, page_of(keys), dialect),
+        among(table.key(statement.dialect).expression, page_of(keys), statement.dialect),
     )
     page = columns_among(rows, *(column.key for column in shown))
-    return CompiledQuery(page.order_by(*sorted_by(table, rows.c, sort, descending=descending)))
+    order = sorted_by(table, rows.c, sort, descending=statement.descending)
+    return CompiledQuery(page.order_by(*order))
 
 
-def project_limit(within: Sequence[str] | None) -> tuple[str | None, dict[str, Any]]:
-    """The ``dialect`` of ``limited_to_projects``, and the parameters that the statement has then.
-
-    Args:
-        within: ids of the projects whose rows count; None: all.
-    """
-    dialect = engine().dialect.name
-    return (None, {}) if within is None else (dialect, {"within": id_values(within, dialect)})
-
-
-def limited_to_projects(
-    rows: Select[Any], table: SearchedTable, dialect: str | None
-) -> Select[Any]:
-    """The rows of some projects, whose ids are a parameter.
-
-    Args:
-        dialect: of the database, as such a parameter differs; None: the rows of all projects.
-    """
-    return rows.where(is_within_projects(table, dialect)) if dialect else rows
-
-
-def is_within_projects(table: SearchedTable, dialect: str) -> ColumnElement[bool]:
-    """Whether a row belongs to one of the projects that a list is limited to."""
-    return is_among_ids(table.project, dialect, "within")
+@cache
+def whole_rows_query(statement: ListStatement, shown: Columns) -> CompiledQuery:
+    """Read the rows of a page without filters whole while skipping those before it, which is
+    cheaper if these are few."""
+    table = statement.table
+    order = sorted_by(table, table.table.c, statement.sort, descending=statement.descending)
+    return CompiledQuery(page_of(columns_of(table.model, *shown).order_by(*order)))
 
 
 def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool) -> list[Any]:
-    """By a column and then by id. Rows without a value count as the smallest.
+    """The order by a column and then by id. Rows without a value count as the smallest.
 
     Where nulls go is said of columns that can be null only: PostgreSQL would take the index of
     another one for one of another order.
@@ -186,23 +183,29 @@ def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool
     return [first, key.desc() if descending else key.asc()]
 
 
-def equal_to(
-    table: SearchedTable, columns: Any, filters: StatementFilters
-) -> list[ColumnElement[bool]]:
-    """What the tenant filter does not say: the owner, where it is no account, and the filters."""
-    names = [name for name in (table.owner, *filters.equal) if name != "account_id"]
-    return [columns[name] == bindparam(name) for name in names]
+def _keys_in_order(statement: ListStatement) -> tuple[Select[Any], Any]:
+    """Return (select of the keys from an index that has them in order, sort columns)."""
+    table = statement.table
+    keys = columns_of(table.model, table.key(statement.dialect))
+    return statement.filtered(keys), table.table.c
 
 
-def exact_conditions(table: SearchedTable, filters: StatementFilters) -> list[ColumnElement[bool]]:
-    """What is tested of each row that an index returns: text, box, ids, project, time of change."""
-    wanted = {"search": filters.search, "bbox": filters.bbox}
-    tests = exact_tests(table.table, filters.dialect, table.sides, **wanted)
-    columns = table.table.c
-    if filters.ids:
-        tests.append(is_among_ids(columns.id, filters.dialect))
-    if filters.within:
-        tests.append(is_within_projects(table, filters.dialect))
-    if filters.updated_since:
-        tests.append(columns.updated_at >= bindparam("updated_since", type_=Timestamp()))
-    return tests
+def _keys_found(statement: ListStatement) -> tuple[Select[Any], Any]:
+    """Return (select of the keys from the index that finds the fewest rows, sort columns)."""
+    searched, dialect, index = statement.table, statement.dialect, statement.index
+    table, sides = searched.table, searched.sides
+    conditions: list[Any] = []
+    if index != "ids":  # with the owner's index beside it, SQLite would take that one
+        conditions = [candidates(table, dialect, index, searched.owner, sides)]
+    if index not in ("text", "box", "ids"):
+        conditions += statement.equalities(table.c)
+    filtered = [field.stored_as for field in searched.fields if field.filter]
+    sorts = searched.sorts.values()
+    names = dict.fromkeys(("row", "id", "account_id", searched.owner, *filtered, *sorts))
+    source = fence(
+        [table.c[name] for name in names],
+        and_(*conditions, *statement.tests()),
+        *as_stored(table, dialect, index),
+    )
+    keys = columns_among(source, searched.key(dialect).key)
+    return keys.where(*statement.equalities(source.c)), source.c

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from app.assets.selection import SOURCE as ASSET_SOURCE
+from app.assets import listing as assets
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.http.urls import OGC
 from app.lists.conditions import filterable
 from app.lists.cql.nodes import Kind
-from app.lists.intersecting import Source
+from app.lists.query import FeatureSource
+from app.projects import listing as projects
 from app.projects.reading import version_of_projects
-from app.projects.selection import SOURCE as PROJECT_SOURCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Collection:
     title: str
     description: str
     type: FeatureType
-    source: Source
+    source: FeatureSource
     geometry: str
     word: str
     example: str
@@ -71,7 +71,7 @@ COLLECTIONS: Final = (
         "Projects",
         "Forest areas with their boundaries. Archived ones are included.",
         PROJECTS,
-        PROJECT_SOURCE,
+        projects.FEATURES,
         "MultiPolygon",
         "project",
         "status = 'active' AND area_hectares > 100",
@@ -81,7 +81,7 @@ COLLECTIONS: Final = (
         "Assets",
         "Equipment, stations and points of interest in all projects.",
         ASSETS,
-        ASSET_SOURCE,
+        assets.FEATURES,
         "Point",
         "asset",
         "type = 'equipment' AND status <> 'retired'",

@@ -1,14 +1,22 @@
-"""What the service says of itself: the landing page, conformance, its collections."""
+"""Documents that describe the service: the landing page, conformance, the collections."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
+
+from sqlalchemy import func
 
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.column_types import RawTimestamp
+from app.db.queries import CompiledQuery
+from app.geometry import Bounds, wrapped
 from app.geometry.shapes import CRS84, SYSTEMS
 from app.http.urls import OGC, absolute_url
-from app.lists.extent import read_extent
+from app.lists.query import ListQuery
+from app.lists.statements import ListStatement, list_statement
 from app.ogc.collections import COLLECTIONS, Collection, links
 from app.ogc.properties import SCHEMA
 from app.ogc.responses import HTML, JSON
@@ -109,14 +117,33 @@ def collection(principal: Principal, described: Collection) -> dict[str, Any]:
 
 
 def _extent(principal: Principal, described: Collection) -> dict[str, Any]:
-    table = described.source.table
-    bounds, times = read_extent(table, principal.account_id, principal.project_ids)
+    """The box around the features that the principal may see, if any has a geometry, and the time
+    between their changes. A box across the antimeridian makes it the whole circle."""
+    account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
+    statement = list_statement(described.source.table, query)
+    rows = _extent_query(statement).tuples(**statement.values(account_id, account_id, query))
+    west, south, east, north, first, last = rows[0]
     extent: dict[str, Any] = {}
-    if bounds is not None:
+    if west is not None:
+        bounds = wrapped(Bounds(west, south, east, north))
         extent["spatial"] = {"bbox": [list(bounds)], "crs": CRS84.uri}
-    if times is not None:
+    if first is not None:
         extent["temporal"] = {
-            "interval": [list(times)],
+            "interval": [[first, last]],
             "trs": "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian",
         }
     return extent
+
+
+@cache
+def _extent_query(statement: ListStatement) -> CompiledQuery:
+    table = statement.table
+    columns = table.table.c
+    west, south, east, north = (columns[side] for side in table.sides)
+    bounds = (func.min(west), func.min(south), func.max(east), func.max(north))
+    times = (func.min(columns.updated_at), func.max(columns.updated_at))
+    found = columns_of(table.model).add_columns(
+        *(bound.label(name) for name, bound in zip("wsen", bounds, strict=True)),
+        *(RawTimestamp(t).label(name) for name, t in zip(("first", "last"), times, strict=True)),
+    )
+    return CompiledQuery(statement.filtered(found))

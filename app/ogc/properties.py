@@ -12,7 +12,8 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.http.urls import absolute_url
-from app.lists.statements import limited_to_projects, project_limit
+from app.lists.query import ListQuery
+from app.lists.statements import ListStatement, list_statement
 from app.ogc.collections import Collection
 from app.policy.fields import Field
 from app.policy.kinds import CHOICE, TEXT
@@ -90,9 +91,10 @@ def _metadata_types(
     """The properties that come from the metadata of the newest records, and their types: None if
     they differ. Integers and other numbers together are numbers."""
     found: dict[str, set[str]] = {}
-    dialect, limit = project_limit(principal.project_ids)
-    query = _newest_metadata(collection, dialect)
-    for (text,) in query.tuples(account_id=principal.account_id, most=SCHEMA_RECORDS, **limit):
+    account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
+    statement = list_statement(collection.source.table, query)
+    values = statement.values(account_id, account_id, query)
+    for (text,) in _newest_metadata(statement).tuples(**values, most=SCHEMA_RECORDS):
         for name, value in collection.type.metadata_properties(text).items():
             if value is not None and (name in found or len(found) < SCHEMA_KEYS):
                 found.setdefault(name, set()).add(_JSON_TYPES[type(value)])
@@ -103,10 +105,8 @@ def _metadata_types(
 
 
 @cache
-def _newest_metadata(collection: Collection, dialect: str | None) -> CompiledQuery:
-    table = collection.source.table
-    model: Any = table.model
+def _newest_metadata(statement: ListStatement) -> CompiledQuery:
+    model: Any = statement.table.model
     newest = columns_of(model, model.metadata_json).where(model.metadata_json.is_not(None))
     order = (model.created_at.desc(), model.id.desc())
-    newest = limited_to_projects(newest, table, dialect)
-    return CompiledQuery(newest.order_by(*order).limit(bindparam("most")))
+    return CompiledQuery(statement.filtered(newest).order_by(*order).limit(bindparam("most")))

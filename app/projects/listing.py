@@ -1,45 +1,32 @@
-"""Lists of projects: filtered, searched and sorted from an index, paged without overlap."""
+"""All projects that a query finds, in numbered pages or one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, partial
+from dataclasses import replace
+from functools import cache
 from itertools import starmap
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final
 
 from sqlalchemy import bindparam, func, select
 
 from app.api.expensive import answer_in_turn
-from app.auth.tenant import columns_of
-from app.db.paging import Span, is_among_the_first, is_near
+from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
-from app.db.search_index import named_by_text, page_of
+from app.db.search_index import named_by_text
+from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
-from app.lists.query import (
-    ListQuery,
-    SearchedTable,
-    StatementFilters,
-    filters_of,
-    list_query,
-    parameters,
-    pick_fields,
-)
+from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows
+from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
-from app.lists.statements import (
-    Row,
-    count_statement,
-    keys_found,
-    keys_in_order,
-    page_rows,
-    page_statement,
-    sorted_by,
-)
+from app.lists.statements import Columns, count_query, list_statement, page_query, whole_rows_query
 from app.models import Project
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.policy.fields import PROJECT
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.counters import counters, project_total
 from app.values.ids import is_id
+from app.values.records import columns
 
 _SORTS = {
     "name": "name_key",
@@ -47,21 +34,9 @@ _SORTS = {
     "updated_at": "updated_at",
     "area_hectares": "area_m2",
 }
-TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, tuple(_SORTS.values()))
+TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, _SORTS)
 _ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
 _MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
-
-
-_Read = Literal["records", "summaries", "sizes"]
-
-
-class _Order(NamedTuple):
-    """How the rows of a page are sorted, from which end they are counted, and what is read."""
-
-    sort: str
-    descending: bool
-    backwards: bool
-    read: _Read
 
 
 def project_query(**values: Any) -> ListQuery:
@@ -82,34 +57,32 @@ def list_projects(
         ServiceUnavailable: it is large, and too many others are before it.
     """
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
-    filters = filters_of(TABLE, query)
-    values = parameters(TABLE, account_id, account_id, query, filters.dialect)
-    if filters.driving_index == "text" and query.bbox and _is_frequent(filters, values):
-        filters = filters._replace(driving_index="box")
+    statement = list_statement(TABLE, query)
+    values = statement.values(account_id, account_id, query)
+    if statement.index == "text" and query.bbox and _is_frequent(statement.dialect, values):
+        statement = replace(statement, index="box")
     counted = counters(account_id)
     everything = total = _counted(counted, query.equal.get("status"))
-    is_counted = set(filters.equal) <= {"status"} and not filters.updated_since
-    if filters.are_searched or not is_counted:
-        total = int(count_statement(TABLE, filters).scalar(**values))
+    is_counted = set(statement.equal) <= {"status"} and not statement.updated_since
+    if statement.is_searched or not is_counted:
+        total = int(count_query(statement).scalar(**values))
+    is_filtered = statement.equal or statement.is_searched or statement.updated_since
 
-    def statement(wanted: Span, read: _Read) -> CompiledQuery:
-        sort = _SORTS[query.sort]
-        order = _Order(sort, query.descending, wanted.backwards, read)
-        is_filtered = filters.equal or filters.are_searched or filters.updated_since
-        if not is_filtered and is_among_the_first(wanted):
-            return _page_at_once(order)
-        return _page(filters, order, is_near(wanted, total, everything))
+    def rows(shown: Columns, at_once: int | None = None) -> Iterable[Row]:
+        def read(wanted: Span) -> CompiledQuery:
+            if not is_filtered and is_among_the_first(wanted):
+                return whole_rows_query(statement, shown)
+            in_order = is_near(wanted, total, everything)
+            return page_query(statement, shown, in_order=in_order, backwards=wanted.backwards)
 
-    def rows(read: _Read, at_once: int | None = None) -> Iterable[Row]:
-        made = partial(statement, read=read)
-        return page_rows(query.page, query.per_page, total, made, values, at_once=at_once)
+        return page_rows(query.page, query.per_page, total, read, values, at_once=at_once)
 
     if boundaries and counted.stored_bytes > EXPENSIVE_PAGE_BYTES:
-        _prepare(sum(size for (size,) in rows("sizes")))
+        _prepare(sum(size for (size,) in rows((Project.stored_bytes,))))
     records = (
-        starmap(row_record, rows("records", _ROWS))
+        starmap(row_record, rows(COLUMNS, _ROWS))
         if boundaries
-        else starmap(row_summary, rows("summaries"))
+        else starmap(row_summary, rows(SUMMARY_COLUMNS))
     )
     return pick_fields(records, query.fields), total
 
@@ -135,9 +108,23 @@ def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any
     return list(list_projects(account_id, query, boundaries=False)[0]) if known else []
 
 
-def _is_frequent(filters: StatementFilters, values: dict[str, Any]) -> bool:
-    """Whether the index of texts names so many rows that a search begins with the box instead."""
-    return int(_count_some(filters.dialect).scalar(**values, most=_MANY)) == _MANY
+def _totals(account_id: str) -> tuple[int, int]:
+    counted = counters(account_id)
+    return project_total(counted), int(counted.stored_bytes)
+
+
+FEATURES: Final = FeatureSource(
+    TABLE,
+    (*columns(Project, PROJECTS.property_fields), Project.metadata_json, Project.geometry),
+    TABLE.table.c.stored_bytes + func.coalesce(byte_length(TABLE.table.c.description), 0),
+    Project.geometry,
+    _totals,
+)
+
+
+def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
+    """True if the index of texts names so many rows that a search begins with the box instead."""
+    return int(_count_some(dialect).scalar(**values, most=_MANY)) == _MANY
 
 
 def _prepare(size: int) -> None:
@@ -153,7 +140,7 @@ def _prepare(size: int) -> None:
 
 
 def _counted(counted: Any, status: str | None) -> int:
-    """How many projects the account has, from its counters."""
+    """The number of projects of the account, from its counters."""
     if status:
         return int(getattr(counted, f"projects_{status}"))
     return project_total(counted)
@@ -164,27 +151,3 @@ def _count_some(dialect: str) -> CompiledQuery:
     """How many projects the index of texts names, but at most ``most``."""
     some = named_by_text(TABLE.table, dialect, "account_id").limit(bindparam("most")).subquery()
     return CompiledQuery(select(func.count().label("total")).select_from(some))
-
-
-@cache
-def _page(filters: StatementFilters, order: _Order, in_order: bool) -> CompiledQuery:
-    """A page of the index that has the order, or else of what an index finds, all of which is
-    sorted for it."""
-    keys = keys_in_order(TABLE, filters) if in_order else keys_found(TABLE, filters)
-    sort = (order.sort, order.descending)
-    shown = _columns(order)
-    return page_statement(TABLE, keys, shown, filters.dialect, sort, backwards=order.backwards)
-
-
-@cache
-def _page_at_once(order: _Order) -> CompiledQuery:
-    """A page of all projects, read whole on the way: cheaper where few are skipped."""
-    page = columns_of(Project, *_columns(order))
-    sorts = sorted_by(TABLE, TABLE.table.c, order.sort, descending=order.descending)
-    return CompiledQuery(page_of(page.order_by(*sorts)))
-
-
-def _columns(order: _Order) -> tuple[Any, ...]:
-    if order.read == "sizes":
-        return (Project.stored_bytes,)
-    return COLUMNS if order.read == "records" else SUMMARY_COLUMNS

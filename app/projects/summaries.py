@@ -10,7 +10,8 @@ from sqlalchemy import bindparam, func
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.lists.statements import limited_to_projects, project_limit
+from app.lists.query import ListQuery
+from app.lists.statements import ListStatement, list_statement
 from app.models import Project
 from app.policy.bounds import PROJECT_STATUSES
 from app.projects.listing import TABLE
@@ -32,19 +33,20 @@ def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
 
 
 def summarize_projects(principal: Principal) -> dict[str, dict[str, Any]]:
-    """For each status how many projects have it, and their hectares."""
+    """The number of projects of each status, and their hectares."""
     totals: dict[str, dict[str, Any]] = {
         status: {"projects": 0, "hectares": 0.0} for status in PROJECT_STATUSES
     }
-    dialect, limit = project_limit(principal.project_ids)
-    for row in _by_status(dialect).all(account_id=principal.account_id, **limit):
+    account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
+    statement = list_statement(TABLE, query)
+    for row in _by_status(statement).all(**statement.values(account_id, account_id, query)):
         totals[row.status] = {"projects": row.projects, "hectares": int(row.area_m2 or 0) / 10_000}
     return totals
 
 
 @cache
-def _by_status(dialect: str | None) -> CompiledQuery:
+def _by_status(statement: ListStatement) -> CompiledQuery:
     rows = columns_of(Project, Project.status).add_columns(
         func.count().label("projects"), func.sum(Project.area_m2).label("area_m2")
     )
-    return CompiledQuery(limited_to_projects(rows, TABLE, dialect).group_by(Project.status))
+    return CompiledQuery(statement.filtered(rows).group_by(Project.status))

@@ -13,7 +13,7 @@ from app.auth.credentials import authenticate
 from app.auth.guard import ANY_CREDENTIAL
 from app.chat.tools import TOOLS, call
 from app.policy.permissions import OF_PROJECTS
-from app.projects.selection import SOURCE
+from app.projects.listing import TABLE
 from tests.api.operations import Operation, absent_ids, addressed, bare_app, body, operations
 from tests.cells import every_cell
 from tests.make import Client, make_key, make_service_token, square
@@ -196,7 +196,7 @@ def test_operations_about_the_whole_account_are_refused() -> None:
     }
     opened = {op.name for op in operations() if _is_of_projects(op.needs)}
     assert minding <= opened | {"POST /v1/geometry/validate"}
-    assert SOURCE.table.project.name == "id"
+    assert TABLE.project.name == "id"
 
 
 def _is_of_projects(needs: str) -> bool:

@@ -87,7 +87,7 @@ def test_pages_keep_the_filters(client: Client, owner: Browser, webhook: dict[st
 def test_what_is_rare_is_looked_for_further_back(
     client: Client, owner: Browser, webhook: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.lists.latest.LOOKED_THROUGH", 4)
+    monkeypatch.setattr("app.lists.logs.LOOKED_THROUGH", 4)
     made = [
         make_log(client, webhook["id"], EVENT, **(SUCCESS if number % 6 else {}))
         for number in range(12)

@@ -23,9 +23,9 @@ from app.audit.log.filters import (
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import page_of
-from app.lists.latest import latest_rows
 from app.lists.log_counts import count
-from app.lists.statements import newest_first, page_rows
+from app.lists.logs import latest_rows
+from app.lists.pages import newest_first, page_rows
 from app.models import AuditEntry
 from app.values.strict_json import Fragment
 
@@ -41,7 +41,7 @@ _NUMBERS = CompiledQuery(
 
 
 class LatestEntries(NamedTuple):
-    """The entries of a page; the rest as in ``app.lists.latest.LatestRows``."""
+    """The entries of a page; the rest as in ``app.lists.logs.LatestRows``."""
 
     entries: list[dict[str, Any]]
     before: str | None

@@ -14,7 +14,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, NotFound
 from app.http.etags import entity_tag
-from app.lists.latest import LOOKED_THROUGH
+from app.lists.logs import LOOKED_THROUGH
 from app.pages.audit_log.existing import pages_of
 from app.pages.audit_log.filters import read_filters
 from app.pages.audit_log.lines import Line, boundary_of, line_of

@@ -14,7 +14,7 @@ from app.db.transactions import transaction
 from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, Conflict, NotFound, ServiceUnavailable
 from app.limits.plan_file import plans
-from app.lists.latest import LOOKED_THROUGH
+from app.lists.logs import LOOKED_THROUGH
 from app.pages.audit_log.filters import LogFilters
 from app.pages.audit_log.filters import read_filters as read_log_filters
 from app.pages.audit_log.lines import line_of

@@ -13,8 +13,8 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids
 from app.http.errors import NotFound
+from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
-from app.lists.statements import newest_first, page_rows
 from app.models import BoundaryEntry, Project
 from app.projects.boundary_history.matching import Kept, is_entry_of
 from app.values.ids import is_id

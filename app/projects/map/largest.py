@@ -1,7 +1,7 @@
 """The largest projects in a box, and how many there are.
 
-Where few projects are near a box, the index of boxes names them, and they are sorted. Where many
-are, the index that has the areas in order is read from its end until enough lie in the box.
+If few projects are near a box, the index of boxes names them, and they are sorted. If many are, the
+index that has the areas in order is read from its end until enough lie in the box.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from app.db.search_index import (
     page_of,
 )  # fmt: skip
 from app.geometry import Bounds
-from app.lists.query import ListQuery, StatementFilters, filters_of, parameters
-from app.lists.statements import count_statement, keys_found, page_statement, sorted_by
+from app.lists.query import ListQuery
+from app.lists.statements import count_query, list_statement, page_query, sorted_by
 from app.models import Project
 from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
-from app.projects.selection import SOURCE
+from app.projects.listing import TABLE
 from app.usage.counters import counters, project_total
 
-_TABLE: Final = SOURCE.table
 _WORLD: Final = Bounds(-180, -90, 180, 90)
 _SHOWN: Final = (
     Project.row, Project.id, Project.name, Project.status, Project.area_m2, Project.stored_bytes,
@@ -41,7 +40,7 @@ _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
 class Wanted(NamedTuple):
-    """Which projects a map is of. None: everywhere, of any status, with any text, all of them."""
+    """The projects of a map. None: everywhere, of any status, with any text, all of them."""
 
     bbox: Bounds | None = None
     status: str | None = None
@@ -80,27 +79,24 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
 
 
 def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
-    """Likewise of the projects that a list finds, with this text or among these."""
+    """The MAP_FEATURES largest of the projects that a list finds by text or by id."""
     equal = {"status": wanted.status} if wanted.status else {}
-    query = ListQuery(search=wanted.search, bbox=wanted.bbox, equal=equal, within=wanted.within)
-    filters = filters_of(_TABLE, query)
-    values = parameters(_TABLE, account_id, account_id, query, filters.dialect)
-    rows = _found(filters).all(**values, size=MAP_FEATURES, skipped=0)
+    query = ListQuery(
+        search=wanted.search, bbox=wanted.bbox, equal=equal, within=wanted.within,
+        sort="area_hectares", order="desc",
+    )  # fmt: skip
+    statement = list_statement(TABLE, query)
+    values = statement.values(account_id, account_id, query)
+    page = page_query(statement, _SHOWN, in_order=False)
+    rows = page.all(**values, size=MAP_FEATURES, skipped=0)
     drawn = [row for row in rows if row.area_m2 is not None]
     if len(rows) < MAP_FEATURES:
         return Largest(drawn, len(drawn))
-    return Largest(drawn, int(count_statement(_TABLE, filters).scalar(**values)))
-
-
-@cache
-def _found(filters: StatementFilters) -> CompiledQuery:
-    """What an index names, sorted by area."""
-    keys, order = keys_found(_TABLE, filters), ("area_m2", True)
-    return page_statement(_TABLE, keys, _SHOWN, filters.dialect, order, backwards=False)
+    return Largest(drawn, int(count_query(statement).scalar(**values)))
 
 
 def _total(account_id: str, status: str | None, values: dict[str, Any]) -> int:
-    """How many projects have a boundary, from the counters: few have none."""
+    """The number of projects with a boundary, from the counters: few have none."""
     counted = counters(account_id)
     total = getattr(counted, f"projects_{status}") if status else project_total(counted)
     return max(0, int(total) - int(_count_nowhere(bool(status)).scalar(**values)))
@@ -108,26 +104,27 @@ def _total(account_id: str, status: str | None, values: dict[str, Any]) -> int:
 
 @cache
 def _count_nowhere(has_status: bool) -> CompiledQuery:
-    """How many projects have no boundary."""
+    """Count the projects without a boundary."""
     nowhere = _status(columns_of(Project), Project, has_status).where(Project.area_m2.is_(None))
     return CompiledQuery(nowhere.add_columns(func.count().label("total")))
 
 
 @cache
 def _count_near(dialect: str) -> CompiledQuery:
-    """How many projects the index of boxes names, but at most ``most``."""
-    named = named_by_box(_TABLE.table, dialect, "account_id", _TABLE.sides)
+    """Count the projects that the index of boxes names, but at most ``most``."""
+    named = named_by_box(TABLE.table, dialect, "account_id", TABLE.sides)
     some = named.limit(bindparam("most")).subquery()
     return CompiledQuery(select(func.count().label("total")).select_from(some))
 
 
 @cache
 def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
-    """What the index of boxes names, sorted by area; each row with the number of all."""
-    table = _TABLE.table
-    near = candidates(table, dialect, "box", _TABLE.owner, _TABLE.sides)
+    """Read the projects that the index of boxes names, sorted by area; each row has the number of
+    all."""
+    table = TABLE.table
+    near = candidates(table, dialect, "box", TABLE.owner, TABLE.sides)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    found = fence(read, and_(near, overlaps_box(table, _TABLE.sides), table.c.area_m2.is_not(None)))
+    found = fence(read, and_(near, overlaps_box(table, TABLE.sides), table.c.area_m2.is_not(None)))
     rows = _status(columns_among(found, *_NAMES), found.c, has_status)
     rows = rows.add_columns(func.count().over().label("matched"))
     return CompiledQuery(_largest_first(rows, found.c).limit(bindparam("most")))
@@ -135,8 +132,8 @@ def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
 
 @cache
 def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
-    """The rows of the projects that the index of areas has last."""
-    table, key = _TABLE.table, _TABLE.key(dialect)
+    """Read the projects that the index of areas has last."""
+    table, key = TABLE.table, TABLE.key(dialect)
     if has_box:
         keys, columns = _searched(dialect, has_status)
         keys = _largest_first(keys, columns).limit(bindparam("most"))
@@ -152,21 +149,21 @@ def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
 
 @cache
 def _count_in_order(dialect: str, has_status: bool) -> CompiledQuery:
-    """How many projects lie in the box, of the MAP_SEARCHED largest."""
+    """Count the projects in the box among the MAP_SEARCHED largest."""
     keys, _ = _searched(dialect, has_status)
     return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
 def _searched(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
-    """The keys of the MAP_SEARCHED largest projects that lie in the box, from the index of areas
-    alone, and the columns by which they can be sorted."""
-    sides = [_TABLE.attribute(name) for name in _TABLE.sides]
-    key = _TABLE.key(dialect)
+    """Return (select of the keys of the MAP_SEARCHED largest projects that lie in the box, from the
+    index of areas alone, sort columns)."""
+    sides = [TABLE.attribute(name) for name in TABLE.sides]
+    key = TABLE.key(dialect)
     shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id, Project.status))
     first = columns_of(Project, *shown, *sides).where(Project.area_m2.is_not(None))
-    found = page_of(_largest_first(first, _TABLE.table.c)).subquery("first")
+    found = page_of(_largest_first(first, TABLE.table.c)).subquery("first")
     keys = _status(columns_among(found, key.key), found.c, has_status)
-    return keys.where(overlaps_box(found, _TABLE.sides)), found.c
+    return keys.where(overlaps_box(found, TABLE.sides)), found.c
 
 
 def _status(rows: Select[Any], columns: Any, has_status: bool) -> Select[Any]:
@@ -174,4 +171,4 @@ def _status(rows: Select[Any], columns: Any, has_status: bool) -> Select[Any]:
 
 
 def _largest_first(rows: Select[Any], columns: Any) -> Select[Any]:
-    return rows.order_by(*sorted_by(_TABLE, columns, "area_m2", descending=True))
+    return rows.order_by(*sorted_by(TABLE, columns, "area_m2", descending=True))

@@ -16,8 +16,9 @@ from sqlalchemy import bindparam
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.lists.log_counts import count
+from app.lists.logs import latest_rows
+from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
-from app.lists.statements import newest_first, page_rows
 from app.models import DeliveryLog, Webhook
 from app.webhooks.logs.filters import LOG, LogStatementFilters, filtered, parameters
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
@@ -33,8 +34,11 @@ _SCANNED: Final = KeyedRows(
 )
 
 
+_TESTED: Final = ("status", "event_type")
+
+
 class LogQuery(NamedTuple):
-    """LogStatementFilters and page."""
+    """The filters and the page of a list."""
 
     page: int = 1
     per_page: int = 20
@@ -42,24 +46,43 @@ class LogQuery(NamedTuple):
     event_type: str | None = None
     since: datetime | None = None  # of the attempt's end; both ends are included
     until: datetime | None = None
-    before: str | None = None  # for ``app.webhooks.logs.latest``
+    before: str | None = None  # for ``list_latest``
+
+
+class LatestEntries(NamedTuple):
+    """The records of a page; the rest as in ``app.lists.logs.LatestRows``."""
+
+    records: list[dict[str, Any]]
+    before: str | None
+    is_cut: bool
 
 
 def list_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
     """The entries of one page, the newest first, and how many there are on all pages."""
-    values = parameters_of(account_id, webhook_id, query)
+    values = _values(account_id, webhook_id, query)
     total, filters = count(LOG, values), LogStatementFilters.of(values)
     dialect = engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: page_statement(dialect, filters, backwards=span.backwards),
+        lambda span: _page(dialect, filters, backwards=span.backwards),
         values,
     )
     return list(map(row_record, rows)), total
+
+
+def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntries:
+    """The newest entries that match a query, whatever its page, for people."""
+    values, dialect = _values(account_id, webhook_id, query), engine().dialect.name
+
+    def statement(filters: LogStatementFilters) -> CompiledQuery:
+        return _page(dialect, filters, backwards=False)
+
+    found = latest_rows(LOG, values, query.per_page, statement, tested=_TESTED)
+    return LatestEntries(list(map(row_record, found.rows)), found.before, found.is_cut)
 
 
 def scan_logs(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
@@ -72,8 +95,7 @@ def scan_logs(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
                 yield [{"webhook_id": webhook.id, **detailed_record(row, None)} for row in rows]
 
 
-def parameters_of(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
-    """The parameters of the statements of a query."""
+def _values(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
     return parameters(
         account_id,
         webhook_id,
@@ -86,8 +108,7 @@ def parameters_of(account_id: str, webhook_id: str, query: LogQuery) -> dict[str
 
 
 @cache
-def page_statement(dialect: str, filters: LogStatementFilters, *, backwards: bool) -> CompiledQuery:
-    """The entries of a page."""
+def _page(dialect: str, filters: LogStatementFilters, *, backwards: bool) -> CompiledQuery:
     key = DeliveryLog.id.expression
     rows = columns_of(DeliveryLog, *COLUMNS)
     return newest_first(filtered(key, filters), rows, (key,), dialect, backwards=backwards)

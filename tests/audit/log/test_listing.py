@@ -144,7 +144,7 @@ def test_pages_for_people_go_on_where_the_last_one_ended(client: Client) -> None
 def test_what_several_filters_seldom_leave_is_looked_for_further_back(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.lists.latest.LOOKED_THROUGH", 4)
+    monkeypatch.setattr("app.lists.logs.LOOKED_THROUGH", 4)
     made = write(client, "project.deleted", "p1")
     for _ in range(6):
         write(client, "project.updated", "p1")

@@ -9,7 +9,7 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.lists.latest import LOOKED_THROUGH
+from app.lists.logs import LOOKED_THROUGH
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of, status_words
 from app.pages.webhooks.forms import OVERLAPS
@@ -26,7 +26,7 @@ from app.values import clock
 from app.values.clock import parse_time
 from app.webhooks.activity import count_waiting, read_overview
 from app.webhooks.logs import service as logs
-from app.webhooks.logs.latest import list_latest
+from app.webhooks.logs.listing import list_latest
 from app.webhooks.replays.service import last_replay
 from app.webhooks.service import TRIED_AT_ONCE, retry_now, send_test
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.db.paging import Span, is_near, span
+from app.lists.pages import Span, is_near, span
 
 
 @pytest.mark.parametrize("total", [0, 1, 19, 20, 21, 40, 99, 100])

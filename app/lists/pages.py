@@ -1,0 +1,104 @@
+"""Numbered pages, and the cheapest way to read the rows of one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Select
+
+from app.db.queries import CompiledQuery
+from app.db.search_index import among, page_of
+
+Row = tuple[Any, ...]
+
+_FEW: Final = 200  # rows that are skipped by reading them
+
+
+class Span(NamedTuple):
+    """The rows of a page: ``size`` rows after ``skipped`` ones, counted from the end of the list if
+    ``backwards``."""
+
+    size: int
+    skipped: int
+    backwards: bool
+
+
+def page_rows(
+    number: int,
+    size: int,
+    total: int,
+    statement: Callable[[Span], CompiledQuery],
+    values: dict[str, Any],
+    *,
+    at_once: int | None = None,
+) -> Iterable[Row]:
+    """The rows of a page; none past the end.
+
+    Args:
+        number: of the page, from 1.
+        size: rows of a page.
+        total: rows of all pages.
+        statement: reads the rows of a span.
+        values: the parameters of the statement besides those of ``page_of``.
+        at_once: rows that are in memory at once; None: all.
+    """
+    wanted = span(number, size, total)
+    if wanted is None:
+        return ()
+    compiled = statement(wanted)
+    values = values | {"size": wanted.size, "skipped": wanted.skipped}
+    if at_once is None:
+        return compiled.tuples(**values)
+    return chain.from_iterable(compiled.stream(at_once, **values))
+
+
+def span(page: int, per_page: int, total: int) -> Span | None:
+    """The span of a page, from 1, of a list of ``total`` rows; None past the end.
+
+    A page of the second half is counted from the end, so that at most half of the list is skipped.
+    One that is counted from the beginning may take more rows than there were when they were
+    counted: else one that was added since would push off the last.
+    """
+    skipped = (page - 1) * per_page
+    if skipped >= total:
+        return None
+    size = min(per_page, total - skipped)
+    rest = total - skipped - size
+    return Span(size, rest, True) if rest < skipped else Span(per_page, skipped, False)
+
+
+def is_among_the_first(wanted: Span) -> bool:
+    """True if reading the few rows that are skipped costs less than looking up ids first."""
+    return wanted.skipped <= _FEW and not wanted.backwards
+
+
+def is_near(wanted: Span, found: int, everything: int) -> bool:
+    """True if scanning the whole list in its order is the cheapest way to a page of matches.
+
+    Of ``everything`` in the list every n-th row is one of the ``found``, so the scan tests n rows
+    for each row of the page. The other way is to read all matches, and to sort them.
+    """
+    return min(wanted.skipped + wanted.size, found) * everything <= found * found
+
+
+def newest_first(
+    keys: Select[Any],
+    rows: Select[Any],
+    order: Sequence[ColumnElement[Any]],
+    dialect: str,
+    *,
+    backwards: bool,
+) -> CompiledQuery:
+    """The statement of a page of a list that is not searched.
+
+    Args:
+        keys: selects the last column of ``order``, which is unique, of the rows of all pages.
+        rows: selects what is read.
+        order: the columns that sort the list.
+        backwards: the page is counted from the end of the list.
+    """
+    latest = [column.desc() for column in order]
+    keys = keys.order_by(*(order if backwards else latest))
+    return CompiledQuery(rows.where(among(order[-1], page_of(keys), dialect)).order_by(*latest))
