@@ -16,6 +16,7 @@ from app.api import error_handlers, expensive, requests
 from app.api.openapi import document
 from app.assets.routes import bp as assets_bp
 from app.audit.log.routes import bp as audit_log_bp
+from app.chat import model as chat_model
 from app.chat.routes import bp as chat_bp
 from app.core import create_core
 from app.database_webhook.routes import bp as database_webhook_bp
@@ -119,11 +120,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     for part in reversed(MIDDLEWARE):  # the last one that wraps the application is the outermost
         part.set_up(app, settings)
     if settings.chat_base_url and settings.chat_model:
-        from app.chat import model  # noqa: PLC0415 - only here: it takes half a second and 44 MB
-
-        model.init_app(app)
+        chat_model.init_app(app)
     if settings.oidc_issuer:
-        from app.people.single_sign_on import provider  # noqa: PLC0415 - likewise: a quarter of a second
+        from app.people.single_sign_on import provider  # noqa: PLC0415 - only here: it takes 2 MB
 
         provider.init_app(app)
 

@@ -26,7 +26,7 @@ from app.mail import smtp
 from app.maintenance import pruning
 from app.outbound import exchange, resolving
 from app.outbound.client import Egress
-from app.people.single_sign_on import provider, transport
+from app.people.single_sign_on import provider
 from app.policy import chat
 from app.projects.boundaries import overlaps
 from app.projects.boundary_history import jobs as history
@@ -50,7 +50,6 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (expensive, "EXPENSIVE_WAIT_SECONDS", _LONG),
     (exchange, "BODY_SECONDS", _LONG),
     (resolving, "LOOKUP_HANGS", _LONG),
-    (transport, "REQUEST_SECONDS", _LONG),
     (provider, "REQUEST_SECONDS", _LONG),
     (chat, "CONNECT_SECONDS", _LONG),
     (smtp, "REPLY_TIMEOUT", _LONG),

@@ -1,15 +1,18 @@
-"""HTTP requests to URLs that customers gave; nothing else may send them.
+"""The HTTP client of this service; nothing else sends HTTP requests to other servers.
 
-A name is resolved, ``addresses`` checks every address of it, and the connection goes to an address
-that was checked. No proxy or netrc of the environment is used, no redirect is followed, and no
-certificate is accepted that is not valid for the name.
+A URL that a customer gave: its name is resolved, ``addresses`` checks every address of it, and the
+connection goes to an address that was checked. A URL of the operator's settings may lead anywhere.
+For both, one deadline covers everything, and what is read has a limit. No proxy or netrc of the
+environment is used, no redirect is followed, and no certificate is accepted that is not valid for
+the name.
 
-``client`` is the way in: ``Egress.post``. It asks, in this order:
+``client`` is the way in: ``Egress.request``, and ``Egress.post`` for deliveries. It asks, in this
+order:
 
 * ``targets``: is this a URL that may be called;
 * ``connection_pool``: is there a connection that was kept;
 * ``resolving`` and ``addresses``: which IP addresses the name has, and whether each is allowed;
-* ``connecting`` and ``securing``: a socket, and TLS on it;
+* ``connecting`` and ``connection``: a socket, and TLS on it;
 * ``exchange``: the request out, the response in.
 
 ``attempt`` has what all of them share: one deadline, the times that each step took, and the error.
@@ -18,19 +21,22 @@ certificate is accepted that is not valid for the name.
 from __future__ import annotations
 
 from app.outbound.addresses import Network, may_be_called
-from app.outbound.attempt import EgressError, Timing
-from app.outbound.client import Egress, Response
+from app.outbound.attempt import Attempt, EgressError, Timing
+from app.outbound.client import Egress, Receipt
+from app.outbound.connection import TooLong
 from app.outbound.resolving import Resolve
 from app.outbound.targets import Target, parse_target
 
 __all__ = [
+    "Attempt",
     "Egress",
     "EgressError",
     "Network",
+    "Receipt",
     "Resolve",
-    "Response",
     "Target",
     "Timing",
+    "TooLong",
     "may_be_called",
     "parse_target",
 ]

@@ -1,11 +1,11 @@
-"""One attempt to call an address: its deadline, how long each phase took, how it failed."""
+"""One attempt to call a server: its deadline, how long each phase took, how it failed."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from app.policy.deliveries import FailureReason
 from app.values.deadline import Deadline
@@ -23,20 +23,34 @@ class Timing(NamedTuple):
     wait_ms: int | None = None  # from the first byte sent until the status
 
 
+_SLOW: Final = (
+    FailureReason.SLOW_NAME,
+    FailureReason.SLOW_CONNECT,
+    FailureReason.SLOW_TLS,
+    FailureReason.SLOW_RESPONSE,
+)
+
+
 class EgressError(Exception):
     """There was no response. The message is one of the policy's, and never shows an address."""
 
     def __init__(self, reason: FailureReason, timing: Timing | None = None) -> None:
         super().__init__(reason.value)
         self.reason = reason
+        self.is_timeout = reason in _SLOW
         self.timing = timing or Timing()
 
 
 class Attempt:
-    """One deadline over all phases of an attempt, and their times."""
+    """One deadline over all phases of an attempt, and their times.
 
-    def __init__(self, seconds: float) -> None:
-        self.deadline = Deadline(seconds)
+    Args:
+        connect_seconds: of these, at most, until there is a connection.
+    """
+
+    def __init__(self, deadline: Deadline, connect_seconds: float | None = None) -> None:
+        self.deadline = deadline
+        self.connect_deadline = deadline.within(connect_seconds) if connect_seconds else deadline
         self._milliseconds: dict[str, int] = {}
 
     @contextmanager

@@ -1,36 +1,40 @@
-"""POST requests to URLs that customers gave."""
+"""HTTP requests with a limit on everything that a server can take: time, bytes, addresses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
 from app.outbound.addresses import Address, Network, all_allowed, is_address, is_opened
 from app.outbound.attempt import Attempt, EgressError, Timing
 from app.outbound.connecting import connect, is_own
+from app.outbound.connection import Connection, secure, tls_context
 from app.outbound.connection_pool import ConnectionPool
-from app.outbound.exchange import compose, exchange
+from app.outbound.exchange import Response, compose, exchange
 from app.outbound.resolving import Lookups, Resolve, resolve_name
-from app.outbound.securing import SecureConnection, secure, tls_context
 from app.outbound.targets import Target, parse_target
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
 from app.policy.egress import POOL_PER_HOST
+from app.values.deadline import Deadline
 
 
-class Response(NamedTuple):
-    """A response with any status, redirects included."""
+class Receipt(NamedTuple):
+    """The status of the response to a post, redirects included, and how long it took."""
 
     status: int
     timing: Timing
 
 
 class Egress:
-    """Posts to URLs that customers gave. One for a process; threads share it."""
+    """An HTTP client. One for a process; threads share it."""
 
     def __init__(
         self,
         *,
+        for_operator: bool = False,
         allowed_networks: Sequence[Network] = (),
         ca_bundle: Path | None = None,
         resolve: Resolve = resolve_name,
@@ -38,17 +42,47 @@ class Egress:
     ) -> None:
         """
         Args:
-            allowed_networks: may be called although they are not public.
+            for_operator: the URLs are of the operator's settings, not of customers: they may lead
+                to any address, and be http.
+            allowed_networks: may be called for customers although they are not public.
             ca_bundle: a file of certificate authorities to trust instead of the system's.
             connections_per_host: idle connections kept at most. More can be in use.
 
         Raises:
             OSError: ``ca_bundle`` cannot be used.
         """
+        self._for_operator = for_operator
         self._allowed = tuple(allowed_networks)
         self._context = tls_context(ca_bundle)
         self._lookups = Lookups(resolve)
         self._pool = ConnectionPool(connections_per_host)
+
+    @contextmanager
+    def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        *,
+        attempt: Attempt,
+    ) -> Iterator[Response]:
+        """Send a request, and yield its response, whatever the status.
+
+        Args:
+            headers: sent as they are, besides Host, Content-Length and, if it is not among them,
+                Accept.
+            attempt: has the time for everything, up to the end of the body.
+
+        Raises:
+            EgressError: there was no response in time, or the address may not be called.
+            ValueError: a header cannot be sent.
+        """
+        _, response = self._send(method, url, headers, body, attempt)
+        try:
+            yield response
+        finally:
+            response.connection.close()
 
     def post(
         self,
@@ -57,75 +91,74 @@ class Egress:
         headers: Mapping[str, str],
         *,
         seconds: float = ATTEMPT_SECONDS,
-    ) -> Response:
-        """Post a body once; twice only when the peer closed a kept connection without a response.
+    ) -> Receipt:
+        """Post a body, skip that of the response, and keep the connection for the next post.
 
         Args:
-            headers: sent as they are, besides Host, Accept and Content-Length.
             seconds: wall clock, from resolving the name to the status of the response.
 
         Raises:
-            EgressError: there was no response in time, or the address may not be called.
-            ValueError: a header cannot be sent.
+            EgressError, ValueError: as ``request`` does.
         """
-        attempt = Attempt(seconds)
+        attempt = Attempt(Deadline(seconds))
         try:
-            status = self._post(url, body, headers, attempt)
+            target, response = self._send("POST", url, headers, body, attempt)
         except EgressError as failure:
             failure.timing = attempt.timing()
             raise
-        return Response(status, attempt.timing())
+        if response.skip():
+            self._pool.release((target.host, target.port), response.connection)
+        else:
+            response.connection.close()
+        return Receipt(response.status, attempt.timing())
 
     def close(self) -> None:
         """Close idle connections. Requests in flight are not disturbed."""
         self._pool.close()
         self._lookups.close()
 
-    def _post(self, url: str, body: bytes, headers: Mapping[str, str], attempt: Attempt) -> int:
+    def _send(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes, attempt: Attempt
+    ) -> tuple[Target, Response]:
+        """Send a request once; twice only when the peer closed a kept connection without a
+        response."""
         try:
-            target = parse_target(url)
+            target = parse_target(url, self._for_operator)
         except ValueError:
             raise EgressError(FailureReason.BAD_URL) from None
-        request = compose(target, body, headers)
+        request = compose(method, target, headers, body)
         kept = self._pool.acquire((target.host, target.port))
         if kept is not None:
             try:
-                return self._exchange(kept, target, request, attempt)
+                return target, exchange(kept, request, attempt)
             except EgressError as failure:
                 if failure.reason is not FailureReason.CLOSED or kept.has_response:
                     raise
-        return self._exchange(self._open(target, attempt), target, request, attempt)
+        return target, exchange(self._open(target, attempt), request, attempt)
 
-    def _exchange(
-        self, connection: SecureConnection, target: Target, request: bytes, attempt: Attempt
-    ) -> int:
-        is_reusable = False
-        try:
-            status, is_reusable = exchange(connection, request, attempt)
-            return status
-        finally:
-            if is_reusable:
-                self._pool.release((target.host, target.port), connection)
-            else:
-                connection.close()
-
-    def _open(self, target: Target, attempt: Attempt) -> SecureConnection:
+    def _open(self, target: Target, attempt: Attempt) -> Connection:
         with attempt.phase("resolve_ms"):
             addresses = self._resolve(target.host, attempt)
         with attempt.phase("connect_ms"):
             connection = connect(addresses, target.port, attempt)
+        if not target.is_secure:
+            return Connection(connection)
         with attempt.phase("tls_ms"):
             return secure(connection, target.host, self._context, attempt)
 
     def _resolve(self, host: str, attempt: Attempt) -> list[Address]:
-        """The addresses of a host, all of them allowed."""
+        """The addresses of a host, all of which may be called; none if its name has none and is of
+        the operator's settings."""
         is_name = not is_address(host)
-        found = self._lookups.resolve(host, attempt.deadline) if is_name else [host]
+        found = self._lookups.resolve(host, attempt.connect_deadline) if is_name else [host]
+        if self._for_operator:
+            return [ip_address(text) for text in found]
         reason = FailureReason.NO_PUBLIC_ADDRESS if is_name else FailureReason.NOT_ALLOWED
         try:
             addresses = all_allowed(found, self._allowed)
         except ValueError:
             raise EgressError(reason) from None
-        if any(is_own(one) and not is_opened(one, self._allowed) for one in addresses):
+        is_own_one = any(is_own(one) and not is_opened(one, self._allowed) for one in addresses)
+        if is_own_one or not addresses:
             raise EgressError(reason)
         return addresses

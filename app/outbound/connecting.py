@@ -42,7 +42,7 @@ def connect(addresses: Sequence[Address], port: int, attempt: Attempt) -> socket
     reasons = {FailureReason.UNREACHABLE}
     for tried, address in enumerate(addresses):
         try:
-            left = attempt.deadline.left()
+            left = attempt.connect_deadline.left()
             share = min(left, max(left / (len(addresses) - tried), CONNECT_SHARE))
             return _connect_to(address, port, share)
         except TimeoutError:
@@ -59,7 +59,7 @@ def _connect_to(address: Address, port: int, seconds: float) -> socket.socket:
     try:
         connection.settimeout(seconds)
         connection.connect((str(address), port))
-        if ip_address(connection.getpeername()[0]) != address:
+        if not address.is_unspecified and ip_address(connection.getpeername()[0]) != address:
             raise OSError("connected to another address")
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except BaseException:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 
-from app.outbound.securing import SecureConnection
+from app.outbound.connection import Connection
 from app.policy.egress import POOL_CONNECTIONS, POOL_IDLE, POOL_LIFE
 
 Endpoint = tuple[str, int]  # host, port
@@ -22,9 +22,9 @@ class ConnectionPool:
         self._count = 0
         self._is_closed = False
         self._lock = threading.Lock()
-        self._idle: OrderedDict[Endpoint, deque[SecureConnection]] = OrderedDict()
+        self._idle: OrderedDict[Endpoint, deque[Connection]] = OrderedDict()
 
-    def acquire(self, endpoint: Endpoint) -> SecureConnection | None:
+    def acquire(self, endpoint: Endpoint) -> Connection | None:
         """A connection that seems to be open, or None."""
         while (connection := self._pop(endpoint)) is not None:
             if _is_usable(connection):
@@ -32,7 +32,7 @@ class ConnectionPool:
             connection.close()
         return None
 
-    def release(self, endpoint: Endpoint, connection: SecureConnection) -> None:
+    def release(self, endpoint: Endpoint, connection: Connection) -> None:
         """Keep a connection, or close it if there are enough."""
         connection.used_at = time.monotonic()
         for surplus in self._put(endpoint, connection):
@@ -48,7 +48,7 @@ class ConnectionPool:
         for connection in idle:
             connection.close()
 
-    def _pop(self, endpoint: Endpoint) -> SecureConnection | None:
+    def _pop(self, endpoint: Endpoint) -> Connection | None:
         with self._lock:
             some = self._idle.get(endpoint)
             if not some:
@@ -59,7 +59,7 @@ class ConnectionPool:
                 del self._idle[endpoint]
             return connection
 
-    def _put(self, endpoint: Endpoint, connection: SecureConnection) -> list[SecureConnection]:
+    def _put(self, endpoint: Endpoint, connection: Connection) -> list[Connection]:
         """Returns connections to close."""
         with self._lock:
             some = self._idle.setdefault(endpoint, deque())
@@ -77,7 +77,7 @@ class ConnectionPool:
             return surplus
 
 
-def _is_usable(connection: SecureConnection) -> bool:
+def _is_usable(connection: Connection) -> bool:
     """Whether it is young enough, and its peer has neither closed it nor sent anything."""
     now = time.monotonic()
     if now - connection.used_at > POOL_IDLE or now - connection.opened_at > POOL_LIFE:

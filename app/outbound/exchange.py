@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from app.outbound.attempt import Attempt, EgressError
-from app.outbound.securing import SecureConnection, TooLong
+from app.outbound.connection import Connection, TooLong
 from app.outbound.targets import Target
 from app.policy.deliveries import RESPONSE_BYTES, FailureReason
 from app.policy.egress import BODY_SECONDS, HEAD_BYTES
+from app.values.deadline import Deadline
 
 _CHUNK: Final = 16 * 1024
 _SWITCHING_PROTOCOLS: Final = 101
@@ -26,60 +27,100 @@ _REASONS: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
     (ssl.SSLError, FailureReason.TLS),  # such as a demand for a certificate of ours
     (OSError, FailureReason.CLOSED),
     (HTTPException, FailureReason.NOT_HTTP),
+    (ValueError, FailureReason.NOT_HTTP),  # of http.client, for a chunk of negative length
 )
 
 
-class Exchanged(NamedTuple):
-    """The status of the response, and whether the connection can be used again."""
+class Response:
+    """A response whose head has been read; of its body, as much as is asked for."""
 
-    status: int
-    is_reusable: bool
+    def __init__(self, connection: Connection, response: HTTPResponse, deadline: Deadline) -> None:
+        self.status = response.status
+        self.connection = connection
+        self._response = response
+        self._deadline = deadline
+
+    def read(self, most: int) -> bytes:
+        """The whole body, as it was sent: nothing is decompressed.
+
+        Raises:
+            TooLong: it has more than ``most`` bytes.
+            EgressError: it is incomplete, or did not come in time.
+        """
+        self.connection.allow(self._deadline, 2 * most)  # also for how it is divided in chunks
+        body = bytearray()
+        try:
+            while chunk := self._response.read(_CHUNK):
+                body += chunk
+                if len(body) > most:
+                    raise TooLong
+        except TooLong:
+            raise
+        except (OSError, HTTPException, ValueError) as error:
+            raise EgressError(_reason(error, self.connection)) from None
+        if self._response.length:  # are missing, which http.client does not say
+            raise EgressError(FailureReason.CLOSED)
+        return bytes(body)
+
+    def skip(self) -> bool:
+        """Read on to where the next response would begin, if that is soon. Returns whether the
+        connection can be used again."""
+        self.connection.allow(self._deadline.within(BODY_SECONDS), RESPONSE_BYTES)
+        left = RESPONSE_BYTES
+        try:
+            while left and (chunk := self._response.read(min(left, _CHUNK))):
+                left -= len(chunk)
+        except (OSError, HTTPException, ValueError):
+            return False
+        is_over = self.status == _SWITCHING_PROTOCOLS or self._response.will_close
+        return self._response.isclosed() and not (is_over or self.connection.has_ended)
 
 
-def compose(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
-    """The bytes of a POST, in one piece, so that they are sent as one.
+def compose(method: str, target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+    """The bytes of a request, in one piece, so that they are sent as one.
 
     Raises:
         ValueError: a header cannot be sent.
     """
     lines = [
-        f"POST {target.request_target} HTTP/1.1",
+        f"{method} {target.request_target} HTTP/1.1",
         f"Host: {target.authority}",
-        "Accept: */*",
-        *(f"{name}: {value}" for name, value in headers.items()),
-        f"Content-Length: {len(body)}",
+        *(f"{name}: {value}" for name, value in {"Accept": "*/*", **headers}.items()),
     ]
+    if method != "GET":
+        lines.append(f"Content-Length: {len(body)}")
     head = "\r\n".join(lines)
     if not head.count("\r") == head.count("\n") == len(lines) - 1:
         raise ValueError("A header must not contain a line break.")
     return f"{head}\r\n\r\n".encode("latin-1") + body
 
 
-def exchange(connection: SecureConnection, request: bytes, attempt: Attempt) -> Exchanged:
-    """Send a request, and read its response, the body within limits.
+def exchange(connection: Connection, request: bytes, attempt: Attempt) -> Response:
+    """Send a request, and read the head of its response.
 
     Raises:
-        EgressError: there was no status in time. The connection cannot be used again.
+        EgressError: there was no status in time. The connection is closed.
     """
     connection.begin(attempt.deadline, HEAD_BYTES)
     readable: Any = connection  # HTTPResponse only calls ``makefile``
-    with closing(HTTPResponse(readable, method="POST")) as response:
-        try:
-            with attempt.phase("wait_ms"):
-                _send(connection, request)
-                _read_head(connection, response)
-        except (OSError, HTTPException) as error:
-            raise EgressError(_reason(error, connection)) from None
-        return Exchanged(response.status, _read_body(connection, response))
+    response = HTTPResponse(readable)
+    try:
+        with attempt.phase("wait_ms"):
+            _send(connection, request)
+            _read_head(connection, response)
+    except (OSError, HTTPException) as error:
+        connection.close()
+        raise EgressError(_reason(error, connection)) from None
+    return Response(connection, response, attempt.deadline)
 
 
-def _send(connection: SecureConnection, request: bytes) -> None:
+def _send(connection: Connection, request: bytes) -> None:
     # A peer may reject a request before it has read it all, and close; its response still counts.
     with suppress(ConnectionError, ssl.SSLEOFError):
         connection.sendall(request)
 
 
-def _read_head(connection: SecureConnection, response: HTTPResponse) -> None:
+def _read_head(connection: Connection, response: HTTPResponse) -> None:
     response.begin()
     while 100 <= response.status < 200 and response.status != _SWITCHING_PROTOCOLS:
         response.headers = None  # type: ignore[assignment]  # http.client takes 103 as the response
@@ -88,20 +129,7 @@ def _read_head(connection: SecureConnection, response: HTTPResponse) -> None:
         raise ConnectionError
 
 
-def _reason(error: Exception, connection: SecureConnection) -> FailureReason:
+def _reason(error: Exception, connection: Connection) -> FailureReason:
     if connection.has_ended:  # whatever http.client made of a partial line
         return FailureReason.CLOSED
     return next(reason for kind, reason in _REASONS if isinstance(error, kind))
-
-
-def _read_body(connection: SecureConnection, response: HTTPResponse) -> bool:
-    """Read on to where the next response would begin. Returns whether that succeeded."""
-    connection.deadline = connection.deadline.within(BODY_SECONDS)
-    connection.allowance = left = RESPONSE_BYTES
-    try:
-        while left and (chunk := response.read(min(left, _CHUNK))):
-            left -= len(chunk)
-    except (OSError, HTTPException, ValueError):
-        return False
-    is_over = response.status == _SWITCHING_PROTOCOLS or response.will_close
-    return response.isclosed() and not (is_over or connection.has_ended)

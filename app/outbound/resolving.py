@@ -74,24 +74,21 @@ class Lookups:
         self._requests: SimpleQueue[_Lookup | None] = SimpleQueue()
 
     def resolve(self, host: str, deadline: Deadline) -> Sequence[str]:
-        """All addresses of a name.
+        """All addresses of a name, or none.
 
         Raises:
-            EgressError: it has none, or they were not found in time.
+            EgressError: they were not found in time.
         """
         lookup = self._join(host, deadline)
         try:
-            found = lookup.found.result(deadline.left())
+            return lookup.found.result(deadline.left())
         except TimeoutError:
             with self._lock:
                 if lookup.hangs() and self._running.get(host) is lookup:
                     self._suspect(lookup)
             raise EgressError(FailureReason.SLOW_NAME) from None
         except OSError:
-            found = ()
-        if not found:
-            raise EgressError(FailureReason.NO_PUBLIC_ADDRESS)
-        return found
+            return ()
 
     def close(self) -> None:
         """End idle threads."""

@@ -1,4 +1,4 @@
-"""The URLs that customers may give, and where they lead.
+"""The URLs that may be called, and where they lead.
 
 One parser reads a URL both when it is registered and when it is called, so that what was checked is
 what is called. It rejects anything that another parser could read differently.
@@ -15,11 +15,11 @@ import idna
 
 from app.policy.deliveries import URL_LENGTH
 
-_HTTPS_PORT: Final = 443
+_PORTS: Final = {"http": 80, "https": 443}
 _HOST_LENGTH: Final = 253  # characters of a name
 _NEVER: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
 _URL: Final = re.compile(
-    r"https://(?P<authority>[^/?#]*)(?P<rest>[^#]*)",
+    r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>[^#]*)",
     re.IGNORECASE | re.ASCII,  # or ſ is an s
 )
 _AUTHORITY: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,5}))?")
@@ -34,14 +34,15 @@ class Target(NamedTuple):
     port: int
     authority: str  # for the header Host
     request_target: str  # path and query
+    is_secure: bool = True  # https, not http
 
 
 @lru_cache(maxsize=1024)
-def parse_target(url: str) -> Target:
+def parse_target(url: str, may_be_http: bool = False) -> Target:
     """Where a URL leads to.
 
     Raises:
-        ValueError: it cannot be called. The message is a sentence for the customer.
+        ValueError: it cannot be called. The message is a sentence for who gave it.
     """
     if not 1 <= len(url) <= URL_LENGTH:
         raise ValueError(f"Must have 1 to {URL_LENGTH:,} characters.")
@@ -50,24 +51,27 @@ def parse_target(url: str) -> Target:
     if "#" in url:
         raise ValueError("Must not have a fragment (#…), which is never sent.")
     found = _URL.fullmatch(url)
-    if found is None:
+    scheme = found["scheme"].lower() if found else ""
+    if found is None or (scheme == "http" and not may_be_http):
         raise ValueError("Must begin with https://")
     rest = found["rest"]
     if not rest.isascii():
         raise ValueError("Must have non-ASCII characters after the host percent-encoded.")
-    host, port = _host_and_port(found["authority"])
+    usual = _PORTS[scheme]
+    host, port = _host_and_port(found["authority"], usual)
     shown = f"[{host}]" if ":" in host else host
-    authority = shown if port == _HTTPS_PORT else f"{shown}:{port}"
-    return Target(host, port, authority, rest if rest.startswith("/") else f"/{rest}")
+    authority = shown if port == usual else f"{shown}:{port}"
+    path = rest if rest.startswith("/") else f"/{rest}"
+    return Target(host, port, authority, path, is_secure=scheme == "https")
 
 
-def _host_and_port(authority: str) -> tuple[str, int]:
+def _host_and_port(authority: str, usual: int) -> tuple[str, int]:
     if "@" in authority:
         raise ValueError("Must not contain a user name or a password.")
     if "%" in authority:
         raise ValueError("Must not contain a percent sign in the host.")
     found = _AUTHORITY.fullmatch(authority)
-    port = int(found["port"] or _HTTPS_PORT) if found else 0
+    port = int(found["port"] or usual) if found else 0
     if found is None or not 1 <= port <= 65_535:
         raise ValueError("Must have a host, and any port must be from 1 to 65535.")
     host = found["host"]

@@ -1,11 +1,11 @@
-"""Calls to URLs of customers: the resources that they may use."""
+"""Requests to other servers: the resources that they may use."""
 
 from __future__ import annotations
 
 from typing import Final
 
 HEAD_BYTES: Final = 64 * 1024  # of a response before its body, with interim responses
-TLS_BYTES: Final = 256 * 1024  # received in an exchange, TLS included; and in a handshake
+TLS_BYTES: Final = 256 * 1024  # received in a handshake, and beside what a response may have
 BODY_SECONDS: Final = 0.25  # after the status; after it, the connection is closed
 
 LOOKUPS: Final = 64  # concurrent DNS lookups; each occupies a thread

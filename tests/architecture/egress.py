@@ -1,7 +1,7 @@
 """Who may import a library that opens connections, and why that leads to no customer's address.
 
-What calls an address that a customer gave goes through ``app.outbound``. So nothing else of the
-service touches the network, but for these modules, each with the libraries that it may import.
+All HTTP requests to other servers go through ``app.outbound``. Nothing else of the service touches
+the network, but for these modules, each with the libraries that it may import.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ _OWN = "sockets of this machine: its own port, and those of its own processes"
 # module: (libraries, why it does not connect to customers' addresses)
 OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.api.expensive": ("socket", "looks whether a client has closed its connection"),
-    "app.chat.model": ("openai ssl", "the server at CHAT_BASE_URL"),
     "app.cli.secret_key": ("redis", "Valkey's own exception"),
     "app.cli.group": ("importlib", "modules of this package, which ``ENTRIES`` names"),
     "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
@@ -49,11 +48,6 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),
     "app.doctor.checks.valkey": ("redis", _VALKEY),
     "app.doctor.doctor": ("redis", "Valkey's own exception"),
-    "app.people.single_sign_on.provider": (
-        "httpx2",
-        "the provider at OIDC_ISSUER, which names the rest",
-    ),
-    "app.people.single_sign_on.transport": ("httpx2 ssl", "likewise"),
     "app.processes.instance_lock": ("socket", _OWN),
     "app.processes.embedded": ("socket", _OWN),
     "app.processes.job_worker": ("redis", _VALKEY),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,19 +10,10 @@ from flask import Flask
 
 from app.db import queries
 from app.db.extensions import db
-from config import ROOT
 from tests.chat.conftest import ask, reply
 from tests.chat.server import ModelServer, Step, closes, says, waits_for, wants
 from tests.make import Client, make_account, make_project, second_app
 from tests.waiting import PATIENCE, wait_for
-
-LOADED = """
-import sys
-from app.factory import create_app
-from config import load_settings
-create_app(load_settings())
-print(sorted({name.partition(".")[0] for name in sys.modules} & {"openai", "httpx2", "httpx"}))
-"""
 
 
 @pytest.mark.slow
@@ -121,29 +109,3 @@ def test_no_connection_of_the_database_waits_for_the_model(
     )
     assert reply(caller) == "Yes."
     assert held == [0] * 6
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "loaded"),
-    [
-        ({}, "[]"),
-        pytest.param({"CHAT_MODEL": "forest-1"}, "[]", marks=pytest.mark.trial),
-        pytest.param(
-            {"CHAT_BASE_URL": "http://127.0.0.1:9/v1"},
-            "[]",
-            marks=pytest.mark.trial,
-        ),
-        (
-            {"CHAT_BASE_URL": "http://127.0.0.1:9/v1", "CHAT_MODEL": "forest-1"},
-            "['httpx2', 'openai']",
-        ),
-    ],
-)
-def test_only_an_instance_with_a_model_loads_the_library(
-    tmp_path: Path, settings: dict[str, str], loaded: str
-) -> None:
-    environ = {"INSTANCE_PATH": str(tmp_path), "PATH": ""} | settings
-    command = [sys.executable, "-W", "error", "-c", LOADED]
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
-    assert done.stdout.strip() == loaded, done.stderr

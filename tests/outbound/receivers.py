@@ -1,4 +1,4 @@
-"""Receivers for tests: HTTPS servers that write down what they get, and answer as a test says."""
+"""Receivers for tests: servers that write down what they get, and answer as a test says."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from tests.outbound.authority import Authority, make_authority
 
-__all__ = ["Authority", "Listener", "Received", "Receiver", "make_authority"]
+__all__ = ["Authority", "Listener", "PlainReceiver", "Received", "Receiver", "make_authority"]
 
 _KEEP_ALIVE = {"Content-Type": "application/json", "Connection": "keep-alive"}
 
@@ -33,6 +33,8 @@ class Received(NamedTuple):
 
 class Listener:
     """Accepts connections on a port of a loopback address, and serves each in a thread."""
+
+    scheme = "https"
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class Listener:
         self.close()
 
     def url(self, path: str = "/hook", host: str = "localhost") -> str:
-        return f"https://{host}:{self.port}{path}"
+        return f"{self.scheme}://{host}:{self.port}{path}"
 
     def pause(self, seconds: float) -> None:
         """Wait, but not past the end of the listener."""
@@ -118,7 +120,7 @@ class Listener:
 class Exchange:
     """A request that waits for its answer, and the connection for it."""
 
-    def __init__(self, receiver: Receiver, connection: ssl.SSLSocket, request: Received) -> None:
+    def __init__(self, receiver: Receiver, connection: socket.socket, request: Received) -> None:
         self.receiver, self.connection, self.request = receiver, connection, request
 
     def send(self, data: bytes) -> None:
@@ -152,13 +154,26 @@ class Receiver(Listener):
     def _converse(self, connection: socket.socket) -> None:
         number = self.connections
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        secured = self.context.wrap_socket(connection, server_side=True)
-        self.protocols.append(secured.selected_alpn_protocol())
+        secured = self._secure(connection)
         with self._known(secured), secured.makefile("rb") as reader:
             while (request := _read(reader, number)) is not None:
                 self.requests.append(request)
                 if not self.answer(Exchange(self, secured, request)):
                     return
+
+    def _secure(self, connection: socket.socket) -> socket.socket:
+        secured = self.context.wrap_socket(connection, server_side=True)
+        self.protocols.append(secured.selected_alpn_protocol())
+        return secured
+
+
+class PlainReceiver(Receiver):
+    """A receiver without TLS."""
+
+    scheme = "http"
+
+    def _secure(self, connection: socket.socket) -> socket.socket:
+        return connection
 
 
 def _read(reader: Any, number: int) -> Received | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.outbound import Egress, EgressError, Response, Timing
+from app.outbound import Egress, EgressError, Receipt, Timing
 from app.policy.deliveries import FailureReason
 from app.policy.egress import HEAD_BYTES
 from tests.outbound.conftest import MakeEgress, MakeReceiver
@@ -32,7 +32,7 @@ HEADERS = {"Content-Type": "application/json", "User-Agent": "Canopy-Webhooks/1"
 
 def _post(
     egress: Egress, receiver: Listener, path: str = "/hook", seconds: float = 60.0
-) -> Response:
+) -> Receipt:
     return egress.post(receiver.url(path), BODY, HEADERS, seconds=seconds)
 
 

@@ -1,4 +1,4 @@
-"""What a URL of a customer may be."""
+"""What a URL may be that is called."""
 
 from __future__ import annotations
 
@@ -115,6 +115,19 @@ BAD = {
 @pytest.mark.parametrize("url", GOOD)
 def test_a_url_that_can_be_called(url: str) -> None:
     assert parse_target(url) == Target(*GOOD[url])
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    {
+        "http://a.example": Target("a.example", 80, "a.example", "/", is_secure=False),
+        "HTTP://a:80/b": Target("a", 80, "a", "/b", is_secure=False),
+        "http://a:443/": Target("a", 443, "a:443", "/", is_secure=False),
+        "https://a:80/": Target("a", 80, "a:80", "/"),
+    }.items(),
+)
+def test_a_url_of_the_operator(url: str, target: Target) -> None:
+    assert parse_target(url, may_be_http=True) == target
 
 
 @pytest.mark.parametrize("url", BAD)

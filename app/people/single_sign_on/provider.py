@@ -1,26 +1,19 @@
-"""The OpenID Connect provider: its metadata, its keys, and the exchange of a code.
-
-Importing httpx2 takes a quarter of a second: ``create_app`` imports this module, and only where a
-provider is set.
-"""
+"""The OpenID Connect provider: its metadata, its keys, and the exchange of a code."""
 
 from __future__ import annotations
 
 import base64
-import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple, TypeVar
-from urllib.parse import quote_plus, urlsplit
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote_plus, urlencode
 
-import httpx2
-from authlib.common.errors import AuthlibBaseError
-from authlib.integrations.httpx_client import OAuth2Client
+from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
-from werkzeug.urls import iri_to_uri
 
+from app.outbound import Attempt, Egress, EgressError, TooLong, parse_target
 from app.people.single_sign_on.id_token import Expected, UnknownKey, check_id_token
 from app.people.single_sign_on.interface import (
     EXTENSION,
@@ -28,8 +21,8 @@ from app.people.single_sign_on.interface import (
     ProviderIdentity,
     RequestSecrets,
 )
-from app.people.single_sign_on.transport import LimitedTransport
-from app.policy.single_sign_on import DOCUMENTS_LIFE, REQUEST_SECONDS, SCOPES
+from app.policy.single_sign_on import DOCUMENTS_LIFE, REQUEST_SECONDS, RESPONSE_BYTES, SCOPES
+from app.values.deadline import Deadline
 from app.values.strict_json import loads
 from app.values.version import VERSION
 from config import Settings
@@ -39,22 +32,16 @@ _DISCOVERY: Final = "/.well-known/openid-configuration"
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _USERINFO: Final = "userinfo_endpoint"
 _AUTH_METHODS: Final = "token_endpoint_auth_methods_supported"
-
-# What a response can make of a request, that of JSON in brackets without end included.
-_FAILURES: Final = (
-    httpx2.HTTPError, httpx2.InvalidURL, ValueError, TypeError, KeyError, OverflowError,
-    RecursionError,
-)  # fmt: skip
-
-_Result = TypeVar("_Result")
+_HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": f"Canopy/{VERSION}",
+}
 
 
 def init_app(app: Flask) -> None:
     """Give ``app`` the provider of its settings; half of the threads may wait for it."""
-    settings: Settings = app.config["SETTINGS"]
-    for name in ("httpx2", "httpcore2"):  # they would log URLs, which have codes
-        logging.getLogger(name).setLevel(logging.WARNING)
-    app.extensions[EXTENSION] = OpenIDProvider(settings)
+    app.extensions[EXTENSION] = OpenIDProvider(app.config["SETTINGS"])
 
 
 class _Document(NamedTuple):
@@ -71,7 +58,7 @@ class OpenIDProvider:
         self._settings = settings
         self._issuer = settings.oidc_issuer or ""
         self._client_id = settings.oidc_client_id or ""
-        self._transport = LimitedTransport()
+        self._egress = Egress(for_operator=True)
         self._documents: dict[str, _Document] = {}
         self._slots = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
 
@@ -79,32 +66,27 @@ class OpenIDProvider:
         """Where to send a browser. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
-        with self._client(metadata) as client:
-            url, _ = client.create_authorization_url(
-                metadata["authorization_endpoint"],
-                state=sent.state,
-                nonce=sent.nonce,
-                code_verifier=sent.verifier,
-            )
-        return str(url)
+        parameters = {
+            "response_type": "code",
+            "client_id": self._client_id,
+            "redirect_uri": self._redirect_uri,
+            "scope": SCOPES,
+            "state": sent.state,
+            "nonce": sent.nonce,
+            "code_challenge": create_s256_code_challenge(sent.verifier),
+            "code_challenge_method": "S256",
+        }
+        url = str(metadata["authorization_endpoint"])
+        return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
     def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
         """Who came back with a code. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
             self._check_issuer(metadata, issuer)
-            with self._client(metadata) as client:
-                token = _attempt(
-                    lambda: client.fetch_token(
-                        metadata["token_endpoint"],
-                        grant_type="authorization_code",
-                        code=code,
-                        code_verifier=sent.verifier,
-                        redirect_uri=self._redirect_uri,
-                    )
-                )
-                claims = self._claims(metadata, token, sent)
-                claims |= self._userinfo_claims(client, metadata, claims)
+            token = self._token(metadata, code, sent)
+            claims = self._claims(metadata, token, sent)
+            claims |= self._userinfo_claims(metadata, token, claims)
         return ProviderIdentity(claims["sub"], claims)
 
     def metadata(self) -> dict[str, Any]:
@@ -139,6 +121,24 @@ class OpenIDProvider:
     def _redirect_uri(self) -> str:
         return self._settings.public_url + CALLBACK
 
+    def _token(self, metadata: dict[str, Any], code: str, sent: RequestSecrets) -> dict[str, Any]:
+        """The response of the token endpoint (RFC 6749, section 4.1.3)."""
+        secret = self._settings.oidc_client_secret or ""
+        fields = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._redirect_uri,
+            "code_verifier": sent.verifier,
+        }
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        if "client_secret_basic" in (metadata.get(_AUTH_METHODS) or ["client_secret_basic"]):
+            pair = f"{quote_plus(self._client_id)}:{quote_plus(secret)}"  # RFC 6749, section 2.3.1
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        else:
+            fields |= {"client_id": self._client_id, "client_secret": secret}
+        body = urlencode(fields).encode()
+        return self._request("POST", metadata["token_endpoint"], headers, body)
+
     def _claims(self, metadata: dict[str, Any], token: Any, sent: RequestSecrets) -> dict[str, Any]:
         """The claims of the ID token. Keys that were kept are read again if none of them fits."""
         expected = Expected(self._issuer, self._client_id, sent.nonce)
@@ -153,12 +153,13 @@ class OpenIDProvider:
             return check_id_token(token, self._document(address), expected)
 
     def _userinfo_claims(
-        self, client: OAuth2Client, metadata: dict[str, Any], claims: dict[str, Any]
+        self, metadata: dict[str, Any], token: dict[str, Any], claims: dict[str, Any]
     ) -> dict[str, Any]:
         """The claims of the userinfo endpoint, if the ID token has no address."""
         if self._settings.oidc_email_claim in claims or _USERINFO not in metadata:
             return {}
-        more = _attempt(lambda: _read(client.get(metadata[_USERINFO])))
+        headers = {"Authorization": f"Bearer {token.get('access_token')}"}
+        more = self._request("GET", metadata[_USERINFO], headers)
         if more.get("sub") != claims["sub"]:  # OpenID Connect Core 1.0, section 5.3.2
             raise ProviderFailed("the userinfo endpoint tells of somebody else")
         claims.pop("email_verified", None)  # it said nothing about an address of another document
@@ -174,49 +175,41 @@ class OpenIDProvider:
         kept = self._documents.get(address)
         if kept is not None and time.monotonic() < kept.until:
             return kept.content
-        with self._http() as http:
-            content = _attempt(lambda: _read(http.get(address)))
+        content = self._request("GET", address, {})
         self._documents[address] = _Document(content, time.monotonic() + DOCUMENTS_LIFE)
         return content
 
-    def _client(self, metadata: dict[str, Any]) -> OAuth2Client:
-        methods = metadata.get(_AUTH_METHODS) or ["client_secret_basic"]
-        basic = "client_secret_basic" in methods
-        client = OAuth2Client(
-            self._client_id,
-            self._settings.oidc_client_secret,
-            token_endpoint_auth_method="client_secret_basic" if basic else "client_secret_post",
-            scope=SCOPES,
-            redirect_uri=self._redirect_uri,
-            code_challenge_method="S256",
-            **self._options(),
-        )
-        client.register_client_auth_method(("client_secret_basic", _encode_basic))
-        return client
-
-    def _http(self) -> httpx2.Client:
-        return httpx2.Client(**self._options())
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "transport": self._transport,
-            "trust_env": False,
-            "follow_redirects": False,
-            "timeout": REQUEST_SECONDS,
-            "headers": {"User-Agent": f"Canopy/{VERSION}"},
-        }
+    def _request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> dict[str, Any]:
+        """The JSON object in a response. Raises ProviderFailed."""
+        attempt = Attempt(Deadline(REQUEST_SECONDS))
+        try:
+            with self._egress.request(
+                method, url, {**_HEADERS, **headers}, body, attempt=attempt
+            ) as response:
+                content = _object(response.read(RESPONSE_BYTES))
+        except TooLong:
+            raise ProviderFailed("a response is too long") from None
+        except (EgressError, ValueError) as error:  # or a header that cannot be sent
+            raise ProviderFailed(str(error)) from None
+        if content is not None and "error" in content:  # such as invalid_grant
+            raise ProviderFailed(f"the provider answers {str(content['error'])[:100]!r}")
+        if response.status != 200:
+            raise ProviderFailed(f"a response has the status {response.status}")
+        if content is None:
+            raise ProviderFailed("a response is no JSON object")
+        return content
 
     def _is_endpoint(self, address: Any) -> bool:
         """Whether it is as safe as the issuer: https, or on this machine as the issuer is."""
         if not isinstance(address, str):
             return False
         try:
-            httpx2.URL(address)  # requests
-            parts, own = (urlsplit(iri_to_uri(url)) for url in (address, self._issuer))  # redirects
-        except (httpx2.InvalidURL, ValueError):
+            target, own = (parse_target(url, may_be_http=True) for url in (address, self._issuer))
+        except ValueError:
             return False
-        is_own = (parts.scheme, parts.hostname) == (own.scheme, own.hostname)
-        return bool(parts.hostname) and (parts.scheme == "https" or is_own)
+        return target.is_secure or (not own.is_secure and target.host == own.host)
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
@@ -229,30 +222,10 @@ class OpenIDProvider:
             self._slots.release()
 
 
-def _attempt(request: Callable[[], _Result]) -> _Result:
-    """The result of a request. Raises ProviderFailed."""
+def _object(body: bytes) -> dict[str, Any] | None:
+    """A JSON object, if it is one."""
     try:
-        return request()
-    except AuthlibBaseError as error:  # such as invalid_grant
-        raise ProviderFailed(f"the provider answers {str(error.error)[:100]!r}") from None
-    except _FAILURES as error:
-        reason = str(error).partition("\n")[0][:200]
-        raise ProviderFailed(f"{type(error).__name__} {reason}") from None
-
-
-def _read(response: httpx2.Response) -> dict[str, Any]:
-    """The object in a response. Raises ValueError."""
-    if response.status_code != 200:
-        raise ValueError(f"status {response.status_code}")
-    content = loads(response.content)
-    if not isinstance(content, dict):
-        raise ValueError("no JSON object")
-    return content
-
-
-def _encode_basic(client: Any, _: str, uri: str, headers: Any, body: str) -> Any:
-    """Authenticate as RFC 6749, section 2.3.1 says: both parts are encoded before they are joined,
-    which Authlib leaves out."""
-    pair = f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret)}"
-    headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    return uri, headers, body
+        content = loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None

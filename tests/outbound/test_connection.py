@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from app.outbound import Egress, EgressError, securing
+from app.outbound import Egress, EgressError, connection
 from app.policy.deliveries import FailureReason
 from tests.outbound.receivers import Receiver
 
@@ -35,7 +35,7 @@ def test_session_tickets_without_end(egress: Egress, receiver: Receiver) -> None
 def test_session_tickets_until_the_deadline(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(securing, "TLS_BYTES", math.inf)
+    monkeypatch.setattr(connection, "TLS_BYTES", math.inf)
     receiver.context.num_tickets = 10_000_000
     seconds, reason = SECONDS, FailureReason.SLOW_TLS
     while reason is FailureReason.SLOW_TLS and seconds < GIVEN_UP / 2:  # the machine is busy
@@ -54,5 +54,5 @@ def test_a_few_session_tickets(egress: Egress, receiver: Receiver) -> None:
 def test_a_handshake_that_is_too_long(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(securing, "TLS_BYTES", 500)
+    monkeypatch.setattr(connection, "TLS_BYTES", 500)
     assert _reason(egress, receiver.url(), 2 * GIVEN_UP) is FailureReason.TLS

@@ -1,4 +1,4 @@
-"""TLS on a connection that keeps to its deadline whatever the peer sends."""
+"""Connections that keep to their deadline whatever the peer sends, with TLS and without."""
 
 from __future__ import annotations
 
@@ -30,57 +30,38 @@ class TooLong(OSError):
     """The peer sent more than it may."""
 
 
-class SecureConnection:
-    """A TLS connection with a deadline, and a limit to what it reads.
+class Connection:
+    """A TCP connection with a deadline, and a limit to what it reads.
 
     A socket's timeout is for one operation, and a peer that sends a byte now and then never exceeds
-    it. So each operation gets the time that is left. And where OpenSSL reads from a socket itself,
-    it goes on for as long as TLS messages without data come, such as session tickets. So it is fed
-    chunk by chunk, and the time and the number of bytes are checked before each.
+    it. So each operation gets the time that is left.
     """
 
-    def __init__(self, connection: socket.socket, host: str, context: ssl.SSLContext) -> None:
-        """
-        Raises:
-            ssl.SSLError: TLS cannot be spoken with this host.
-        """
+    def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         self._socket = connection
         self._readable = _poll(connection, select.POLLIN)
         self._writable = _poll(connection, select.POLLOUT)
-        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
-        self._tls_allowance = 0  # bytes that may still come, TLS overhead included
         self.deadline = Deadline(math.inf)
         self.allowance = math.inf  # bytes of the response that may still be read
+        self._received_allowance = math.inf  # bytes that may still come, those of TLS included
         self.has_response = False  # since ``begin``
         self.has_ended = False  # the peer will send nothing more
-        self.opened_at = self.used_at = 0.0
+        self.opened_at = self.used_at = time.monotonic()
 
-    def begin(self, deadline: Deadline, allowance: float = math.inf) -> None:
+    def begin(self, deadline: Deadline, allowance: float) -> None:
         """Begin an exchange.
 
         Args:
             allowance: bytes of the response that may be read.
         """
-        self.deadline, self.allowance = deadline, allowance
-        self._tls_allowance = TLS_BYTES
         self.has_response = False
+        self.allow(deadline, allowance)
 
-    def do_handshake(self) -> None:
-        """
-        Raises:
-            OSError: it failed, TimeoutError and ssl.SSLError included.
-        """
-        try:
-            while self._must_wait_for_handshake():
-                self._flush()
-                self._receive()
-        except OSError:
-            with suppress(OSError):
-                self._flush()  # the alert, for the peer
-            raise
-        self._flush()
+    def allow(self, deadline: Deadline, allowance: float) -> None:
+        """Set the limits for what follows in the exchange."""
+        self.deadline, self.allowance = deadline, allowance
+        self._received_allowance = TLS_BYTES + allowance
 
     def recv_into(self, buffer: memoryview) -> int:
         """Read some of what the peer sent, within the allowance; 0 at its end.
@@ -90,11 +71,7 @@ class SecureConnection:
         """
         if self.allowance <= 0:
             raise TooLong
-        count = 0 if self.has_ended else None
-        while count is None:
-            if not self._is_pending():
-                self._receive()
-            count = self._decrypt(buffer, int(min(len(buffer), self.allowance)))
+        count = 0 if self.has_ended else self._read(buffer[: int(min(len(buffer), self.allowance))])
         self.allowance -= count
         if count:
             self.has_response = True
@@ -109,8 +86,10 @@ class SecureConnection:
         """
         left = memoryview(data)
         while left:
-            left = left[self._tls.write(left[:_CHUNK]) :]
-            self._flush()
+            try:
+                left = left[self._socket.send(left) :]
+            except BlockingIOError:
+                self._wait(self._writable)
 
     def makefile(self, mode: str) -> io.BufferedReader:
         """A reader; closing it leaves the connection open."""
@@ -118,10 +97,81 @@ class SecureConnection:
 
     def is_silent(self) -> bool:
         """Whether it is open, and nothing came that was not read."""
-        return not (self._is_pending() or self._readable.poll(0))
+        return not self._readable.poll(0)
 
     def close(self) -> None:
         self._socket.close()
+
+    def _read(self, buffer: memoryview) -> int:
+        data = self._receive(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _receive(self, most: int) -> bytes:
+        while True:
+            self._wait(self._readable)
+            try:
+                return self._socket.recv(most)
+            except BlockingIOError:
+                continue
+
+    def _wait(self, ready: select.poll) -> None:
+        if not ready.poll(self.deadline.left() * 1000):
+            raise TimeoutError
+
+
+class SecureConnection(Connection):
+    """The same, with TLS.
+
+    Where OpenSSL reads from a socket itself, it goes on for as long as TLS messages without data
+    come, such as session tickets. So it is fed chunk by chunk, and the time and the number of bytes
+    are checked before each.
+    """
+
+    def __init__(self, connection: socket.socket, host: str, context: ssl.SSLContext) -> None:
+        """
+        Raises:
+            ssl.SSLError: TLS cannot be spoken with this host.
+        """
+        super().__init__(connection)
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+
+    def do_handshake(self, deadline: Deadline) -> None:
+        """
+        Raises:
+            OSError: it failed, TimeoutError and ssl.SSLError included.
+        """
+        self.allow(deadline, 0)
+        try:
+            while self._must_wait_for_handshake():
+                self._flush()
+                self._feed()
+        except OSError:
+            with suppress(OSError):
+                self._flush()  # the alert, for the peer
+            raise
+        self._flush()
+
+    def sendall(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[self._tls.write(left[:_CHUNK]) :]
+            self._flush()
+
+    def is_silent(self) -> bool:
+        return not self._is_pending() and super().is_silent()
+
+    def _read(self, buffer: memoryview) -> int:
+        while True:
+            if not self._is_pending():
+                self._feed()
+            try:
+                return self._tls.read(len(buffer), buffer)  # type: ignore[return-value]
+            except ssl.SSLWantReadError:
+                self._flush()  # what TLS itself sends
+            except ssl.SSLEOFError:
+                return 0
 
     def _is_pending(self) -> bool:
         return self._incoming.pending > 0 or self._tls.pending() > 0
@@ -133,24 +183,10 @@ class SecureConnection:
             return True
         return False
 
-    def _decrypt(self, buffer: memoryview, most: int) -> int | None:
-        """How many bytes there are, 0 at the end; None if more has to come before."""
-        try:
-            return self._tls.read(most, buffer)  # type: ignore[return-value]
-        except ssl.SSLWantReadError:
-            self._flush()  # what TLS itself sends
-            return None
-        except ssl.SSLEOFError:
-            return 0
-
-    def _receive(self) -> None:
-        chunk = None
-        while chunk is None:
-            self._wait(self._readable)
-            with suppress(BlockingIOError):
-                chunk = self._socket.recv(_CHUNK)
-        self._tls_allowance -= len(chunk)
-        if self._tls_allowance < 0:
+    def _feed(self) -> None:
+        chunk = self._receive(_CHUNK)
+        self._received_allowance -= len(chunk)
+        if self._received_allowance < 0:
             raise TooLong
         if chunk:
             self._incoming.write(chunk)
@@ -158,16 +194,8 @@ class SecureConnection:
             self._incoming.write_eof()
 
     def _flush(self) -> None:
-        left = self._outgoing.read() if self._outgoing.pending else b""
-        while left:
-            try:
-                left = left[self._socket.send(left) :]
-            except BlockingIOError:
-                self._wait(self._writable)
-
-    def _wait(self, ready: select.poll) -> None:
-        if not ready.poll(self.deadline.left() * 1000):
-            raise TimeoutError
+        if self._outgoing.pending:
+            super().sendall(self._outgoing.read())
 
 
 def _poll(connection: socket.socket, event: int) -> select.poll:
@@ -177,7 +205,7 @@ def _poll(connection: socket.socket, event: int) -> select.poll:
 
 
 class _Reader(io.RawIOBase):
-    def __init__(self, connection: SecureConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def readable(self) -> bool:
@@ -210,12 +238,10 @@ def secure(
     """
     try:
         secured = SecureConnection(connection, host, context)
-        secured.begin(attempt.deadline)
-        secured.do_handshake()
+        secured.do_handshake(attempt.connect_deadline)
     except OSError as error:
         connection.close()
         raise EgressError(_reason(error)) from None
-    secured.opened_at = time.monotonic()
     return secured
 
 
