@@ -9,18 +9,33 @@ Resetting the password by mail always works.
 from __future__ import annotations
 
 import hashlib
+import math
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import case, delete, or_, select
 
 from app.db.engines import insert_into
 from app.db.extensions import db
+from app.http.errors import RateLimited
 from app.models import SignInFailure
 from app.policy.people import WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW
+from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
 from app.values import clock
 from app.values.text import fold
 
+
+class Guessed(NamedTuple):
+    """What is guessed, and how often within a window, which begins with the first attempt."""
+
+    name: str  # plural
+    most: int
+    window: timedelta
+
+
+PASSWORDS: Final = Guessed("passwords", WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW)
+CODES: Final = Guessed("codes", WRONG_CODES, WRONG_CODES_WINDOW)
 _TOLERATED: Final = timedelta(minutes=1)  # between the clocks of several hosts
 
 
@@ -36,17 +51,20 @@ def throttle_key(email: str, browser: str | None = None) -> str:
 
 
 def count_attempt(
-    key: str, most: int = WRONG_PASSWORDS, window: timedelta = WRONG_PASSWORDS_WINDOW
-) -> timedelta | None:
-    """Count an attempt in the current transaction. Returns how long to wait if it is over the
-    limit, else None.
+    guessed: Guessed, key: str, subject: str = "", instead: Callable[[], str] = lambda: ""
+) -> None:
+    """Count an attempt in the current transaction.
 
     Args:
-        most: attempts in a window, which begins with the first.
+        subject: whose passwords or codes they are, for the message.
+        instead: what the person can do other than wait, for the message.
+
+    Raises:
+        RateLimited: there were more than ``guessed`` allows.
     """
     moment = clock.now()
     has_ended = or_(
-        SignInFailure.began_at <= moment - window,
+        SignInFailure.began_at <= moment - guessed.window,
         SignInFailure.began_at > moment + _TOLERATED,  # the clock was set back
     )
     row = insert_into(SignInFailure).values(key=key, failures=1, began_at=moment)
@@ -58,16 +76,22 @@ def count_attempt(
         },
     ).returning(SignInFailure.failures, SignInFailure.began_at)
     failures, began_at = db.session.execute(counted).one()
-    if failures <= most:
-        return None
-    left: timedelta = began_at + window - moment
-    return left
+    if failures <= guessed.most:
+        return
+    seconds = max(1, math.ceil((began_at + guessed.window - moment).total_seconds()))
+    minutes = math.ceil(seconds / 60)
+    other = f", or {found}" if (found := instead()) else ""
+    raise RateLimited(
+        f"Too many wrong {guessed.name}{subject}. Please wait {minutes} "
+        f"{'minute' if minutes == 1 else 'minutes'}{other}.",
+        headers={"Retry-After": str(seconds)},
+    )
 
 
-def attempts_now(key: str, window: timedelta) -> int:
+def attempts_now(guessed: Guessed, key: str) -> int:
     """How many attempts were counted in a window that has not ended, in the open transaction."""
     found = select(SignInFailure.failures).where(
-        SignInFailure.key == key, SignInFailure.began_at > clock.now() - window
+        SignInFailure.key == key, SignInFailure.began_at > clock.now() - guessed.window
     )
     return int(db.session.scalar(found) or 0)
 

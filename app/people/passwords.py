@@ -5,17 +5,15 @@ The caller commits in between. Otherwise concurrent guesses would not see each o
 
 from __future__ import annotations
 
-import math
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, select, update
 
-from app.auth.login_throttle import count_attempt, reset_attempts, throttle_key
+from app.auth.login_throttle import PASSWORDS, count_attempt, reset_attempts, throttle_key
 from app.auth.people import KnownBrowser
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import RateLimited
 from app.models import User
 from app.security import tokens
 from app.security.passwords import hash_password, needs_rehash, verify_password
@@ -51,19 +49,21 @@ def count_sign_in_attempt(email: str, known: KnownBrowser | None) -> PasswordAtt
     person = _BY_EMAIL.first(email_key=fold(email))
     address_key = throttle_key(email)
     if person is None:
-        return _count(PasswordAttempt(None, None, (address_key,)))
+        _count(address_key)
+        return PasswordAttempt(None, None, (address_key,))
     keys: tuple[str, ...] = (address_key,)
     if known and known.user_id == person.id and known.since > person.updated_at - _SECOND:
         keys = (throttle_key(email, known.id), address_key)
-    return _count(PasswordAttempt(person.id, person.password_hash, keys))
+    _count(keys[0])
+    return PasswordAttempt(person.id, person.password_hash, keys)
 
 
 def count_own_attempt(user_id: str) -> PasswordAttempt:
     """Count an attempt of a signed-in person; the caller commits. Raises RateLimited."""
     person = _BY_ID.first(user_id=user_id)
-    return _count(
-        PasswordAttempt(user_id, person.password_hash, (throttle_key(person.email, _OWN),))
-    )
+    key = throttle_key(person.email, _OWN)
+    _count(key)
+    return PasswordAttempt(user_id, person.password_hash, (key,))
 
 
 def has_password(user_id: str) -> bool:
@@ -75,8 +75,9 @@ def has_password(user_id: str) -> bool:
 def count_sign_up_attempt(token: str, password_hash: str) -> PasswordAttempt:
     """Count an attempt at the password chosen when signing up; the caller commits. Raises
     RateLimited."""
-    attempt = PasswordAttempt(None, password_hash, (throttle_key(tokens.hash_token(token)),))
-    return _count(attempt, "for this link", "sign up again")
+    key = throttle_key(tokens.hash_token(token))
+    count_attempt(PASSWORDS, key, " for this link", lambda: "sign up again")
+    return PasswordAttempt(None, password_hash, (key,))
 
 
 def check_password(attempt: PasswordAttempt, password: str) -> bool:
@@ -99,19 +100,6 @@ def check_password(attempt: PasswordAttempt, password: str) -> bool:
     return True
 
 
-def _count(
-    attempt: PasswordAttempt,
-    subject: str = "for this address",
-    alternative: str = "set a new password by email",
-) -> PasswordAttempt:
-    """Count the attempt under the first of its keys. Raises RateLimited."""
-    wait = count_attempt(attempt.keys[0])
-    if wait is None:
-        return attempt
-    seconds = max(1, math.ceil(wait.total_seconds()))
-    minutes = math.ceil(seconds / 60)
-    raise RateLimited(
-        f"Too many wrong passwords {subject}. Please wait "
-        f"{minutes} {'minute' if minutes == 1 else 'minutes'}, or {alternative}.",
-        headers={"Retry-After": str(seconds)},
-    )
+def _count(key: str) -> None:
+    """Count an attempt at the password of an address. Raises RateLimited."""
+    count_attempt(PASSWORDS, key, " for this address", lambda: "set a new password by email")

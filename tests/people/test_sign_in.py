@@ -91,7 +91,10 @@ def test_too_many_attempts_are_rejected_even_the_right_one(
     late = attempt(app, email, PASSWORD)
     assert status(late) == 429
     assert late.page is not None
-    assert "Too many wrong passwords" in late.page.text
+    said = (
+        "Too many wrong passwords for this address. Please wait 10 minutes, or set a new password"
+    )
+    assert f"{said} by email." in late.page.text
     assert 0 < int(late.page.response.headers["Retry-After"]) <= 600
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment + WRONG_PASSWORDS_WINDOW)

@@ -7,13 +7,11 @@ out by typing wrong codes.
 
 from __future__ import annotations
 
-import math
 from typing import Final, NamedTuple
 
-from app.auth.login_throttle import attempts_now, count_attempt, reset_attempts, throttle_key
+from app.auth.login_throttle import CODES, attempts_now, count_attempt, reset_attempts, throttle_key
 from app.auth.people import KnownBrowser
 from app.db.extensions import db
-from app.http.errors import RateLimited
 from app.models import User
 from app.people.auditing import Subject, record_entry
 from app.people.second_factor.authenticators import use_code
@@ -22,7 +20,7 @@ from app.people.second_factor.mails import mail_guesses
 from app.people.second_factor.passkeys import has_passkey, use_passkey
 from app.people.second_factor.recovery_codes import codes_left_now, use_recovery_code
 from app.people.second_factor.reporting import report_change
-from app.policy.second_factor import WRONG_CODES, WRONG_CODES_MAILED, WRONG_CODES_WINDOW
+from app.policy.second_factor import WRONG_CODES_MAILED
 
 CODE: Final = "code"
 RECOVERY_CODE: Final = "recovery_code"
@@ -56,7 +54,8 @@ def count_sign_in_check(
 
 
 def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
-    """Count an attempt of a signed-in person, likewise."""
+    """Count an attempt of a signed-in person; the caller commits. Returns the keys for ``check``.
+    Raises RateLimited."""
     return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), user_id, factor)
 
 
@@ -88,7 +87,7 @@ def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> N
     """
     subject = Subject(person_id, email)
     record_entry("person.second_factor_refused", subject, by_themselves=True, refused=True)
-    if attempts_now(keys[0], WRONG_CODES_WINDOW) >= WRONG_CODES_MAILED:
+    if attempts_now(CODES, keys[0]) >= WRONG_CODES_MAILED:
         mail_guesses(person_id, address)
 
 
@@ -102,15 +101,8 @@ def _is_right(purpose: Purpose, factor: Factor) -> bool:
 
 def _count(keys: tuple[str, ...], user_id: str, factor: Factor) -> tuple[str, ...]:
     """Count an attempt under the first key. Raises RateLimited."""
-    if factor.kind == PASSKEY:
-        return keys
-    wait = count_attempt(keys[0], WRONG_CODES, WRONG_CODES_WINDOW)
-    if wait is None:
-        return keys
-    seconds = max(1, math.ceil(wait.total_seconds()))
-    minutes = math.ceil(seconds / 60)
-    raise RateLimited(
-        f"Too many wrong codes. Please wait {minutes} {'minute' if minutes == 1 else 'minutes'}"
-        f"{', or use a passkey' if has_passkey(user_id) else ''}.",
-        headers={"Retry-After": str(seconds)},
-    )
+    if factor.kind != PASSKEY:
+        count_attempt(
+            CODES, keys[0], instead=lambda: "use a passkey" if has_passkey(user_id) else ""
+        )
+    return keys
