@@ -29,7 +29,7 @@ from sqlalchemy import Engine, event
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.jobs.valkey import valkey
 from app.values import clock
 from app.webhooks.deliveries.dispatcher import Dispatcher
@@ -202,7 +202,7 @@ def _emit(targets: list[Target], seconds: float) -> int:
         if pause > 0:
             time.sleep(pause)
         account_id, _ = targets[number % len(targets)]
-        origin = Actor(account_id, "Bench", "user_x", "b@example.org")
+        origin = EventActor(account_id, "Bench", "user_x", "b@example.org")
         emit("project.created", record | {"name": repr(time.time() * 1000)}, origin)
         db.session.commit()
     return events

@@ -10,7 +10,7 @@ from app.account.record import account_record
 from app.account.validation import check_account, check_plan
 from app.api.fixed_fields import check_fixed
 from app.audit.entries import created, record
-from app.audit.origin import Actor as Acting
+from app.audit.origin import Actor
 from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
@@ -93,7 +93,7 @@ def open_account(
     slug: str | None = None,
     plan: str | None = None,
     type: str = "organization",
-    actor: Acting | None = None,
+    actor: Actor | None = None,
 ) -> Account:
     """Create an account for a person. All arguments have been validated.
 
@@ -133,7 +133,7 @@ def open_account(
     return account
 
 
-def set_plan(account_id: str, plan: str, actor: Acting | None = None) -> Account:
+def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
     """Put an account on a plan, and emit events for the usage thresholds that it has reached.
 
     Args:

@@ -16,7 +16,7 @@ from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.geometry import Point
 from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
@@ -82,7 +82,7 @@ def create_asset(
     }
     insert_row(Asset, row)
     asset = row_record(*mapped_row(row, ASSET))
-    emit("asset.created", asset, Actor.of(principal))
+    emit("asset.created", asset, EventActor.of(principal))
     _record("asset.created", asset, principal, created(asset, *_WRITTEN))
     count_bytes(principal.account_id, stored_bytes(row.get("metadata_json")))
     return asset
@@ -114,7 +114,7 @@ def update_asset(
         return asset
     set_columns(asset, search_columns(asset.name))
     asset.updated_at = clock.now()
-    updated, actor = asset_record(asset), Actor.of(principal)
+    updated, actor = asset_record(asset), EventActor.of(principal)
     emit("asset.updated", updated, actor, changes=changes)
     if "status" in changes:
         emit("asset.status_changed", updated, actor, previous_status=before["status"])
@@ -129,7 +129,7 @@ def delete_asset(
     """Delete an asset. Raises NotFound, PreconditionFailed."""
     asset = _find(principal, project_id, asset_id, if_match)
     deleted = asset_record(asset)
-    emit("asset.deleted", deleted, Actor.of(principal))
+    emit("asset.deleted", deleted, EventActor.of(principal))
     _record("asset.deleted", deleted, principal)
     count_bytes(asset.account_id, -stored_bytes(asset.metadata_json))
     db.session.delete(asset)

@@ -35,6 +35,10 @@ class Actor(NamedTuple):
     id: str | None
     label: str  # the email address of a person, the name of a key, as they are now
 
+    @classmethod
+    def person(cls, user_id: str | None, email: str) -> Actor:
+        return cls("person", user_id, email)
+
 
 class Via(NamedTuple):
     """How something is done. What does not apply is None."""
@@ -56,11 +60,6 @@ class Origin(NamedTuple):
 
 SYSTEM: Final = Actor("system", None, "Canopy")
 OPERATOR: Final = Actor("operator", None, "Operator")
-
-
-def person(user_id: str, email: str) -> Actor:
-    """A person as the actor."""
-    return Actor("person", user_id, email)
 
 
 @contextmanager
@@ -92,7 +91,7 @@ def current_origin(principal: Principal | None = None) -> Origin:
         return Origin(_actor_of(principal), _via_of(principal))
     signed_in: Any = g.get("person")
     if signed_in is not None:
-        return Origin(person(signed_in.user_id, signed_in.email), _request_via())
+        return Origin(Actor.person(signed_in.user_id, signed_in.email), _request_via())
     return Origin(SYSTEM, _request_via())
 
 
@@ -107,7 +106,7 @@ def _actor_of(principal: Principal) -> Actor:
         return Actor(principal.kind, principal.credential_id, principal.name)
     if principal.kind == "operator":
         return OPERATOR
-    return person(principal.user_id, principal.user_email)
+    return Actor.person(principal.user_id, principal.user_email)
 
 
 def _via_of(principal: Principal) -> Via:

@@ -12,7 +12,7 @@ from app.database_webhook.change import Change
 from app.database_webhook.reported import reported_fields
 from app.database_webhook.table_adapter import TableAdapter
 from app.db.extensions import db
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.models import Account
 from app.policy.events import EVENTS
 from app.policy.fields import ASSET, PROJECT
@@ -30,18 +30,18 @@ def known_account(change: Change) -> object:
     return change.old_record.get("account_id") if last is None else last.account_id
 
 
-def owner_of(account_id: object) -> Actor | None:
+def owner_of(account_id: object) -> EventActor | None:
     """The owner of the account, as the actor. From here on the account's plan cannot change."""
     if not isinstance(account_id, str) or not is_id("account", account_id):
         return None
     shared = {"read": True, "key_share": True}
     account = db.session.get(Account, account_id, with_for_update=shared)
     owner = None if account is None else first_owner(account_id)
-    return None if owner is None else Actor.of(acting_for(account, owner))
+    return None if owner is None else EventActor.of(acting_for(account, owner))
 
 
 def publish_move(
-    rows: TableAdapter, change: Change, former: Actor, record: Mapping[str, Any]
+    rows: TableAdapter, change: Change, former: EventActor, record: Mapping[str, Any]
 ) -> bool:
     """Publish that a row has left an account for another one. False when that was published before.
 
@@ -71,7 +71,7 @@ def is_complete(rows: TableAdapter, state: Mapping[str, Any]) -> bool:
     return state.keys() >= set(EVENTS[f"{rows.name}.deleted"].fields)
 
 
-def publish_deletion(rows: TableAdapter, state: Mapping[str, Any], actor: Actor) -> None:
+def publish_deletion(rows: TableAdapter, state: Mapping[str, Any], actor: EventActor) -> None:
     """Publish that a row is gone from the account of ``actor``, and enter it into its audit log."""
     emit(f"{rows.name}.deleted", state, actor)
     record_entry(f"{rows.name}.deleted", rows, state, actor.account_id)

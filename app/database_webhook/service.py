@@ -32,7 +32,7 @@ from app.database_webhook.projects import ProjectAdapter
 from app.database_webhook.reported import reported_fields
 from app.database_webhook.table_adapter import TableAdapter
 from app.db.extensions import db
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
 from app.models import Project
 from app.usage.counters import lock_counters, recount
@@ -125,7 +125,7 @@ def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
     return True
 
 
-def _recount(change: Change, *owners: Actor | None) -> None:
+def _recount(change: Change, *owners: EventActor | None) -> None:
     """Recount the accounts of a row, and the one that was reported."""
     reported = change.old_record.get("account_id")
     ids = {reported} if isinstance(reported, str) and is_id("account", reported) else set()
@@ -171,7 +171,7 @@ def _changes(
 def _publish(
     rows: TableAdapter,
     record: dict[str, Any],
-    actor: Actor,
+    actor: EventActor,
     changes: dict[str, dict[str, Any]],
     *,
     is_new: bool,

@@ -40,8 +40,9 @@ _SUBSCRIPTIONS = (
 )
 
 
-class Actor(NamedTuple):
-    """The account in which something happens, and who does it: for a key, its creator."""
+class EventActor(NamedTuple):
+    """The account in which something happens, and who does it: for a key, its creator. The actor in
+    the audit log is the key itself (``app.audit.origin.Actor``)."""
 
     account_id: str
     account_name: str
@@ -49,7 +50,7 @@ class Actor(NamedTuple):
     actor_email: str | None = None
 
     @classmethod
-    def of(cls, principal: Principal) -> Actor:
+    def of(cls, principal: Principal) -> EventActor:
         return cls(
             principal.account_id,
             principal.account_name,
@@ -61,7 +62,7 @@ class Actor(NamedTuple):
 def emit(
     event_type: str,
     subject: Mapping[str, Any],
-    actor: Actor,
+    actor: EventActor,
     *,
     subject_id: str | None = None,
     **extra: Any,
@@ -95,7 +96,7 @@ def emit(
 def emit_many(
     event_type: str,
     subjects: Iterable[tuple[str, Mapping[str, Any]]],
-    actor: Actor,
+    actor: EventActor,
     webhook_ids: Sequence[str],
 ) -> None:
     """Write an event about each subject, for webhooks that are known: one statement for the events,
@@ -127,7 +128,7 @@ def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
     return [[row.id for row in rows if includes(row.events, each)] for each in event_types]
 
 
-def emit_test(webhook_id: str, actor: Actor, due_at: datetime) -> str:
+def emit_test(webhook_id: str, actor: EventActor, due_at: datetime) -> str:
     """Write a test event for one webhook. Returns its id."""
     data = {"webhook_id": webhook_id, "message": TEST_MESSAGE}
     (event_id,) = _write(TEST_EVENT, [(webhook_id, data)], actor)
@@ -186,7 +187,7 @@ def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
 
 
 def _write(
-    event_type: str, records: Iterable[tuple[str, Mapping[str, Any]]], actor: Actor
+    event_type: str, records: Iterable[tuple[str, Mapping[str, Any]]], actor: EventActor
 ) -> list[str]:
     """Insert events: the id of the subject, and the data of each. Returns their ids."""
     moment = clock.now()
@@ -196,7 +197,7 @@ def _write(
 
 
 def _row(
-    event_type: str, data: Mapping[str, Any], actor: Actor, subject_id: str, moment: datetime
+    event_type: str, data: Mapping[str, Any], actor: EventActor, subject_id: str, moment: datetime
 ) -> dict[str, Any]:
     event_id = new_id("event")
     body = {

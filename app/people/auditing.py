@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from flask import g
 
 from app.audit.entries import Changes, created, record
-from app.audit.origin import Actor, person
+from app.audit.origin import Actor
 from app.audit.targets import Target
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn
@@ -45,7 +45,7 @@ def record_entry(
         Target("person", subject.id, subject.email),
         account_id=log_of(subject.id),
         changes=changes,
-        actor=person(subject.id, subject.email) if by_themselves else None,
+        actor=Actor.person(subject.id, subject.email) if by_themselves else None,
         refused=refused,
     )
 
@@ -64,7 +64,7 @@ def record_refused_sign_in(user_id: str | None, email: str, reason: str | None =
         "person.sign_in_refused",
         Target("person", user_id, email),
         account_id=log_of(user_id or ""),
-        actor=Actor("person", user_id, email),
+        actor=Actor.person(user_id, email),
         changes=created({"reason": reason}),
         refused=True,
     )

@@ -124,7 +124,7 @@ def finish_sign_up(token: str) -> tuple[User, Account] | None:
     person = None if row is None else create_person(row.email, row.name, row.password_hash)
     if row is None or person is None:
         return None
-    actor = Actor("person", person.id, person.email)
+    actor = Actor.person(person.id, person.email)
     slug = row.account_slug or None
     return person, open_account(row.account_name, person, slug=slug, actor=actor)
 

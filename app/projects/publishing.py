@@ -8,7 +8,7 @@ from typing import Any
 from app.audit.entries import Changes, record
 from app.audit.targets import Target
 from app.auth.principal import Principal
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 
 
 def publish(
@@ -23,7 +23,7 @@ def publish(
         project: its record.
         changes: of the entry.
     """
-    emit(event_type, project, Actor.of(principal))
+    emit(event_type, project, EventActor.of(principal))
     _record(event_type, project, principal, changes)
 
 
@@ -40,7 +40,7 @@ def publish_update(
         boundary: how the entry describes the changed boundary
             (``app.projects.boundary_history.description``).
     """
-    emit("project.updated", project, Actor.of(principal), changes=changes)
+    emit("project.updated", project, EventActor.of(principal), changes=changes)
     if boundary is None:
         _record("project.updated", project, principal, changes)
     else:

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 from sqlalchemy import Table, bindparam, func, select, update
 
 from app.db.extensions import db
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.limits.plan_file import plan_of
 from app.models import Account, AccountUsage, RequestCount
 from app.policy.plans import USAGE_THRESHOLDS, Plan
@@ -191,4 +191,4 @@ def _emit_thresholds(
             "limit": limit,
             "percentage": percentage(current, limit),
         }
-        emit(threshold.event_type, usage, Actor(account_id, account_name))
+        emit(threshold.event_type, usage, EventActor(account_id, account_name))

@@ -14,7 +14,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import NEW_DELIVERIES, Actor, emit_test
+from app.events.outbox import NEW_DELIVERIES, EventActor, emit_test
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
@@ -166,7 +166,7 @@ def send_test(principal: Principal, webhook_id: str) -> str:
     webhook = share_lock_webhook(principal, webhook_id)
     due_at = due_before_pending(webhook.account_id, webhook.id)
     record("webhook.tested", webhook)
-    return emit_test(webhook.id, Actor.of(principal), due_at)
+    return emit_test(webhook.id, EventActor.of(principal), due_at)
 
 
 def rotate_secret(

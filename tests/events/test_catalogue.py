@@ -13,7 +13,7 @@ from app.audit.log.schemas import AuditCheckpointSchema, AuditEntrySchema
 from app.db.extensions import db
 from app.events import catalogue
 from app.events.catalogue import DIALECT, TYPES, example_of, schema_of
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.policy.events import EVENTS, PROJECT_FIELDS, EventKind
 from app.values.strict_json import dumps
 from tests import statement_checks
@@ -131,7 +131,7 @@ def test_every_event_of_the_tests_is_judged(app: Flask, client: Client) -> None:
     make_project(client)
     assert statement_checks.take_findings() == []
     stranger = make_account(app)
-    origin = Actor(stranger.account_id, "A", stranger.owner_id, "owner@example.org")
+    origin = EventActor(stranger.account_id, "A", stranger.owner_id, "owner@example.org")
     with app.app_context():
         emit("project.created", _PROJECT | {"area_hectares": "7"}, origin)
         db.session.rollback()

@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.db.extensions import db
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.policy.events import EVENTS, PROJECT_FIELDS, includes
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 
@@ -102,7 +102,7 @@ def test_an_event_that_the_catalogue_does_not_have_is_a_mistake(
     app: Flask, kind: str, subject: tuple[str, ...], extra: dict[str, Any], error: type[Exception]
 ) -> None:
     client = make_account(app)
-    origin = Actor(client.account_id, "Account", client.owner_id, "owner@example.org")
+    origin = EventActor(client.account_id, "Account", client.owner_id, "owner@example.org")
     with app.app_context():
         with pytest.raises(error):
             emit(kind, dict.fromkeys(subject, "x"), origin, **extra)
@@ -113,7 +113,8 @@ def test_an_event_that_the_catalogue_does_not_have_is_a_mistake(
 @pytest.mark.both
 def test_an_event_of_somebody_needs_an_actor(app: Flask) -> None:
     client = make_account(app)
+    nobody = EventActor(client.account_id, "A")
     with app.app_context():
         with pytest.raises(ValueError, match="actor"):
-            emit("project.created", dict.fromkeys(PROJECT_FIELDS), Actor(client.account_id, "A"))
+            emit("project.created", dict.fromkeys(PROJECT_FIELDS), nobody)
         db.session.rollback()

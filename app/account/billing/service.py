@@ -13,12 +13,12 @@ from sqlalchemy import select
 from app.account.billing.message import Message
 from app.account.service import set_plan
 from app.account.validation import check_plan
-from app.audit.origin import Actor as Acting
+from app.audit.origin import Actor
 from app.auth.tenant import columns_of, rows_of
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, BillingCustomer, BillingEvent, BillingSubscription
 from app.values import clock
@@ -31,7 +31,7 @@ IGNORED: Final = "ignored"
 _SUBSCRIPTION: Final = CompiledQuery(
     columns_of(BillingSubscription, BillingSubscription.account_id)
 )
-_BILLING: Final = Acting("system", None, "Billing system")
+_BILLING: Final = Actor("system", None, "Billing system")
 
 
 def apply_message(message: Message) -> str:
@@ -157,8 +157,8 @@ def _emit_invoice(account: Account, message: Message) -> None:
     emit(message.type, subject, _actor(account), subject_id=account.id)
 
 
-def _actor(account: Account) -> Actor:
-    return Actor(account.id, account.name)
+def _actor(account: Account) -> EventActor:
+    return EventActor(account.id, account.name)
 
 
 def has_subscription(account_id: str) -> bool:

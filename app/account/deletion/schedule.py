@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 
 from app.account.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
 from app.audit.entries import record
-from app.audit.origin import OPERATOR, Actor, person
+from app.audit.origin import OPERATOR, Actor
 from app.auth.memberships import OWNER, check_owner, members_in_roles
 from app.auth.principal import Principal
 from app.db.extensions import db
@@ -87,7 +87,7 @@ def begin_deletion(account_id: str) -> Actor | None:
     if scheduled_by is None:
         return OPERATOR
     scheduler = db.session.get(User, scheduled_by)
-    return person(scheduled_by, _DELETED_SINCE if scheduler is None else scheduler.email)
+    return Actor.person(scheduled_by, _DELETED_SINCE if scheduler is None else scheduler.email)
 
 
 def _cancel(account: Account, by_email: str) -> None:

@@ -14,7 +14,7 @@ from app.audit.targets import member as target_of_member
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.http.errors import Conflict
 from app.models import Account, Membership, User
 from app.usage.counters import count_member
@@ -40,7 +40,7 @@ _OF_PERSON: Final = own_columns_of(Membership, Membership.account_id).order_by(
 )
 
 
-def end_membership(member: Member, actor: Actor) -> Changes:
+def end_membership(member: Member, actor: EventActor) -> Changes:
     """Delete a membership or an invitation, with all access to the account that it gives. The
     account must be locked.
 
@@ -90,7 +90,7 @@ def _leave(person: User, account_id: str) -> None:
     if membership.role == OWNER and is_last_owner(account_id, person.id):
         raise Conflict(f"The account {account.name} has no other owner.")
     member = Member(membership, person)
-    changes = end_membership(member, Actor(account_id, account.name, person.id, person.email))
+    changes = end_membership(member, EventActor(account_id, account.name, person.id, person.email))
     record("member.removed", target_of_member(person), account_id=account_id, changes=changes)
 
 

@@ -18,7 +18,7 @@ from app.auth.tenant import columns_of
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.limits.plan_file import plan_of
 from app.mail.service import queue_mail
@@ -121,7 +121,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     link = _send_link(principal, account, membership, person)
     db.session.flush()
     member = Member(membership, person)
-    emit("member.invited", member.record, Actor.of(principal))
+    emit("member.invited", member.record, EventActor.of(principal))
     member.record_entry("member.invited", principal, {"role": {"from": former, "to": role}})
     if is_new:
         count_member(account.id, 1)
@@ -156,7 +156,7 @@ def record_joined(row: Any, moment: datetime) -> AcceptedInvitation:
     db.session.execute(unverified.values(email_verified_at=moment))
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
-    emit("member.joined", member.record, Actor(account.id, account.name))
+    emit("member.joined", member.record, EventActor(account.id, account.name))
     member.record_entry("member.joined", None)
     return AcceptedInvitation(account.id, row.user_id)
 

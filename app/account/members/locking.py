@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from app.account.members.record import member_record, not_found
 from app.account.members.rules import OWNER, ActingMember
 from app.audit.entries import Changes, record
-from app.audit.origin import person as acting_person
+from app.audit.origin import Actor
 from app.audit.targets import member as target_of_member
 from app.auth.principal import Principal
 from app.auth.tenant import rows_of
@@ -51,7 +51,7 @@ class Member(NamedTuple):
             account_id=self.membership.account_id,
             changes=changes,
             principal=principal,
-            actor=None if principal else acting_person(self.person.id, self.person.email),
+            actor=None if principal else Actor.person(self.person.id, self.person.email),
         )
 
 

@@ -13,7 +13,7 @@ from app.account.members.locking import Member, find_membership
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import Actor
+from app.events.outbox import EventActor
 from app.models import Account, AuditEntry, Credential, Membership, User
 from app.values import clock
 
@@ -73,7 +73,7 @@ def decline_own_invitation(user_id: str, account_id: str) -> bool:
     if account is None or membership is None or membership.joined_at is not None:
         return False
     member = Member(membership, db.session.get_one(User, user_id))
-    actor = Actor(account.id, account.name, user_id, member.person.email)
+    actor = EventActor(account.id, account.name, user_id, member.person.email)
     changes = end_membership(member, actor)
     member.record_entry("member.declined", None, changes)
     return True

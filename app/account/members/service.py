@@ -16,7 +16,7 @@ from app.account.members.rules import OWNER, check_removal, check_role_change, i
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.events.outbox import Actor, emit
+from app.events.outbox import EventActor, emit
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Membership, User
@@ -77,7 +77,7 @@ def change_role(
     member.membership.role = role
     changes = {"role": {"from": before, "to": role}}
     restricted = revoke_access(account.id, member_id, role) if is_lower(role, before) else {}
-    emit("member.updated", member.record, Actor.of(principal), changes=changes)
+    emit("member.updated", member.record, EventActor.of(principal), changes=changes)
     member.record_entry("member.updated", principal, {**changes, **restricted})
     return member.record
 
@@ -98,7 +98,7 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
     check_removal(actor, member_id, member.membership.role)
     if member.membership.role == OWNER:
         _check_not_last_owner(account.id, member_id)
-    changes = end_membership(member, Actor.of(principal))
+    changes = end_membership(member, EventActor.of(principal))
     member.record_entry("member.removed", principal, changes)
     forget_invited([member_id])
 

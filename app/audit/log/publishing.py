@@ -16,7 +16,7 @@ from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import Actor, emit_many, subscribed
+from app.events.outbox import EventActor, emit_many, subscribed
 from app.models import Account, Webhook
 from app.policy.audit import INSTANCE, SEALED_DELIVERIES
 from app.values.strict_json import loads_own
@@ -46,7 +46,7 @@ def publish(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
     if not (of_entries or of_checkpoints):
         return
     name = db.session.scalars(select(Account.name).where(Account.id == checkpoint.account_id)).one()
-    actor = Actor(checkpoint.account_id, name)
+    actor = EventActor(checkpoint.account_id, name)
     if of_entries:
         emit_many("audit.entry", _entries(checkpoint.first, bodies), actor, of_entries)
     if of_checkpoints:

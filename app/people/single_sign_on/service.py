@@ -12,7 +12,7 @@ from flask import current_app
 
 from app.account.service import open_account
 from app.audit.entries import created
-from app.audit.origin import person as acting_person
+from app.audit.origin import Actor
 from app.auth.sessions import SignedIn, end_sessions
 from app.db.extensions import db
 from app.http.errors import NotFound
@@ -140,7 +140,7 @@ def sign_up(
         return None
     opened = None
     if account is not None:
-        actor = acting_person(person.id, person.email)
+        actor = Actor.person(person.id, person.email)
         opened = open_account(account[0], person, slug=account[1], actor=actor).id
     db.session.flush()
     record_entry("person.created", person, by_themselves=True)

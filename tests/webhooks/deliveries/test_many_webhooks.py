@@ -17,7 +17,7 @@ from sqlalchemy import Engine, Table, distinct, event, func, select
 
 from app.db.extensions import db
 from app.db.transactions import insert_row, transaction
-from app.events.outbox import NEW_DELIVERIES, Actor, emit
+from app.events.outbox import NEW_DELIVERIES, EventActor, emit
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import valkey
 from app.models import Account, AccountUsage, Delivery, DeliveryLog, Webhook
@@ -80,7 +80,7 @@ def _fill_account(
         for _ in range(WEBHOOKS_PER_ACCOUNT)
     ]
     db.session.connection().execute(cast("Table", Webhook.__table__).insert(), webhooks)
-    actor = Actor(account_id, names["name"], "user_1", "ana@forest.example.org")
+    actor = EventActor(account_id, names["name"], "user_1", "ana@forest.example.org")
     emit("project.created", record, actor)
 
 
