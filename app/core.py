@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.account.credentials.jobs import JOBS as CREDENTIAL_JOBS
 from app.account.deletion.jobs import JOBS as DELETION_JOBS
-from app.account.members.mail_resolvers import RESOLVERS as INVITATION_MAILS
+from app.account.members.invitations import RESOLVERS as INVITATION_MAILS
 from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations, replica

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from app.account.members.ending import solely_owned_accounts
+from app.account.members.removal import solely_owned_accounts
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (

@@ -6,7 +6,7 @@ from sqlalchemy import func
 
 from app.account.deletion.contents import delete_rows
 from app.account.deletion.mails import mail_person_deleted
-from app.account.members.ending import leave_accounts
+from app.account.members.removal import leave_accounts
 from app.audit.entries import record
 from app.db.extensions import db
 from app.limits.forgetting import forget_after_commit

@@ -115,7 +115,7 @@ EXCEPTIONS = {
     Place(
         "app.database_webhook.last_published", "_ACCOUNT_OF_SUBJECT", "Event"
     ): "likewise, of a row that is gone",
-    Place("app.account.members.access", "_revoke_consents", "OAuthConsent"): "of all accounts",
+    Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"): "of all accounts",
     Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "
     "asking",
     Place("app.auth.access_tokens", "_BY_HASH", "Membership"): "likewise",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from app.account.members.effects import Ending
-from app.account.members.invited import Invited
+from app.account.members.invitation_status import InvitationStatus
+from app.account.members.removal_preview import LostAccess
 from app.pages.members.words import (
     ROLE_TABLE,
     ROLE_WORDS,
     changed_words,
-    ending_words,
+    lost_access_words,
     mail_words,
 )
 from app.policy.permissions import ROLES
@@ -24,22 +24,22 @@ class Credential(NamedTuple):
     token_end: str
 
 
-def ending(**changed: Any) -> Ending:
-    return Ending(0, (), (), ())._replace(**changed)
+def lost(**changed: Any) -> LostAccess:
+    return LostAccess(0, (), (), ())._replace(**changed)
 
 
 def test_nothing_ends() -> None:
-    assert ending_words(ending()) == []
+    assert lost_access_words(lost()) == []
 
 
 def test_one_of_each() -> None:
-    found = ending(
+    found = lost(
         sessions=1,
         applications=("Map",),
         reduced=(Credential("api_key", "Field app", "aaaa"),),
         revoked=(Credential("service_token", "Export", "bbbb"),),
     )
-    assert ending_words(found) == [
+    assert lost_access_words(found) == [
         "Signs them out here, in 1 browser.",
         "Ends the access of 1 application: Map.",
         "Reduces 1 key or token to what the role may do: API key Field app (ends in aaaa).",
@@ -49,16 +49,16 @@ def test_one_of_each() -> None:
 
 def test_very_many() -> None:
     keys = tuple(Credential("api_key", f"Key {number}", "aaaa") for number in range(1_020))
-    (sentence,) = ending_words(ending(revoked=keys))
+    (sentence,) = lost_access_words(lost(revoked=keys))
     assert sentence.startswith("Revokes 1,020 keys and tokens: API key Key 0 (ends in aaaa), ")
     assert sentence.endswith("API key Key 19 (ends in aaaa) and 1,000 more.")
-    (sentence,) = ending_words(ending(sessions=2_000))
+    (sentence,) = lost_access_words(lost(sessions=2_000))
     assert sentence == "Signs them out here, in 2,000 browsers."
 
 
 def test_mail_that_is_not_known_is_not_mentioned() -> None:
     assert mail_words(None) == ("", "")
-    assert mail_words(Invited(None, None, False, "unknown", None)) == ("", "")
+    assert mail_words(InvitationStatus(None, None, False, "unknown", None)) == ("", "")
 
 
 def test_who_changed_is_named_if_known() -> None:

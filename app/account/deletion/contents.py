@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, update
 
-from app.account.members.forgetting import forget_invited
+from app.account.members.removal import purge_invited
 from app.audit.entries import record
 from app.audit.guard import covered_by_other_entry
 from app.auth.tenant import columns_of, rows_of
@@ -103,7 +103,7 @@ def _end_access(account_id: str) -> None:
     user_ids = db.session.scalars(invited.with_only_columns(Membership.user_id)).all()
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
         delete_rows(model, model.account_id == account_id)
-    forget_invited(user_ids)
+    purge_invited(user_ids)
     covered_by_other_entry(_DELETION)
 
 

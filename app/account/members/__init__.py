@@ -1,1 +1,1 @@
-"""The people of an account, and their roles."""
+"""Members of an account: their roles, invitations and removal."""

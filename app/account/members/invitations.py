@@ -1,7 +1,8 @@
-"""Invitations: inviting people, and the link with which they join."""
+"""Inviting people, and the mailed link with which they join."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -21,6 +22,7 @@ from app.db.queries import CompiledQuery
 from app.events.outbox import EventActor, emit
 from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.limits.plan_file import plan_of
+from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import Account, Membership, User
 from app.policy.people import INVITATION_LIFE
@@ -86,7 +88,7 @@ class Invitation(NamedTuple):
 
 
 def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, Any]:
-    """Invite a person as ``send_invitation`` does. Returns the member's record."""
+    """Invite a person as ``send_invitation`` does, and return the member's record."""
     return send_invitation(principal, email=email, role=role).record
 
 
@@ -129,7 +131,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
 
 
 def find_invitation(token: str) -> Any:
-    """An invitation, or None if its link is invalid, used or expired.
+    """The invitation of a link, or None if the link is invalid, used or expired.
 
     The row has ``account_id``, ``account_name``, ``user_id``, ``email``, ``name``,
     ``is_registered``, ``role`` and ``expires_at``.
@@ -140,7 +142,8 @@ def find_invitation(token: str) -> Any:
 
 
 def accept_invitation(token: str) -> AcceptedInvitation | None:
-    """Join the account in the current transaction. None if the link is invalid, used or expired.
+    """Join the account in the current transaction. Returns None if the link is invalid, used or
+    expired.
 
     A link works once, even in concurrent requests. It also verifies the person's address.
     """
@@ -180,7 +183,7 @@ def _find_person(email: str) -> User | None:
 
 
 def _create_person(email: str) -> User:
-    """A person without a password, or the one just created by a concurrent invitation."""
+    """Create a person without a password, or return the one of a concurrent invitation."""
     moment, key = clock.now(), fold(email)
     row = insert_into(User).values(
         id=new_id("user"),
@@ -195,7 +198,7 @@ def _create_person(email: str) -> User:
 
 
 def _check_new_people(email: str) -> None:
-    """Raises Forbidden if only the operator may add people who have not signed up."""
+    """Raise Forbidden if only the operator may add people who have not signed up."""
     settings: Settings = current_app.config["SETTINGS"]
     if instance_state.sign_up(in_change=True) != instance_state.CLOSED:
         return
@@ -225,8 +228,7 @@ def _check_seats(account: Account) -> None:
 
 
 def _send_link(principal: Principal, account: Account, membership: Membership, person: User) -> str:
-    """Give an invitation a new link, and mail it to the address that the person registered.
-    Returns the link."""
+    """Give an invitation a new link, mail it to the person's address, and return it."""
     token, moment = tokens.new_token(tokens.LINK), clock.now()
     membership.invited_at = moment
     membership.invitation_hash = tokens.hash_token(token)
@@ -244,3 +246,15 @@ def _send_link(principal: Principal, account: Account, membership: Membership, p
     cause = f"{MAIL}:{account.id}:{membership.invitation_hash}"
     queue_mail(MAIL, person.email, cause=cause, values=values)
     return link
+
+
+def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
+    """The queued mail, or None if the invitation was withdrawn or the account has mailed this
+    address too often."""
+    found = find_invitation(values["link"].rpartition("/")[2])
+    if found is None or is_over_mail_limit(recipient, (MAIL,), f"{MAIL}:{found.account_id}"):
+        return None
+    return MAIL, values
+
+
+RESOLVERS: Final[Mapping[str, Resolver]] = {MAIL: _resolve_mail}

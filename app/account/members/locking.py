@@ -1,7 +1,7 @@
-"""Serialises changes to an account's members.
+"""Locks that serialize the changes to an account's members.
 
-Seats, the last owner and the caller's rights depend on several rows. So each change locks the
-account's row first, and then reads what it depends on.
+Seats, the last owner and the caller's rights depend on several rows, so each change locks the
+account's row before it reads them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Member(NamedTuple):
         """Write an entry of the audit log about the member.
 
         Args:
-            principal: None: the member does it, who need not be signed in.
+            principal: None if the member acts, who need not be signed in.
         """
         record(
             action,
@@ -81,7 +81,7 @@ def begin_change(principal: Principal) -> tuple[Account, ActingMember]:
 
 
 def lock_member(account_id: str, member_id: str) -> Member:
-    """A member of the account, joined or invited. Raises NotFound.
+    """Lock and return a member of the account, joined or invited. Raises NotFound.
 
     Uses ``FOR UPDATE``, so that consents, whose foreign key refers to this row, wait.
     """
@@ -92,13 +92,13 @@ def lock_member(account_id: str, member_id: str) -> Member:
 
 
 def find_membership(account_id: str, user_id: str) -> Membership | None:
-    """A person's row in an account, locked, or None."""
+    """Lock and return a person's membership or invitation in an account, or None."""
     own = rows_of(account_id, Membership).where(Membership.user_id == user_id)
     return db.session.scalars(own.with_for_update()).one_or_none()
 
 
 def is_last_owner(account_id: str, user_id: str) -> bool:
-    """Whether this person is the only owner. The account must be locked."""
+    """Return True if the account has no other owner. It must be locked."""
     others = rows_of(account_id, Membership).where(
         Membership.role == OWNER,
         Membership.joined_at.is_not(None),

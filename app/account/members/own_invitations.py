@@ -1,5 +1,4 @@
-"""Invitations of a person whose address was verified, who accepts or declines them without a
-mailed link."""
+"""The invitations of a signed-in person, who accepts or declines them without the mailed link."""
 
 from __future__ import annotations
 
@@ -7,9 +6,9 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
-from app.account.members.ending import end_membership
 from app.account.members.invitations import ACCEPTED, AcceptedInvitation, record_joined
 from app.account.members.locking import Member, find_membership
+from app.account.members.removal import end_membership
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -59,7 +58,7 @@ def list_own_invitations(user_id: str) -> list[Any]:
 
 
 def accept_own_invitation(user_id: str, account_id: str) -> AcceptedInvitation | None:
-    """Join an account in the current transaction. None if there is no invitation, or no longer."""
+    """Join an account in the current transaction. Returns None without an open invitation."""
     moment = clock.now()
     values = {"of_account": account_id, "of_user": user_id, "moment": moment}
     row = db.session.execute(_ACCEPT_OWN, values).one_or_none()
@@ -67,7 +66,7 @@ def accept_own_invitation(user_id: str, account_id: str) -> AcceptedInvitation |
 
 
 def decline_own_invitation(user_id: str, account_id: str) -> bool:
-    """Delete an invitation in the current transaction. False if there is none, or no longer."""
+    """Delete an invitation in the current transaction. Returns False if there is none."""
     account = db.session.get(Account, account_id, with_for_update={"key_share": True})
     membership = find_membership(account_id, user_id)
     if account is None or membership is None or membership.joined_at is not None:
@@ -81,7 +80,7 @@ def decline_own_invitation(user_id: str, account_id: str) -> bool:
 
 def inviter_of(account_id: str, user_id: str) -> Any:
     """The ``name`` and ``email`` of who invited a person last, or created the key that did; None
-    after a command, or if they have deleted their profile."""
+    if a command did, or if they were deleted since."""
     entry = _INVITED.first(account_id=account_id, invited_id=user_id)
     if entry is None:
         return None

@@ -53,7 +53,7 @@ def member_record(membership: Membership, person: User) -> dict[str, Any]:
 
 
 def name_from_email(email: str) -> str:
-    """The part of an address before the @, which stands in for an unknown name."""
+    """The part of an address before the @, used while a name is unknown."""
     return email.partition("@")[0][:NAME_LENGTH]
 
 

@@ -1,4 +1,4 @@
-"""Who may change which member. Pure rules, no database access."""
+"""Rules about who may change which member, without database access."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from app.policy.permissions import ROLES
 
 OWNER: Final = "owner"
 INVITED_ROLES: Final = tuple(role for role in ROLES if role != OWNER)
+LAST_OWNER: Final = "This is the account's last owner. Make another member an owner first."
 _RANKS: Final = tuple(ROLES)
 
 
@@ -17,7 +18,7 @@ class ActingMember(NamedTuple):
 
     user_id: str | None  # None: the operator of the instance, who may do anything
     role: str
-    holds_admin: bool  # whether the credential or session has the permission admin
+    holds_admin: bool  # the credential or session has the permission admin
 
     @property
     def is_operator(self) -> bool:
@@ -29,18 +30,18 @@ class ActingMember(NamedTuple):
 
 
 def is_lower(role: str, before: str) -> bool:
-    """Whether ``role`` ranks below ``before``."""
+    """Return True if ``role`` ranks below ``before``."""
     return _RANKS.index(role) < _RANKS.index(before)
 
 
 def check_manages(actor: ActingMember) -> None:
-    """Raises Forbidden if the actor's role may not change members."""
+    """Raise Forbidden if the actor's role may not change members."""
     if not actor.is_operator and "members:write" not in ROLES[actor.role]:
         raise Forbidden(f"A member with the role {actor.role} cannot change members.")
 
 
 def check_role_change(actor: ActingMember, member_id: str, before: str, after: str) -> None:
-    """Raises Forbidden if the actor may not change this member's role."""
+    """Raise Forbidden if the actor may not change this member's role."""
     if actor.user_id == member_id:
         others = "Another owner" if before == "owner" else "An owner or another admin"
         raise Forbidden(f"You cannot change your own role. {others} can.")
@@ -49,7 +50,7 @@ def check_role_change(actor: ActingMember, member_id: str, before: str, after: s
 
 
 def check_removal(actor: ActingMember, member_id: str, role: str) -> None:
-    """Raises Forbidden if the actor may not remove this member. Anybody may leave."""
+    """Raise Forbidden if the actor may not remove this member. Anybody may leave."""
     if actor.user_id != member_id:
         check_manages(actor)
     _check_owners(actor, role)

@@ -6,13 +6,11 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
-from app.account.members.access import revoke_access
-from app.account.members.choices import LAST_OWNER
-from app.account.members.ending import end_membership
-from app.account.members.forgetting import forget_invited
 from app.account.members.locking import begin_change, is_last_owner, lock_member
 from app.account.members.record import COLUMNS, not_found, row_record
-from app.account.members.rules import OWNER, check_removal, check_role_change, is_lower
+from app.account.members.removal import end_membership, purge_invited
+from app.account.members.revocation import revoke_access
+from app.account.members.rules import LAST_OWNER, OWNER, check_removal, check_role_change, is_lower
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
@@ -28,7 +26,7 @@ _ONE = CompiledQuery(_MEMBERS.where(Membership.user_id == bindparam("member_id")
 
 
 def list_members(account_id: str) -> list[dict[str, Any]]:
-    """The records of all members, including invited ones, the oldest first."""
+    """The records of all members, invited ones included, oldest first."""
     return [row_record(row) for row in _ALL.tuples(account_id=account_id)]
 
 
@@ -50,12 +48,11 @@ def check_member(principal: Principal, member_id: str) -> None:
 def change_role(
     principal: Principal, member_id: str, role: str | None, if_match: IfMatch = ANY
 ) -> dict[str, Any]:
-    """Change a member's role. A lower role revokes the access that it does not allow.
-
-    Returns the member's record.
+    """Change a member's role and return their record. A lower role revokes the access that it
+    does not allow.
 
     Args:
-        role: None or the current role changes nothing.
+        role: the new role; nothing changes if it is None or the current one.
 
     Raises:
         NotFound: the account has no such member.
@@ -83,8 +80,8 @@ def change_role(
 
 
 def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY) -> None:
-    """Remove a member with all their access to the account, or withdraw an invitation; nothing is
-    kept of a person who never signed up.
+    """Remove a member and revoke their access to the account, or withdraw an invitation. A person
+    who never signed up is deleted.
 
     Raises:
         NotFound: the account has no such member.
@@ -100,7 +97,7 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
         _check_not_last_owner(account.id, member_id)
     changes = end_membership(member, EventActor.of(principal))
     member.record_entry("member.removed", principal, changes)
-    forget_invited([member_id])
+    purge_invited([member_id])
 
 
 def _check_not_last_owner(account_id: str, member_id: str) -> None:

@@ -10,8 +10,8 @@ from app.account.billing.service import has_subscription
 from app.account.deletion.contents import count_contents
 from app.account.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
 from app.account.deletion.words import counted
-from app.account.members.effects import access_of
-from app.account.members.ending import solely_owned_accounts
+from app.account.members.removal import solely_owned_accounts
+from app.account.members.removal_preview import access_of
 from app.account.record import read_account
 from app.auth.memberships import OWNER, memberships_of
 from app.auth.principal import Principal
@@ -131,7 +131,7 @@ def _account_page(principal: Principal, form: DeletionForm) -> Response:
 
 def _person_page(person: SignedIn, form: DeletionForm) -> Response:
     accounts: list[Any] = [
-        (row, access_of(row.id, person.user_id).ends_with(None))
+        (row, access_of(row.id, person.user_id).lost_with(None))
         for row in memberships_of(person.user_id)
     ]
     alone = solely_owned_accounts(person.user_id)

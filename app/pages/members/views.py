@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from flask import Response, g, request
 
-from app.account.members.choices import choices_of
-from app.account.members.effects import access_of
+from app.account.members.allowed_actions import allowed_actions
+from app.account.members.invitation_status import invitation_statuses
 from app.account.members.invitations import invite_member
-from app.account.members.invited import list_invited
+from app.account.members.removal_preview import access_of
 from app.account.members.service import change_role, list_members, read_member, remove_member
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -28,7 +28,7 @@ from app.pages.members.words import (
     ROLE_TABLE,
     ROLE_WORDS,
     changed_words,
-    ending_words,
+    lost_access_words,
     mail_words,
 )
 from app.pages.recent_changes import last_change
@@ -183,7 +183,7 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
     found = read_member(principal.account_id, member_id)
     own = read_member(principal.account_id, str(principal.user_id))
     access = access_of(principal.account_id, member_id)
-    invited = list_invited(principal.account_id).get(member_id)
+    invited = invitation_statuses(principal.account_id).get(member_id)
     ranks = list(ROLES)
     lower = ranks[: ranks.index(found["role"])]
     return page(
@@ -193,10 +193,10 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
         invited=invited,
         mail=mail_words(invited),
         is_self=member_id == principal.user_id,
-        choices=choices_of(principal, own["role"], found),
+        allowed=allowed_actions(principal, own["role"], found),
         words=ROLE_WORDS,
-        ends={role: ending_words(access.ends_with(role)) for role in lower},
-        removal=ending_words(access.ends_with(None)),
+        ends={role: lost_access_words(access.lost_with(role)) for role in lower},
+        removal=lost_access_words(access.lost_with(None)),
         problem=problem,
         **_second_factor(principal, own["role"], member_id),
     )
@@ -216,7 +216,10 @@ def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[
 def _page(
     principal: Principal, form: InviteForm, status: int | None = None, problem: str = ""
 ) -> Response:
-    everybody, invited = list_members(principal.account_id), list_invited(principal.account_id)
+    everybody, invited = (
+        list_members(principal.account_id),
+        invitation_statuses(principal.account_id),
+    )
     everybody.sort(key=lambda each: (each["joined_at"] is not None, fold(each["name"])))
     pages = math.ceil(len(everybody) / _PER_PAGE)
     number = min(max(request.args.get("page", 1, int), 1), pages)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from app.account.members.effects import Ending
-from app.account.members.invited import Invited
+from app.account.members.invitation_status import InvitationStatus
+from app.account.members.removal_preview import LostAccess
 from app.policy.permissions import ROLES
 
 ROLE_WORDS: Final = {
@@ -31,17 +31,17 @@ _KINDS: Final = {"api_key": "API key", "service_token": "service token"}
 _NAMED: Final = 20
 
 
-def ending_words(ending: Ending) -> list[str]:
-    """Sentences about what ends; none if nothing does."""
+def lost_access_words(lost: LostAccess) -> list[str]:
+    """Sentences about the access that a change takes away; none if it takes none."""
     sentences = []
-    if ending.sessions:
-        sentences.append(f"Signs them out here, in {_number(ending.sessions, 'browser')}.")
-    if ending.applications:
-        number = _number(len(ending.applications), "application")
-        sentences.append(f"Ends the access of {number}: {_listed(ending.applications)}.")
+    if lost.sessions:
+        sentences.append(f"Signs them out here, in {_number(lost.sessions, 'browser')}.")
+    if lost.applications:
+        number = _number(len(lost.applications), "application")
+        sentences.append(f"Ends the access of {number}: {_listed(lost.applications)}.")
     for does, credentials in (
-        ("Reduces {} to what the role may do", ending.reduced),
-        ("Revokes {}", ending.revoked),
+        ("Reduces {} to what the role may do", lost.reduced),
+        ("Revokes {}", lost.revoked),
     ):
         if credentials:
             number = _number(len(credentials), "key or token", "keys and tokens")
@@ -70,7 +70,7 @@ def changed_words(
     )
 
 
-def mail_words(invited: Invited | None) -> tuple[str, str]:
+def mail_words(invited: InvitationStatus | None) -> tuple[str, str]:
     """What became of the mail of an invitation, and the look of that; empty if it is not known."""
     if invited is None:
         return "", ""

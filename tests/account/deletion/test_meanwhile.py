@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.account.deletion import jobs
 from app.account.deletion.contents import delete_account
-from app.account.members import ending
+from app.account.members import removal
 from app.auth import guard
 from app.cli import account_deletion
 from app.db.extensions import db
@@ -185,7 +185,7 @@ def test_a_person_is_deleted_while_another_deletion_reads_them(
     member = make_member(client, "editor")
     _skip_where_the_other_waits(client.app)
     change = partial(_delete_person, member.id)
-    _meanwhile(monkeypatch, client.app, ending, "_accounts_of", change)
+    _meanwhile(monkeypatch, client.app, removal, "_accounts_of", change)
     with client.app.app_context():
         _delete_person(member.id)
 

@@ -1,4 +1,4 @@
-"""What a person has in an account, and what a lower role or a removal would end."""
+"""Preview of the access to an account that a person loses by a lower role or a removal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from app.account.members.access import remaining_permissions
+from app.account.members.revocation import remaining_permissions
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import Credential, OAuthApplication, OAuthConsent, Session
@@ -42,9 +42,16 @@ _CREDENTIALS = CompiledQuery(
 )
 
 
-class Ending(NamedTuple):
-    """What ends: browsers signed out, applications that lose access, and the keys and tokens that
-    lose permissions, or all of them. These have ``kind``, ``name`` and ``token_end``."""
+class LostAccess(NamedTuple):
+    """The access that a change takes away.
+
+    Attributes:
+        sessions: the number of browsers that are signed out.
+        applications: the names of the applications that lose access.
+        reduced: the keys and tokens that lose some permissions, with ``kind``, ``name`` and
+            ``token_end``.
+        revoked: those that lose all.
+    """
 
     sessions: int
     applications: tuple[str, ...]
@@ -52,30 +59,30 @@ class Ending(NamedTuple):
     revoked: tuple[Any, ...]
 
 
-class Access(NamedTuple):
-    """What a person has in an account."""
+class MemberAccess(NamedTuple):
+    """A person's access to an account: the number of sessions, and the names of applications."""
 
     sessions: int
     applications: tuple[str, ...]
     credentials: tuple[Any, ...]
 
-    def ends_with(self, role: str | None) -> Ending:
-        """What a lower role ends; None: a removal."""
+    def lost_with(self, role: str | None) -> LostAccess:
+        """The access lost with a lower role, or with a removal if ``role`` is None."""
         allowed = frozenset() if role is None else ROLES[role]
         left = [
             (each, remaining_permissions(each.permissions, allowed)) for each in self.credentials
         ]
         reduced = tuple(each for each, kept in left if kept)
         revoked = tuple(each for each, kept in left if kept == [])
-        return Ending(self.sessions, self.applications, reduced, revoked)
+        return LostAccess(self.sessions, self.applications, reduced, revoked)
 
 
-def access_of(account_id: str, user_id: str) -> Access:
-    """What a person has in an account now."""
+def access_of(account_id: str, user_id: str) -> MemberAccess:
+    """Look up a person's current access to an account."""
     own = {"account_id": account_id, "user_id": user_id}
-    moment = clock.now()
-    since = {"used_since": moment - SESSION_IDLE, "begun_since": moment - SESSION_LIFE}
-    return Access(
+    now = clock.now()
+    since = {"used_since": now - SESSION_IDLE, "begun_since": now - SESSION_LIFE}
+    return MemberAccess(
         int(_SESSIONS.scalar(**own, **since)),
         tuple(row.name for row in _APPLICATIONS.all(**own)),
         tuple(_CREDENTIALS.all(**own)),

@@ -1,4 +1,4 @@
-"""Revokes access when a member is removed from an account or gets a lower role.
+"""Revoking access when a member is removed from an account or gets a lower role.
 
 This happens in the transaction of the change. Since every request is authenticated against the
 database, the next one already fails. The person's access to other accounts is not affected.
@@ -22,10 +22,10 @@ def revoke_access(account_id: str, user_id: str, role: str | None) -> Changes:
     """End a person's sessions in an account, revoke their consents to applications there, and
     restrict the keys and tokens that they created.
 
-    Returns the keys and tokens with their permissions, as the audit log has changes.
+    Returns the changed permissions by the ids of the keys and tokens, for the audit log.
 
     Args:
-        role: the new one; None when the person is removed.
+        role: the new role; None if the person is removed.
     """
     _end_sessions(account_id, user_id)
     _revoke_consents(account_id, user_id)
@@ -41,7 +41,7 @@ def _end_sessions(account_id: str, user_id: str) -> None:
 
 
 def _revoke_consents(account_id: str, user_id: str) -> None:
-    """Codes and tokens are deleted with the consent that they belong to."""
+    """Delete a person's consents, and with them their codes and tokens."""
     own = delete(OAuthConsent).where(
         OAuthConsent.account_id == account_id, OAuthConsent.user_id == user_id
     )
@@ -67,6 +67,6 @@ def _restrict_credentials(account_id: str, user_id: str, allowed: frozenset[str]
 
 
 def remaining_permissions(granted: Iterable[str], allowed: frozenset[str]) -> list[str] | None:
-    """What a key keeps of its permissions, sorted: none when it is revoked. None: it keeps all."""
+    """The permissions that a key keeps, sorted; empty if it is revoked, None if it keeps all."""
     held = expand(granted)
     return None if held <= allowed else sorted(held & allowed)

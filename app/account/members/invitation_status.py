@@ -1,4 +1,4 @@
-"""Invited people: until when they can join, and what became of the mail to them."""
+"""The state of invitations: until when people can join, and whether their mail was sent."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ _INVITED = CompiledQuery(
 )
 
 
-class Invited(NamedTuple):
-    """An invitation.
+class InvitationStatus(NamedTuple):
+    """The state of an invitation.
 
     Attributes:
-        mail: ``sent``, ``queued``, ``delayed`` after an attempt that failed, ``failed`` for good,
-            ``dropped`` as there were too many, or ``unknown``: mails are kept for a time only.
-        error: why the last attempt failed; None when it did not.
+        mail: ``sent``, ``queued``, ``delayed`` after a failed attempt, ``failed`` for good,
+            ``dropped`` because of the limit for the address, or ``unknown`` because the mail was
+            deleted since.
+        error: why the last attempt to send the mail failed, or None.
     """
 
     invited_at: str | None
@@ -47,18 +48,18 @@ class Invited(NamedTuple):
     error: str | None
 
 
-def list_invited(account_id: str) -> dict[str, Invited]:
-    """The account's invitations by the ids of the people."""
-    return {row.user_id: _invited(row) for row in _INVITED.all(account_id=account_id)}
+def invitation_statuses(account_id: str) -> dict[str, InvitationStatus]:
+    """The states of the account's invitations, by the ids of the invited people."""
+    return {row.user_id: _status(row) for row in _INVITED.all(account_id=account_id)}
 
 
-def _invited(row: Any) -> Invited:
+def _status(row: Any) -> InvitationStatus:
     ends = row.invitation_expires_at
     has_ended = ends is not None and ends <= format_time(clock.now())
-    return Invited(row.invited_at, ends, has_ended, _state(row), row.error)
+    return InvitationStatus(row.invited_at, ends, has_ended, _mail_state(row), row.error)
 
 
-def _state(row: Any) -> str:
+def _mail_state(row: Any) -> str:
     if row.mail_id is None:
         return "unknown"
     if row.sent_at is not None:

@@ -1,4 +1,4 @@
-"""What a signed-in member may do with another one, for a page that offers nothing else.
+"""The changes that a signed-in member may make to another member, for the page that offers them.
 
 The rules are those of the change itself, which checks them again.
 """
@@ -6,9 +6,15 @@ The rules are those of the change itself, which checks them again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from app.account.members.rules import OWNER, ActingMember, check_removal, check_role_change
+from app.account.members.rules import (
+    LAST_OWNER,
+    OWNER,
+    ActingMember,
+    check_removal,
+    check_role_change,
+)
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
@@ -21,16 +27,15 @@ _OWNERS = CompiledQuery(
         Membership.role == OWNER, Membership.joined_at.is_not(None)
     )
 )
-LAST_OWNER: Final = "This is the account's last owner. Make another member an owner first."
 
 
-class Choices(NamedTuple):
-    """The roles that may be given, and why others or a removal may not be.
+class AllowedActions(NamedTuple):
+    """The changes that may be made to a member.
 
     Attributes:
-        roles: with the present one; empty when it may not be changed.
-        role_problem: why it may not; empty otherwise.
-        removal_problem: likewise of a removal.
+        roles: the roles that may be given, the current one included; empty if it may not change.
+        role_problem: why the role may not change; empty if it may.
+        removal_problem: why the member may not be removed; empty if they may.
     """
 
     roles: tuple[str, ...]
@@ -38,17 +43,17 @@ class Choices(NamedTuple):
     removal_problem: str
 
 
-def choices_of(principal: Principal, role: str, member: Mapping[str, Any]) -> Choices:
-    """What somebody may do with a member.
+def allowed_actions(principal: Principal, role: str, member: Mapping[str, Any]) -> AllowedActions:
+    """The changes that a person may make to a member.
 
     Args:
-        role: that of the principal, who is a person.
-        member: the other one's record.
+        role: the person's role.
+        member: the member's record.
     """
     actor = ActingMember(principal.user_id, role, principal.may("admin"))
-    member_id, present = member["id"], member["role"]
-    role_problem = _problem(check_role_change, actor, member_id, present, present)
-    removal_problem = _problem(check_removal, actor, member_id, present)
+    member_id, current = member["id"], member["role"]
+    role_problem = _problem(check_role_change, actor, member_id, current, current)
+    removal_problem = _problem(check_removal, actor, member_id, current)
     if [row.user_id for row in _OWNERS.all(account_id=principal.account_id)] == [member_id]:
         role_problem = role_problem or LAST_OWNER
         removal_problem = removal_problem or LAST_OWNER
@@ -56,14 +61,14 @@ def choices_of(principal: Principal, role: str, member: Mapping[str, Any]) -> Ch
         each
         for each in ROLES
         if not role_problem
-        and not _problem(check_role_change, actor, member_id, present, each)
+        and not _problem(check_role_change, actor, member_id, current, each)
         and (each != OWNER or member["joined_at"])
     )
-    return Choices(roles, role_problem, removal_problem)
+    return AllowedActions(roles, role_problem, removal_problem)
 
 
 def _problem(check: Callable[..., None], *arguments: str | ActingMember) -> str:
-    """What a rule says against it; empty if nothing."""
+    """The message with which a rule forbids a change; empty if it allows it."""
     try:
         check(*arguments)
     except Forbidden as error:

@@ -1,16 +1,18 @@
-"""Ending a membership, or all memberships of a person who is deleted."""
+"""Removing people: a member, a person who is deleted, an invited person who never signed up."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, delete, select
 
-from app.account.members.access import revoke_access
 from app.account.members.locking import Member, find_membership, is_last_owner
+from app.account.members.revocation import revoke_access
 from app.account.members.rules import OWNER
 from app.audit.entries import Changes, record
 from app.audit.targets import member as target_of_member
+from app.auth.identities import is_registered
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -28,7 +30,7 @@ _OWNED: Final = CompiledQuery(
     )
     .order_by(Account.name, Account.id)
 )
-_OTHERS: Final = CompiledQuery(
+_OTHER_OWNERS: Final = CompiledQuery(
     columns_of(Membership, Membership.user_id).where(
         Membership.role == OWNER,
         Membership.joined_at.is_not(None),
@@ -38,13 +40,14 @@ _OTHERS: Final = CompiledQuery(
 _OF_PERSON: Final = own_columns_of(Membership, Membership.account_id).order_by(
     Membership.account_id  # so that no two wait for each other
 )
+_ANY_MEMBERSHIP: Final = own_columns_of(Membership, Membership.account_id).limit(1)
 
 
 def end_membership(member: Member, actor: EventActor) -> Changes:
-    """Delete a membership or an invitation, with all access to the account that it gives. The
-    account must be locked.
+    """Delete a membership or an invitation and revoke the access that it gives. The account must
+    be locked.
 
-    Returns what has changed, for the audit log.
+    Returns the changes for the audit log.
     """
     account_id = member.membership.account_id
     changes = {"role": {"from": member.membership.role, "to": None}}
@@ -56,16 +59,16 @@ def end_membership(member: Member, actor: EventActor) -> Changes:
 
 
 def solely_owned_accounts(user_id: str) -> list[Any]:
-    """The accounts with no owner but this person: rows with ``id``, ``name``, ``slug`` and
+    """The accounts whose only owner is this person: rows with ``id``, ``name``, ``slug`` and
     ``deletes_at``."""
     owned = _OWNED.all(own_user_id=user_id)
-    return [row for row in owned if _OTHERS.first(account_id=row.id, user_id=user_id) is None]
+    return [row for row in owned if _OTHER_OWNERS.first(account_id=row.id, user_id=user_id) is None]
 
 
 def leave_accounts(person: User) -> bool:
     """Remove a person from all accounts, and lock the person until the end of the transaction.
 
-    Returns whether the person is still there, and was not deleted by another transaction meanwhile.
+    Returns False if another transaction has deleted the person meanwhile.
 
     Raises:
         Conflict: the person is the only owner of an account, or was just invited to another one.
@@ -79,6 +82,22 @@ def leave_accounts(person: User) -> bool:
     if not set(_accounts_of(person)) <= set(account_ids):
         raise Conflict("Somebody has just invited this person to another account. Try again.")
     return True
+
+
+def purge_invited(user_ids: Iterable[str]) -> None:
+    """Delete those of these people who never signed up and are no longer invited to any account,
+    so that their addresses are not kept.
+
+    The entry that records the end of their invitation covers this. Somebody who is joining or being
+    invited in another transaction is locked there and skipped.
+    """
+    db.session.flush()
+    for user_id in sorted(user_ids):
+        locked = select(User).where(User.id == user_id).with_for_update(skip_locked=True)
+        found = db.session.scalars(locked, execution_options={"populate_existing": True})
+        person = found.one_or_none()
+        if person is not None and _never_signed_up(person):
+            db.session.execute(delete(User).where(User.id == user_id))
 
 
 def _leave(person: User, account_id: str) -> None:
@@ -96,3 +115,10 @@ def _leave(person: User, account_id: str) -> None:
 
 def _accounts_of(person: User) -> list[str]:
     return list(db.session.scalars(_OF_PERSON, {"own_user_id": person.id}))
+
+
+def _never_signed_up(person: User) -> bool:
+    if person.email_verified_at is not None or person.operator_since is not None:
+        return False
+    memberships = db.session.execute(_ANY_MEMBERSHIP, {"own_user_id": person.id})
+    return memberships.first() is None and not is_registered(person)
