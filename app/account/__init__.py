@@ -1,1 +1,1 @@
-"""The account: its record, its usage and its plan."""
+"""Accounts: creating, reading and renaming them, and their plans."""

@@ -6,8 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from app.account import record as account_record
-from app.account import service
+from app.account import lookup, service
 from app.account.schemas import AccountSchema, AccountUpdateSchema, UsageSchema
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
@@ -58,7 +57,7 @@ def read_usage(principal: Principal) -> Response:
 
 def _account_seen_by(principal: Principal) -> dict[str, Any]:
     """The record of the principal's account; ``usage`` counts the projects that it sees."""
-    record = account_record.read_account(principal.account_id)
+    record = lookup.read_account(principal.account_id)
     if principal.project_ids is not None:
         totals = summarize_projects(principal)
         counted = [totals[status]["hectares"] for status in totals if status != "archived"]

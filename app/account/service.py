@@ -1,4 +1,4 @@
-"""Operations on accounts."""
+"""Creating accounts, renaming them and putting them on plans."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
-from app.account.record import account_record
-from app.account.validation import check_account, check_plan
+from app.account.lookup import account_record
+from app.account.validation import check_account, check_name, check_plan
 from app.api.fixed_fields import check_fixed
 from app.audit.entries import created, record
 from app.audit.origin import Actor
@@ -39,10 +39,10 @@ class NewAccount(NamedTuple):
 def rename_account(
     principal: Principal, values: dict[str, Any], if_match: IfMatch = ANY
 ) -> dict[str, Any]:
-    """Change the account's name. Returns its record.
+    """Change the account's name and return its record.
 
     Raises:
-        PreconditionFailed: ``if_match`` does not hold.
+        PreconditionFailed: ``if_match`` does not match.
         ValidationFailed: ``values`` has another id or slug.
     """
     # FOR NO KEY UPDATE: the stored response of this request has a foreign key to the account.
@@ -52,12 +52,14 @@ def rename_account(
     current = account_record(account, usage)
     if_match.check(dumps(current))
     values = check_fixed(values, id=account.id, slug=account.slug)
-    if (name := values.get("name", account.name)) != account.name:
-        changes = {"name": {"from": account.name, "to": name}}
-        record("account.updated", account, changes=changes)
-        account.name = name
-        account.updated_at = clock.now()
+    _rename(account, values.get("name", account.name))
     return current | {"name": account.name}
+
+
+def rename_by_operator(account_id: str, name: str) -> None:
+    """Change an account's name. Raises ValidationFailed for a name that it cannot have."""
+    check_name(name)
+    _rename(db.session.get_one(Account, account_id, with_for_update={"key_share": True}), name)
 
 
 def create_account(
@@ -72,7 +74,7 @@ def create_account(
     """Create an account with its owner, who may already belong to another account.
 
     Args:
-        plan: that of the setting ``DEFAULT_PLAN`` when left out.
+        plan: the setting ``DEFAULT_PLAN`` by default.
 
     Raises:
         ValidationFailed: a field is not valid, or the plan is unknown.
@@ -95,12 +97,12 @@ def open_account(
     type: str = "organization",
     actor: Actor | None = None,
 ) -> Account:
-    """Create an account for a person. All arguments have been validated.
+    """Create an account for a person. All arguments must be valid.
 
     Args:
-        actor: who creates it, where that is somebody who is not signed in yet.
-        slug: a number is added if it is taken. By default it is derived from the name.
-        plan: that of the setting ``DEFAULT_PLAN`` when left out.
+        slug: derived from the name by default. A number is added if it is taken.
+        plan: the setting ``DEFAULT_PLAN`` by default.
+        actor: the creator, for the audit log, if they are not signed in yet.
     """
     moment = clock.now()
     account = Account(
@@ -137,9 +139,10 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
     """Put an account on a plan, and emit events for the usage thresholds that it has reached.
 
     Args:
-        actor: who does, where no person and no command does.
+        actor: the actor in the audit log if it is neither a person nor a command.
 
-    Raises ValidationFailed for an unknown account or plan.
+    Raises:
+        ValidationFailed: there is no such account or plan.
     """
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None:
@@ -154,10 +157,18 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
     return account
 
 
+def _rename(account: Account, name: str) -> None:
+    if name != account.name:
+        changes = {"name": {"from": account.name, "to": name}}
+        record("account.updated", account, changes=changes)
+        account.name = name
+        account.updated_at = clock.now()
+
+
 def _find_or_create_owner(
     email: str, name: str | None, password: str | None
 ) -> tuple[User, str | None]:
-    """The person with this address, existing or new, and the password if one was set."""
+    """Return the person with this address, who may be new, and the password if one was set."""
     try:
         person = find_person(email, keep=True)
     except EmailTaken:
@@ -181,7 +192,7 @@ def _find_or_create_owner(
 
 
 def _free_slug(wanted: str) -> str:
-    """This slug, with a number appended if it is taken."""
+    """The slug, with a number appended if it is taken."""
     base = wanted[:58].rstrip("-") or "account"
     taken = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
     number, slug = 1, base

@@ -13,19 +13,19 @@ from app.values.text import unstorable
 
 
 def check_account(name: str, email: str, password: str | None, type: str) -> None:
-    """Raises ValidationFailed with every invalid field. Does not access the database."""
+    """Raise ValidationFailed with every invalid field. Does not access the database."""
     if details := list(_problems(name, email, password, type)):
         raise ValidationFailed(details=details)
 
 
 def check_name(name: str) -> None:
-    """Raises ValidationFailed for a name that an account cannot have."""
+    """Raise ValidationFailed for a name that an account cannot have."""
     if problem := _name_problem(name):
         raise ValidationFailed(details=[Detail("name", problem)])
 
 
 def check_plan(plan: str) -> None:
-    """Raises ValidationFailed if there is no such plan."""
+    """Raise ValidationFailed if there is no such plan."""
     if plan not in plans():
         known = ", ".join(plans())
         raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])

@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from app.account.deletion.contents import count_contents, delete_account
+from app.account.deletion.contents import count_contents, delete_account, describe_contents
 from app.account.deletion.schedule import cancel_by_operator
-from app.account.deletion.words import counted
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.cli.context import in_database
 from app.cli.output import CommandError, confirm, examples, json_option, show_record, yes_option
 from app.db import queries
@@ -37,7 +36,8 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
     """
     found = find_account(account)
     counts = count_contents(found.id)
-    question = f"Delete the account {found.name} ({found.slug}) with {counted(counts)} for good?"
+    contents = describe_contents(counts)
+    question = f"Delete the account {found.name} ({found.slug}) with {contents} for good?"
     confirm(question, yes=yes, as_json=as_json)
     try:
         _delete(found.id)

@@ -9,9 +9,8 @@ import click
 
 from app.account.credentials.service import list_credentials
 from app.account.deletion.schedule import scheduled_deletion
+from app.account.lookup import find_account, read_account
 from app.account.members.service import list_members
-from app.account.operator import find_account
-from app.account.record import read_account
 from app.cli.context import in_database
 from app.cli.output import examples, json_option, show_json, show_record, show_section
 from app.cli.plans import describe_plan

@@ -12,7 +12,7 @@ from typing import IO, Any
 import click
 from flask import current_app
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_record

@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from app.account.credentials.service import create_credential
-from app.account.operator import find_account, list_accounts, rename
-from app.account.record import read_account
-from app.account.service import create_account, set_plan
+from app.account.lookup import find_account, list_accounts, read_account
+from app.account.service import create_account, rename_by_operator, set_plan
 from app.cli.context import in_database
 from app.cli.group import Commands, Entry
 from app.cli.output import examples, json_option, show_json, show_record, show_records
@@ -137,14 +136,14 @@ def update(account: str, plan: str, as_json: bool) -> None:
 @json_option
 @examples('account rename green-woods "Greener Woods"')
 @in_database
-def rename_(account: str, name: str, as_json: bool) -> None:
+def rename(account: str, name: str, as_json: bool) -> None:
     """Change the name of an account.
 
     ACCOUNT is its id or slug. The slug does not change.
     """
     found = find_account(account)
     with transaction():
-        rename(found.id, name.strip())
+        rename_by_operator(found.id, name.strip())
     record = read_account(found.id)
     if as_json:
         show_json(record)

@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 import click
 from flask import Flask, current_app
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.filters import EntryQuery
 from app.audit.log.service import export as export_log

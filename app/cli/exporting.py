@@ -12,7 +12,7 @@ import click
 from flask import current_app
 from marshmallow import ValidationError
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.assets.listing import asset_query, list_assets
 from app.cli.context import in_database
 from app.cli.output import (

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
+from app.account.lookup import find_account
 from app.account.members.invitations import send_invitation
 from app.account.members.rules import INVITED_ROLES
 from app.account.members.service import change_role, list_members, remove_member
-from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database

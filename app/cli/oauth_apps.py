@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.auth.tenant import account_of
 from app.cli.context import in_database
 from app.cli.group import Commands

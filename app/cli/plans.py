@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import click
 
-from app.account.operator import list_plans
+from app.account.lookup import list_plans
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import examples, json_option, show_records

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database

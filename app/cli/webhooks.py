@@ -15,7 +15,7 @@ import click
 import orjson
 from flask import current_app
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.auth.tenant import account_of

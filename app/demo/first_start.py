@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy.exc import IntegrityError
 
-from app.account.operator import first_account
+from app.account.lookup import first_account
 from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, make_demo
 from app.values.strict_json import dumps

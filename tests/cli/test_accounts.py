@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.account.record import read_account
+from app.account.lookup import read_account
 from app.cli.plans import describe_plan
 from app.policy.plans import PLANS
 from app.values.text import slugify

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.account.record import read_account
+from app.account.lookup import read_account
 from config import ROOT
 from tests.cli.conftest import Run
 from tests.formats.writers.sources import read_with_gdal

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from flask import Flask
 
-from app.account.operator import first_account, list_accounts
+from app.account.lookup import first_account, list_accounts
 from app.account.service import create_account
 from app.db.extensions import db
 from app.db.migrations import upgrade

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.geometry import read_boundary

@@ -17,7 +17,7 @@ import pyogrio
 import pytest
 from flask import Flask
 
-from app.account.record import read_account
+from app.account.lookup import read_account
 from app.exports import service
 from app.exports.service import FORMATS
 from app.formats.writers import eudr

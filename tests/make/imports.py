@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.db.transactions import transaction

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.account.credentials.service import create_credential
+from app.account.lookup import find_account
 from app.account.members.invitations import accept_invitation, invite_member
 from app.account.members.service import change_role
-from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.db.extensions import db

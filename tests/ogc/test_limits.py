@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.limits import request_counts
 from tests.limits.conftest import limited as limited
 from tests.limits.conftest import plans_file as plans_file

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import event
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.geometry import read_boundary

@@ -1,1 +1,1 @@
-"""Events from billing systems, which set the plans of accounts."""
+"""Webhooks of billing systems, whose events set the plans of accounts."""

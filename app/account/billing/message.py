@@ -1,4 +1,4 @@
-"""An event of a billing system, in a common form for both routes."""
+"""Events of billing systems, in a common form for both routes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Invoice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class BillingMessage:
     """One event of a billing system.
 
     ``id`` is unique within its ``source``, ``at`` is the event's own time in UTC, and ``body`` is
@@ -55,17 +55,15 @@ class Message:
 
     @property
     def new_plan(self) -> str | None:
-        """The plan that the account is to be on after this event, or None if it does not change."""
+        """The account's plan after this event, or None if it does not change."""
         return BASE_PLAN if self.type == "subscription.canceled" else self.plan
 
     @property
     def position(self) -> str:
-        """A text by which the events of a subscription sort: by time, type, id and source.
-
-        No two events are equal.
-        """
-        moment = self.at.astimezone(UTC).isoformat(timespec="microseconds")
-        return f"{moment} {_SUBSCRIPTION.index(self.type)} {self.id} {self.source}"
+        """A key that sorts the events of subscriptions by time, type, id and source. No two events
+        have the same."""
+        time = self.at.astimezone(UTC).isoformat(timespec="microseconds")
+        return f"{time} {_SUBSCRIPTION.index(self.type)} {self.id} {self.source}"
 
     @property
     def default_status(self) -> str:
@@ -73,10 +71,10 @@ class Message:
         return self.type.rpartition(".")[2]
 
 
-def message_of(loaded: Mapping[str, Any], body: str) -> Message:
-    """The message in a validated body of ``/api/billing/webhook``."""
+def message_of(loaded: Mapping[str, Any], body: str) -> BillingMessage:
+    """Convert a validated body of ``/api/billing/webhook``."""
     invoice = loaded.get("invoice")
-    return Message(
+    return BillingMessage(
         source=BILLING,
         id=loaded["id"],
         type=loaded["type"],

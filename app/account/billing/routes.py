@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, current_app, request
 
 from app.account.billing import schemas, service, stripe
-from app.account.billing.message import TYPES, Message, message_of
+from app.account.billing.message import TYPES, BillingMessage, message_of
 from app.api import web_routes
 from app.db.transactions import transaction
 from app.values import clock
@@ -42,7 +42,7 @@ def receive_payment_event() -> Response:
     return _apply(stripe.message_of(web_routes.read_body(schema), _text()))
 
 
-def _apply(message: Message) -> Response:
+def _apply(message: BillingMessage) -> Response:
     """Apply a message, commit, and respond."""
     with transaction():
         result = service.apply_message(message)

@@ -96,7 +96,7 @@ class _Items(PartialSchema):
 
 
 class _Billed(PartialSchema):
-    """What Stripe's subscriptions and invoices have in common."""
+    """The fields that Stripe's subscriptions and invoices have in common."""
 
     customer = Text(longest=_LONGEST_ID, allow_none=True)
     metadata = fields.Nested(_Metadata, allow_none=True)

@@ -1,4 +1,4 @@
-"""Applies events of billing systems.
+"""Storing and applying the events of billing systems.
 
 Events can arrive in any order and more than once. Each is stored by its id, so a repeat has no
 effect; and an event older than the last applied one is ignored, so the plan never goes back.
@@ -6,11 +6,11 @@ effect; and an event older than the last applied one is ignored, so the plan nev
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import select
 
-from app.account.billing.message import Message
+from app.account.billing.message import BillingMessage
 from app.account.service import set_plan
 from app.account.validation import check_plan
 from app.audit.origin import Actor
@@ -31,10 +31,25 @@ IGNORED: Final = "ignored"
 _SUBSCRIPTION: Final = CompiledQuery(
     columns_of(BillingSubscription, BillingSubscription.account_id)
 )
-_BILLING: Final = Actor("system", None, "Billing system")
+_CUSTOMERS: Final = CompiledQuery(
+    columns_of(BillingCustomer, BillingCustomer.customer_id, BillingCustomer.named_at).order_by(
+        BillingCustomer.named_at, BillingCustomer.customer_id
+    )
+)
+_EVENTS: Final = CompiledQuery(
+    columns_of(
+        BillingEvent,
+        BillingEvent.source,
+        BillingEvent.id,
+        BillingEvent.type,
+        BillingEvent.created_at,
+        BillingEvent.received_at,
+    ).order_by(BillingEvent.created_at, BillingEvent.id)
+)
+_BILLING: Final = Acting("system", None, "Billing system")
 
 
-def apply_message(message: Message) -> str:
+def apply_message(message: BillingMessage) -> str:
     """Store an event and apply it, in the current transaction.
 
     Returns APPLIED, REPEATED if it was received before, or IGNORED if a newer one was.
@@ -54,8 +69,25 @@ def apply_message(message: Message) -> str:
     return APPLIED
 
 
-def _lock_account(message: Message) -> Account:
-    """The account that a message is about, locked, so that its messages are applied one by one.
+def has_subscription(account_id: str) -> bool:
+    """Return True if a billing system has reported a subscription of an account."""
+    return _SUBSCRIPTION.first(account_id=account_id) is not None
+
+
+def read_billing(account_id: str) -> dict[str, Any]:
+    """Read the account's customer ids and the events about it, oldest first, for its owner.
+
+    The bodies of the events are left out: they are the operator's books.
+    """
+    return {
+        "customers": [row._asdict() for row in _CUSTOMERS.all(account_id=account_id)],
+        "events": [row._asdict() for row in _EVENTS.all(account_id=account_id)],
+    }
+
+
+def _lock_account(message: BillingMessage) -> Account:
+    """Lock and return the account that a message is about, so that its messages are applied one by
+    one.
 
     Uses ``FOR NO KEY UPDATE``, so that the account's projects can be changed meanwhile.
     """
@@ -76,8 +108,8 @@ def _account_of_customer(customer_id: str) -> str | None:
     return db.session.execute(statement).scalar_one_or_none()
 
 
-def _record_event(message: Message, account_id: str) -> bool:
-    """Add the event to the ledger. False if it is already there, by its primary key."""
+def _record_event(message: BillingMessage, account_id: str) -> bool:
+    """Store the event. Returns False if it is stored already, by its primary key."""
     statement = insert_into(BillingEvent).values(
         source=message.source,
         id=message.id,
@@ -91,8 +123,8 @@ def _record_event(message: Message, account_id: str) -> bool:
     return inserted.first() is not None
 
 
-def _record_customer(message: Message, account_id: str) -> None:
-    """Record the customer's account, for events that name no account. The newest event wins."""
+def _record_customer(message: BillingMessage, account_id: str) -> None:
+    """Remember the customer's account, for events that name no account. The newest event wins."""
     if message.customer_id is None or message.account_id is None:
         return
     statement = insert_into(BillingCustomer).values(
@@ -108,8 +140,8 @@ def _record_customer(message: Message, account_id: str) -> None:
     )
 
 
-def _change_subscription(account: Account, message: Message) -> str:
-    """Put the account on the plan of the newest event that names one, and emit the event.
+def _change_subscription(account: Account, message: BillingMessage) -> str:
+    """Put the account on the plan of the newest event that has one, and emit the event.
 
     An event without a plan is compared with all events, one with a plan only with others that have
     one: a newer event without a plan must not suppress the plan of an older one that arrives late.
@@ -135,7 +167,7 @@ def _change_subscription(account: Account, message: Message) -> str:
 
 
 def _subscription(account_id: str) -> BillingSubscription:
-    """The account's subscription, locked, or a new one."""
+    """Lock and return the account's subscription, or create one."""
     own = rows_of(account_id, BillingSubscription).with_for_update()
     subscription = db.session.scalars(own).one_or_none()
     if subscription is None:
@@ -144,7 +176,7 @@ def _subscription(account_id: str) -> BillingSubscription:
     return subscription
 
 
-def _emit_invoice(account: Account, message: Message) -> None:
+def _emit_invoice(account: Account, message: BillingMessage) -> None:
     invoice = message.invoice
     assert invoice is not None, "the schemas require it"
     subject = {
@@ -159,8 +191,3 @@ def _emit_invoice(account: Account, message: Message) -> None:
 
 def _actor(account: Account) -> EventActor:
     return EventActor(account.id, account.name)
-
-
-def has_subscription(account_id: str) -> bool:
-    """Whether a billing system has told of a subscription of an account."""
-    return _SUBSCRIPTION.first(account_id=account_id) is not None

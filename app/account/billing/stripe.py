@@ -1,4 +1,4 @@
-"""Stripe's events: verifying their signatures, and translating them into messages.
+"""Verifying the signatures of Stripe's events, and converting the events into messages.
 
 https://docs.stripe.com/webhooks#verify-manually and https://docs.stripe.com/api/events/object
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from app.account.billing.message import PAYMENT_PROVIDER, Invoice, Message
+from app.account.billing.message import PAYMENT_PROVIDER, BillingMessage, Invoice
 from app.policy.plans import BASE_PLAN
 from app.security.signatures import is_same, sign
 
@@ -30,10 +30,11 @@ _ON_PLAN: Final = frozenset({"active", "trialing", "past_due", None})
 _OFF_PLAN: Final = frozenset({"unpaid", "canceled"})
 
 
-def is_signed(secret: str, body: bytes, header: str | None, moment: datetime) -> bool:
-    """Whether ``header`` is the ``Stripe-Signature`` of ``body``, made close to ``moment``.
+def is_signed(secret: str, body: bytes, header: str | None, now: datetime) -> bool:
+    """Verify the ``Stripe-Signature`` of a body, made within ``TOLERANCE_SECONDS`` of ``now``.
 
-    ``t=<epoch seconds>,v1=<HMAC of "t.body">``, with several v1 while a secret is being rotated.
+    The header is ``t=<epoch seconds>,v1=<HMAC of "t.body">``, with several v1 while a secret is
+    being rotated.
     """
     items = [item.split("=", 2) for item in (header or "").split(",")]
     try:
@@ -42,27 +43,27 @@ def is_signed(secret: str, body: bytes, header: str | None, moment: datetime) ->
         signatures = [item[1] for item in items if item[0] == "v1"]
     except (IndexError, ValueError):
         return False
-    now = moment.timestamp()
-    if not now - TOLERANCE_SECONDS <= signed_at <= now + TOLERANCE_SECONDS:
+    seconds = now.timestamp()
+    if not seconds - TOLERANCE_SECONDS <= signed_at <= seconds + TOLERANCE_SECONDS:
         return False
     expected = sign(secret, b"%d.%b" % (signed_at, body))
     return any(is_same(signature, expected) for signature in signatures)
 
 
-def message_of(loaded: Mapping[str, Any], body: str) -> Message:
-    """The message in an event that was validated by its schema."""
+def message_of(loaded: Mapping[str, Any], body: str) -> BillingMessage:
+    """Convert an event that was validated by its schema."""
     is_invoice = loaded["type"].startswith("invoice.")
     return _invoice_message(loaded, body) if is_invoice else _subscription_message(loaded, body)
 
 
-def _subscription_message(loaded: Mapping[str, Any], body: str) -> Message:
+def _subscription_message(loaded: Mapping[str, Any], body: str) -> BillingMessage:
     subscription = loaded["data"]["object"]
     items: list[dict[str, Any]] = _get_nested(subscription, "items", "data") or [{}]
     item = items[0]
     period_end = subscription.get("current_period_end") or item.get("current_period_end")
     is_deleted = loaded["type"] == "customer.subscription.deleted"
     status = "canceled" if is_deleted else subscription.get("status")
-    return Message(
+    return BillingMessage(
         **_common(loaded),
         body=body,
         account_id=_get_nested(subscription, "metadata", "account_id"),
@@ -72,7 +73,7 @@ def _subscription_message(loaded: Mapping[str, Any], body: str) -> Message:
     )
 
 
-def _invoice_message(loaded: Mapping[str, Any], body: str) -> Message:
+def _invoice_message(loaded: Mapping[str, Any], body: str) -> BillingMessage:
     invoice = loaded["data"]["object"]
     paths = (
         ("metadata", "account_id"),
@@ -80,7 +81,7 @@ def _invoice_message(loaded: Mapping[str, Any], body: str) -> Message:
         ("parent", "subscription_details", "metadata", "account_id"),
     )
     account_ids = (_get_nested(invoice, *path) for path in paths)
-    return Message(
+    return BillingMessage(
         **_common(loaded),
         body=body,
         account_id=next((id_ for id_ in account_ids if id_ is not None), None),

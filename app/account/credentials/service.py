@@ -1,4 +1,4 @@
-"""Operations on API keys and service tokens."""
+"""Creating, listing and revoking API keys and service tokens."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def create_credential(
 
     Args:
         created_by: the id of the creating member; by default the longest-standing owner.
-        most: how many of its kind the account may have that are not over.
-        values: of ``NewCredential``.
+        most: the maximum number of valid credentials of this kind that the account may have.
+        values: the fields of ``NewCredential``.
 
     Raises:
         ValidationFailed: names each invalid argument.
         Conflict: the account has ``most`` already.
-        Forbidden: the member does not belong to the account anymore, or has another role by now.
+        Forbidden: the member has left the account, or has another role by now.
     """
     new = NewCredential(**values)
     if details := list(new.problems(account_id)):
@@ -96,7 +96,7 @@ def create_credential(
 
 
 def read_caller(principal: Principal) -> dict[str, Any]:
-    """The account of a credential, and the person that an OAuth token acts for."""
+    """Read the account of a credential, and the person that an OAuth token acts for."""
     account = _ACCOUNT.first(account_id=principal.account_id)
     person = dict.fromkeys(("id", "name", "email", "role"))
     if principal.scopes is not None:
@@ -112,12 +112,12 @@ def read_caller(principal: Principal) -> dict[str, Any]:
 
 
 def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
-    """The records of the account's keys or tokens, including revoked ones, newest first."""
+    """List the account's keys or tokens, revoked ones included, newest first."""
     return [_credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
 
 
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
-    """Revoke a key or token at once. False if there is none, or it was revoked before."""
+    """Revoke a key or token at once. Returns False if there is none, or it was revoked before."""
     if not is_id(kind, credential_id):
         return False
     statement = rows_of(account_id, Credential).where(
@@ -138,7 +138,7 @@ def _record_created(credential: Credential) -> None:
 
 
 def _credential_record(credential: Any) -> dict[str, Any]:
-    """The fields of a key or token as its owner sees them, without the secret.
+    """Build the record of a key or token, without the secret.
 
     Args:
         credential: a ``Credential``, or a row of its columns.
@@ -161,7 +161,7 @@ def _credential_record(credential: Any) -> dict[str, Any]:
 
 
 def _check_number(account_id: str, kind: str, most: int) -> None:
-    # Others that create one wait; what refers to the account's row does not.
+    # Locked so that others that create one wait; changes of other tables' rows do not.
     db.session.get_one(Account, account_id, with_for_update={"key_share": True})
     own = rows_of(account_id, Credential).where(
         Credential.kind == kind,
@@ -177,11 +177,11 @@ def _check_number(account_id: str, kind: str, most: int) -> None:
 
 
 def _creator(account_id: str, user_id: str | None, permissions: Sequence[str]) -> str:
-    """The id of the creating member, or by default of the longest-standing owner, who must be able
+    """Return the id of the creating member, by default the longest-standing owner, who must be able
     to grant the permissions.
 
-    The member's row is locked, so a change of role or a removal waits for this transaction and then
-    revokes the credential too.
+    The member's row is locked, so that a change of role or a removal waits for this transaction and
+    then revokes the credential too.
     """
     joined = rows_of(account_id, Membership).where(Membership.joined_at.is_not(None))
     member = joined.where(

@@ -1,4 +1,4 @@
-"""What a new key or token has to fulfil."""
+"""Validation of a new API key or service token."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MAPPED_IPV4: Final = ipaddress.IPv6Network("::ffff:0:0/96")
 
 @dataclass(frozen=True, slots=True)
 class NewCredential:
-    """A key or token that is to be made.
+    """An API key or service token to create.
 
     Args:
         kind: ``api_key`` or ``service_token``.
-        ip_allowlist: addresses and networks that it may be used from; empty for anywhere.
-        project_ids: the only projects that it sees; None: all, also those to come.
-        expires_at: from when on it is rejected; None: it does not expire, as no service token does.
+        ip_allowlist: the addresses and networks that it may be used from; empty for anywhere.
+        project_ids: the only projects that it sees; None for all, future ones included.
+        expires_at: the time from which it is rejected; None for never, as for service tokens.
     """
 
     kind: str
@@ -39,7 +39,7 @@ class NewCredential:
     expires_at: datetime | None = None
 
     def problems(self, account_id: str) -> Iterator[Detail]:
-        """What is wrong with it, by field."""
+        """Yield the problems of its fields."""
         if db.session.get(Account, account_id) is None:
             yield Detail("account", "This account does not exist.")
         if not 1 <= len(self.name.strip()) <= NAME_LENGTH:
@@ -91,7 +91,8 @@ def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterat
 
 
 def _is_network(text: str) -> bool:
-    """Whether this is a valid network. IPv4-mapped IPv6 is not: it would never match a client."""
+    """Return True for a valid address or network. IPv4-mapped IPv6 is invalid: it would never match
+    a client."""
     try:
         network = ipaddress.ip_network(text)
     except ValueError:

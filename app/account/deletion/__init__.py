@@ -1,1 +1,1 @@
-"""The deletion of accounts and of people."""
+"""Deletion of accounts: scheduling it, the job that does it, and the mails about it."""

@@ -1,13 +1,13 @@
 """Deleting an account with everything in it.
 
-First nobody can use the account anymore, then its rows go, some at a time, so that no other change
-waits for long. What was interrupted is continued by doing it again. No event is written: those who
-would receive it go too.
+First all access to the account ends, then its rows are deleted in batches, so that no other change
+waits for long. An interrupted deletion is continued by starting it again. No event is written, as
+its receivers are deleted too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, update
@@ -62,18 +62,34 @@ _COUNTS: Final = {
     "applications": _count(OAuthApplication),
     "webhooks": _count(Webhook, Webhook.deleted_at.is_(None)),
 }
+_WORDS: Final = {  # singular and plural
+    "projects": ("project", "projects"),
+    "assets": ("asset", "assets"),
+    "members": ("member", "members"),
+    "invitations": ("invitation", "invitations"),
+    "api_keys": ("API key", "API keys"),
+    "service_tokens": ("service token", "service tokens"),
+    "applications": ("application", "applications"),
+    "webhooks": ("webhook", "webhooks"),
+}
 
 
 def count_contents(account_id: str) -> dict[str, int]:
-    """How many of each thing an account has; invited people count as invitations."""
+    """Count what an account has, by kind; invited people count as invitations."""
     return {name: int(query.scalar(account_id=account_id)) for name, query in _COUNTS.items()}
 
 
-def delete_account(account_id: str) -> Iterator[None]:
-    """Delete an account in steps. The caller commits after each of them, and at the end.
+def describe_contents(counts: Mapping[str, int]) -> str:
+    """Counts in words, such as ``30 projects, 1 asset and 2 members``; zeros are left out."""
+    parts = [f"{number:,} {_WORDS[name][number != 1]}" for name, number in counts.items() if number]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
-    Raises, also instead of a later step:
-        NotFound: it is deleted, as another deletion of it was faster.
+
+def delete_account(account_id: str) -> Iterator[None]:
+    """Delete an account in steps. The caller commits after each of them and at the end.
+
+    Raises, possibly after some steps:
+        NotFound: another process has deleted it.
     """
     _end_access(account_id)
     # Also at this commit: if the process is killed right after the last one, nobody knows the id.
@@ -85,12 +101,17 @@ def delete_account(account_id: str) -> Iterator[None]:
     forget_after_commit(account_id)
 
 
-def _end_access(account_id: str) -> None:
-    """Let nobody use an account from here on: no person, key, application or webhook.
+def delete_rows(model: type[Base], *conditions: Any) -> None:
+    """Delete the rows of a table for which all conditions hold, in the current transaction."""
+    db.session.execute(delete(model).where(*conditions), execution_options=_UNSYNCHRONIZED)
 
-    Sessions in it go on in no account, until their person chooses another one. Who was only invited
-    is forgotten. From now on the deletion cannot be canceled, and if this is a command that is
-    killed, the job goes on.
+
+def _end_access(account_id: str) -> None:
+    """End all access to an account: of people, keys, applications and webhooks.
+
+    Sessions in it continue in no account until their person chooses another one. People who were
+    only invited are deleted. From now on the deletion cannot be canceled, and if this is a command
+    that is killed, the job continues.
     """
     _make_due(_lock(account_id))
     _leave_sessions(account_id)
@@ -108,7 +129,7 @@ def _end_access(account_id: str) -> None:
 
 
 def _delete_contents(account_id: str) -> Iterator[None]:
-    """Delete what an account may have very many of, a batch at a time. Deliveries go with their
+    """Delete in batches what an account may have very many of. Deliveries are deleted with their
     events."""
     for webhook_id in db.session.scalars(
         rows_of(account_id, Webhook).with_only_columns(Webhook.id)
@@ -131,8 +152,9 @@ def _delete_contents(account_id: str) -> Iterator[None]:
 def _delete_rest(account_id: str) -> None:
     """Delete the account itself, and with it all that is left.
 
-    The entry stands in the log of the instance, as the account's own goes too. It is locked first,
-    so that nothing is sealed meanwhile; the job that seals deletes what is recorded later.
+    The entry is written to the log of the instance, as the account's own is deleted too. The
+    account is locked first, so that nothing is sealed meanwhile; the job that seals deletes what is
+    recorded later.
     """
     record("account.deleted", _lock(account_id), account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
@@ -149,15 +171,15 @@ def _lock(account_id: str) -> Account:
 
 
 def _make_due(account: Account) -> None:
-    """Set the time of an account's deletion to now, unless it has come. The operator deletes it."""
-    moment = clock.now()
-    if account.deletes_at is None or account.deletes_at > moment:
-        account.deletes_at, account.deletion_scheduled_by = moment, None
+    """Set the time of an account's deletion to now, by the operator, unless it is due already."""
+    now = clock.now()
+    if account.deletes_at is None or account.deletes_at > now:
+        account.deletes_at, account.deletion_scheduled_by = now, None
 
 
 def _leave_sessions(account_id: str) -> None:
-    """Have the sessions in an account go on in none: what their people have open is of this one,
-    and must not be saved in another."""
+    """Let the sessions in an account continue in none: an open page of this account must not be
+    saved in another."""
     own = update(Session).where(Session.current_account_id == account_id)
     db.session.execute(own.values(current_account_id=None))
 
@@ -173,8 +195,3 @@ def _delete_batches(
         delete_rows(model, rows.whereclause, key.in_(keys))
         covered_by_other_entry(_DELETION)
         yield
-
-
-def delete_rows(model: type[Base], *conditions: Any) -> None:
-    """Delete the rows of a table for which all conditions hold, in the current transaction."""
-    db.session.execute(delete(model).where(*conditions), execution_options=_UNSYNCHRONIZED)

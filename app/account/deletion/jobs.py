@@ -1,4 +1,4 @@
-"""The job that deletes accounts when their time has come."""
+"""The job that deletes accounts whose scheduled deletion is due."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
 
 
 def delete_accounts() -> int:
-    """Delete the accounts whose deletion is due. Returns how many are gone.
+    """Delete the accounts whose deletion is due. Returns the number of deleted ones.
 
-    Stops when its time is up, or the worker is asked to stop; the next run goes on. One that cannot
-    be deleted is logged and tried again, and does not keep others from being deleted.
+    Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues. An
+    account that cannot be deleted is logged and tried again, and does not hold up the others.
     """
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
     for account_id in due_accounts():
@@ -41,7 +41,7 @@ def delete_accounts() -> int:
 
 
 def _delete(account_id: str, end: float) -> bool:
-    """Delete one account. Returns whether all of it is gone."""
+    """Delete an account. Returns False if something of it is left, or it is not to be deleted."""
     with transaction():
         scheduler = begin_deletion(account_id)
         if scheduler is None:

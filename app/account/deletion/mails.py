@@ -20,7 +20,7 @@ PERSON_DELETED: Final = "person_deleted"
 
 def mail_scheduled(account: Account, by_email: str, people: Iterable[Any]) -> None:
     """Tell people who scheduled the deletion of their account, and how to cancel it."""
-    # Who gets it may be working in another of their accounts.
+    # The recipient may be working in another of their accounts.
     link = f"{current_app.config['SETTINGS'].public_url}/accounts/{account.slug}/deletion"
     _mail(SCHEDULED, account, people, by_email=by_email, link=link)
 
@@ -29,7 +29,7 @@ def mail_canceled(account: Account, by_email: str, people: Iterable[Any]) -> Non
     """Tell people who canceled the deletion of their account.
 
     Args:
-        by_email: empty: the operator of the instance did.
+        by_email: empty for the operator of the instance.
     """
     _mail(CANCELED, account, people, by_email=by_email)
 
@@ -53,5 +53,5 @@ def _mail(kind: str, account: Account, people: Iterable[Any], **more: Any) -> No
 
 
 def _cause(kind: str) -> str:
-    """The cause of a mail: not the id of who is deleted, which would outlive them in its row."""
+    """A cause for a mail, without the id of what is deleted: the mail's row outlives it."""
     return f"{kind}:{new_id('mail')}"

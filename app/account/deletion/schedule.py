@@ -1,4 +1,4 @@
-"""An owner schedules the deletion of an account, and any owner can cancel it until then."""
+"""Scheduling and canceling the deletion of an account."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _SCHEDULED: Final = CompiledQuery(
 )
 
 _DUE: Final = CompiledQuery(
-    select(Account.id).where(Account.deletes_at <= bindparam("moment")).order_by(Account.deletes_at)
+    select(Account.id).where(Account.deletes_at <= bindparam("now")).order_by(Account.deletes_at)
 )
 
 
 def scheduled_deletion(account_id: str) -> Any:
-    """The scheduled deletion of an account: ``deletes_at``, and the ``email`` of who scheduled it,
-    None if they were deleted since. None if no deletion is scheduled."""
+    """The scheduled deletion of an account, or None: a row with ``deletes_at`` and the ``email`` of
+    who scheduled it, None if they were deleted since."""
     return _SCHEDULED.first(account_id=account_id)
 
 
@@ -43,7 +43,7 @@ def schedule_deletion(principal: Principal) -> None:
     """Schedule the deletion of an account after ``DELETED_AFTER``, and mail its owners and admins.
 
     Raises:
-        Forbidden: the person is no owner.
+        Forbidden: the person is not an owner.
         Conflict: it is scheduled already.
     """
     account = _lock(principal)
@@ -59,26 +59,28 @@ def cancel_deletion(principal: Principal) -> None:
     """Cancel the deletion of an account, and mail its owners and admins.
 
     Raises:
-        Forbidden: the person is no owner.
+        Forbidden: the person is not an owner.
         Conflict: it is not scheduled, or has begun.
     """
     _cancel(_lock(principal), principal.user_email)
 
 
 def cancel_by_operator(account_id: str) -> None:
-    """Likewise for the operator of the instance. Raises Conflict."""
+    """Cancel the deletion of an account as the operator of the instance. Raises Conflict."""
     _cancel(db.session.get_one(Account, account_id, with_for_update={"key_share": True}), "")
 
 
 def due_accounts() -> list[str]:
-    """The accounts whose deletion is due, by their ids."""
-    return [row.id for row in _DUE.all(moment=clock.now())]
+    """The ids of the accounts whose deletion is due."""
+    return [row.id for row in _DUE.all(now=clock.now())]
 
 
 def begin_deletion(account_id: str) -> Actor | None:
-    """Lock an account that is deleted from here on, in the same transaction, and tell its owners
-    and admins. Returns who scheduled it, or the operator, who has begun it with a command; None: it
-    was canceled or deleted just now."""
+    """Lock an account that is to be deleted, and mail its owners and admins.
+
+    Returns who scheduled the deletion, or the operator, who has begun it with a command. Returns
+    None if it was canceled or the account was deleted just now.
+    """
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None or account.deletes_at is None or account.deletes_at > clock.now():
         return None

@@ -12,10 +12,10 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
-from app.account.billing.reading import read_billing
+from app.account.billing.service import read_billing
 from app.account.credentials.service import list_credentials
+from app.account.lookup import read_account
 from app.account.members.service import list_members
-from app.account.record import read_account
 from app.audit.log.filters import EntryQuery
 from app.audit.log.service import export as export_audit_log
 from app.events.listing import scan_events

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flask import Response, current_app
 
-from app.account.record import read_account
+from app.account.lookup import read_account
 from app.api.expensive import client_check
 from app.downloads.files import ExportedFile
 from app.downloads.responses import stream_file

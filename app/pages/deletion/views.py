@@ -7,12 +7,11 @@ from typing import Any
 from flask import Response, request
 
 from app.account.billing.service import has_subscription
-from app.account.deletion.contents import count_contents
+from app.account.deletion.contents import count_contents, describe_contents
 from app.account.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
-from app.account.deletion.words import counted
+from app.account.lookup import read_account
 from app.account.members.removal import solely_owned_accounts
 from app.account.members.removal_preview import access_of
-from app.account.record import read_account
 from app.auth.memberships import OWNER, memberships_of
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, switch_account
@@ -123,7 +122,7 @@ def _account_page(principal: Principal, form: DeletionForm) -> Response:
         "deletion/account.html",
         form,
         scheduled=scheduled_deletion(account_id),
-        contents=counted(count_contents(account_id)),
+        contents=describe_contents(count_contents(account_id)),
         life=DELETED_AFTER,
         has_subscription=has_subscription(account_id),
     )

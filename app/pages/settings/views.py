@@ -6,8 +6,8 @@ from typing import Any
 
 from flask import Response, request
 
+from app.account.lookup import read_account
 from app.account.members.service import list_members
-from app.account.record import read_account
 from app.account.service import rename_account
 from app.auth.principal import Principal
 from app.db.transactions import transaction

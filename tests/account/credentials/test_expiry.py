@@ -10,8 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, update
 
-from app.account.credentials.expiry import mail_expiring
-from app.account.credentials.jobs import mail_expiring_keys
+from app.account.credentials.jobs import mail_expiring, mail_expiring_keys
 from app.account.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.db.transactions import transaction

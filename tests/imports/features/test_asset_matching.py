@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.account.operator import find_account
+from app.account.lookup import find_account
 from app.assets.service import create_asset
 from app.auth.operator import acting_for, first_owner
 from app.db.transactions import transaction

@@ -1,4 +1,4 @@
-"""Queries over all accounts, for the commands of whoever operates the instance."""
+"""Looking up accounts: one by its id or slug, all of them, and how many are on each plan."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, select
 
-from app.account.record import read_account
-from app.account.validation import check_name
-from app.audit.entries import record
-from app.db.extensions import db
+from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound
 from app.limits.plan_file import plan_of, plans
 from app.models import Account
-from app.values import clock
+from app.usage.counters import counters, summary
+from app.values.clock import format_optional_time
 from app.values.ids import is_id
 from app.values.text import unstorable
 
+_RECORD = (
+    Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at,
+)  # fmt: skip
+_ONE = CompiledQuery(select(*map(api_column, _RECORD)).where(Account.id == bindparam("account_id")))
 _COLUMNS = (Account.id, Account.slug, Account.name, Account.plan)
 _BY_ID = CompiledQuery(select(*_COLUMNS).where(Account.id == bindparam("reference")))
 _BY_SLUG = CompiledQuery(select(*_COLUMNS).where(Account.slug == bindparam("reference")))
@@ -27,8 +29,26 @@ _ON_PLANS = CompiledQuery(select(Account.plan, func.count().label("number")).gro
 _IDS = CompiledQuery(select(Account.id).order_by(Account.created_at, Account.id))
 
 
+def read_account(account_id: str) -> dict[str, Any]:
+    """Read the record of an account, with its current usage."""
+    return account_record(_ONE.first(account_id=account_id), counters(account_id))
+
+
+def account_record(row: Any, usage: Any) -> dict[str, Any]:
+    """Build the record of an account from rows or objects."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "slug": row.slug,
+        "type": row.type,
+        "plan": row.plan,
+        "usage": summary(usage),
+        "created_at": format_optional_time(row.created_at),
+    }
+
+
 def find_account(reference: str) -> Any:
-    """The ``id``, ``slug``, ``name`` and ``plan`` of the account with this id or slug.
+    """Find an account by its id or slug: a row with ``id``, ``slug``, ``name`` and ``plan``.
 
     Raises:
         NotFound: there is none.
@@ -44,27 +64,16 @@ def find_account(reference: str) -> Any:
     return row
 
 
-def rename(account_id: str, name: str) -> None:
-    """Change an account's name. Raises ValidationFailed for one that it cannot have."""
-    check_name(name)
-    account = db.session.get_one(Account, account_id, with_for_update={"key_share": True})
-    if account.name != name:
-        changes = {"name": {"from": account.name, "to": name}}
-        record("account.updated", account, changes=changes)
-        account.name = name
-        account.updated_at = clock.now()
-
-
 def first_account() -> Any:
-    """The oldest account, as ``find_account`` gives it, or None."""
+    """The oldest account, as ``find_account`` returns it, or None."""
     return _FIRST.first()
 
 
 def list_plans() -> list[dict[str, Any]]:
-    """All plans with the number of their accounts.
+    """List all plans with the number of their accounts.
 
-    Plans that no longer exist, but that accounts are still on, come last, with the limits of
-    ``BASE_PLAN`` and ``missing`` set.
+    Plans that no longer exist but still have accounts come last, with the limits of ``BASE_PLAN``
+    and ``missing`` set.
     """
     numbers = {row.plan: int(row.number) for row in _ON_PLANS.all()}
     records = [
@@ -78,5 +87,5 @@ def list_plans() -> list[dict[str, Any]]:
 
 
 def list_accounts() -> list[dict[str, Any]]:
-    """The records of all accounts, oldest first."""
+    """List the records of all accounts, oldest first."""
     return [read_account(row.id) for row in _IDS.all()]
