@@ -23,8 +23,10 @@ from app.mail import resolvers
 from app.mail.jobs import JOBS as MAIL_JOBS
 from app.maintenance.jobs import JOBS as MAINTENANCE_JOBS
 from app.oauth.jobs import JOBS as OAUTH_JOBS
-from app.people.mail_resolvers import RESOLVERS as MAILS_TO_PEOPLE
-from app.people.single_sign_on.mail_resolvers import RESOLVERS as SIGN_IN_MAILS
+from app.people.mailed_links import RESOLVERS as RESET_MAILS
+from app.people.service import RESOLVERS as PASSWORD_MAILS
+from app.people.sign_up import RESOLVERS as SIGN_UP_MAILS
+from app.people.single_sign_on.mails import RESOLVERS as SIGN_IN_MAILS
 from app.processes import embedded
 from app.projects.boundary_history.jobs import JOBS as HISTORY_JOBS
 from app.security import passwords, sealing
@@ -38,6 +40,9 @@ JOBS = (
     *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELETION_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS,
     *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *DOCTOR_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
 )  # fmt: skip
+RESOLVERS = {
+    **INVITATION_MAILS, **PASSWORD_MAILS, **RESET_MAILS, **SIGN_IN_MAILS, **SIGN_UP_MAILS,
+}  # fmt: skip
 # By the module that their functions were in before, by whose paths they may still be queued.
 FORMER_JOBS = {
     "app.audit_log.jobs": AUDIT_JOBS,
@@ -81,5 +86,5 @@ def create_core(settings: Settings | None = None) -> Flask:
     registry.register(JOBS)
     registry.register_former(FORMER_JOBS)
     valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))
-    resolvers.init_app(app, {**MAILS_TO_PEOPLE, **INVITATION_MAILS, **SIGN_IN_MAILS})
+    resolvers.init_app(app, RESOLVERS)
     return app

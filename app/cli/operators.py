@@ -9,7 +9,7 @@ from app.cli.group import Commands
 from app.cli.output import examples, json_option, show_record, show_records
 from app.db.transactions import transaction
 from app.people.instance_operators import add_operator, list_operators, remove_operator
-from app.people.operator import find_user
+from app.people.lookup import find_user
 
 _COLUMNS = ("id", "email", "name", "operator_since", "email_verified", "has_second_factor")
 _email_argument = click.argument("email", metavar="EMAIL")

@@ -22,16 +22,10 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.people.deletion import delete_person
-from app.people.operator import (
-    check_new_password,
-    find_user,
-    list_people,
-    open_sessions,
-    replace_password,
-    sign_out_everywhere,
-)
+from app.people.lookup import find_user, list_people, open_sessions
 from app.people.second_factor.reset import reset_by_operator
-from app.people.single_sign_on.operator import linked_sign_ins
+from app.people.service import check_new_password, replace_password, sign_out_everywhere
+from app.people.single_sign_on.identities import linked_sign_ins
 from app.security.passwords import make_password
 
 _COLUMNS = (

@@ -1,1 +1,1 @@
-"""People: signing up, passwords, mailed links, the second factor and single sign-on."""
+"""People: sign-up, passwords, mailed links, second factors, single sign-on and deletion."""

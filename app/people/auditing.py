@@ -1,7 +1,6 @@
 """Entries of the audit log about people.
 
-What a person does about themselves concerns all of their accounts, but stands in one log: that of
-the account in which they work, or else of the first one by name, or else of the instance.
+A change of a person concerns all of their accounts, but is recorded in one log (``log_of``).
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ def record_entry(
 
     Args:
         subject: a ``Subject``, a ``User``, or a row with ``id`` and ``email``.
-        by_themselves: whether they do it, who need not be signed in.
-        refused: whether it was attempted in vain.
+        by_themselves: the person acts, who need not be signed in.
+        refused: the action was attempted and refused.
     """
     record(
         action,
@@ -56,9 +55,9 @@ def record_refused_sign_in(user_id: str | None, email: str, reason: str | None =
     Takes equally long whether or not the address is registered.
 
     Args:
-        user_id: None: nobody is registered with the address.
-        email: as it was typed.
-        reason: a word that says why, other than a wrong password.
+        user_id: the person with the address, or None.
+        email: the address as it was typed.
+        reason: a word for the reason; None for a wrong password.
     """
     record(
         "person.sign_in_refused",
@@ -71,10 +70,10 @@ def record_refused_sign_in(user_id: str | None, email: str, reason: str | None =
 
 
 def log_of(user_id: str) -> str:
-    """In whose log an action on a person stands: an account's id, or INSTANCE.
+    """The log in which an action on a person is recorded: an account's id, or INSTANCE.
 
-    It is that of the account in which they work. As long as they are not signed in, it is that of
-    the account which they joined first: inviting somebody does not show from where they sign in.
+    It is that of the account in which they work. While they are not signed in, it is that of the
+    account that they joined first: inviting somebody must not reveal from where they sign in.
     """
     signed_in: SignedIn | None = g.get("person")
     if signed_in is not None and signed_in.user_id == user_id and signed_in.account_id:

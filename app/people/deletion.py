@@ -15,9 +15,11 @@ from app.policy.audit import INSTANCE
 
 
 def delete_person(user_id: str) -> None:
-    """Delete a person with all that is theirs, and mail them. The audit logs of their accounts say
-    that they left, and the log of the instance that they were deleted. Nothing is done if they are
-    deleted already, as by the first of two clicks.
+    """Delete a person with all that is theirs, and mail them. Does nothing if they are deleted
+    already, such as by the first of two clicks.
+
+    The audit logs of their accounts say that they left, and the log of the instance that they were
+    deleted.
 
     Raises:
         Conflict: they are the only owner of an account, or have just been invited to one.

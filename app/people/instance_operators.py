@@ -1,4 +1,4 @@
-"""Who is an operator. Only commands add and remove them."""
+"""The operators of the instance. Only commands add and remove them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ALL: Final = CompiledQuery(
 
 
 def add_operator(user_id: str) -> bool:
-    """Make a person an operator. False if they are one already. The caller commits."""
+    """Make a person an operator. Returns False if they are one already. The caller commits."""
     person = db.session.get_one(User, user_id, with_for_update=True)
     if person.operator_since is not None:
         return False
@@ -36,8 +36,8 @@ def add_operator(user_id: str) -> bool:
 
 
 def remove_operator(user_id: str) -> bool:
-    """Remove a person from the operators, from their next request on. False if they are none. The
-    caller commits."""
+    """Remove a person from the operators, as of their next request. Returns False if they are not
+    one. The caller commits."""
     person = db.session.get_one(User, user_id, with_for_update=True)
     if person.operator_since is None:
         return False
@@ -47,7 +47,7 @@ def remove_operator(user_id: str) -> bool:
 
 
 def list_operators() -> list[dict[str, Any]]:
-    """The operators, in the order in which they were added: ``id``, ``email``, ``name``,
+    """List the operators in the order in which they were added: ``id``, ``email``, ``name``,
     ``operator_since``, ``email_verified`` and ``has_second_factor``."""
     return [
         row._asdict()

@@ -67,7 +67,7 @@ def count_own_attempt(user_id: str) -> PasswordAttempt:
 
 
 def has_password(user_id: str) -> bool:
-    """Whether a person has a password, and does not sign in elsewhere only."""
+    """Return True if a person has a password, and not only a sign-in elsewhere."""
     person = _BY_ID.first(user_id=user_id)
     return person is not None and person.password_hash is not None
 
@@ -81,11 +81,11 @@ def count_sign_up_attempt(token: str, password_hash: str) -> PasswordAttempt:
 
 
 def check_password(attempt: PasswordAttempt, password: str) -> bool:
-    """Whether this is the person's current password.
+    """Return True if this is the person's current password, and reset their attempts.
 
-    If so, their attempts are reset, and the hash is renewed if its parameters are outdated. Do what
-    depends on the password in the same transaction: the person's row is now locked, so the password
-    cannot change before the commit. All hashing is done before the lock is taken.
+    The hash is renewed if its parameters are outdated. Do what depends on the password in the same
+    transaction: the person's row is now locked, so the password cannot change before the commit.
+    All hashing is done before the lock is taken.
     """
     stored_hash = attempt.password_hash
     if not verify_password(stored_hash, password) or stored_hash is None:

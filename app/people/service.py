@@ -1,8 +1,9 @@
-"""What a person can do about themselves: name, password, accounts."""
+"""Changes to people: their names, passwords, addresses, sessions and own accounts."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from flask import current_app
 from sqlalchemy import bindparam, select, update
@@ -13,20 +14,22 @@ from app.audit.entries import changed
 from app.auth.identities import IS_REGISTERED
 from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
-from app.auth.sessions import SignedIn, end_session, end_sessions
+from app.auth.sessions import SignedIn, end_session, end_sessions, list_sessions
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import Forbidden
+from app.http.errors import Detail, Forbidden, ValidationFailed
+from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import User
-from app.people import links
-from app.people.auditing import record_entry  # re-exported
-from app.security.passwords import hash_password
+from app.people import mailed_links
+from app.people.auditing import record_entry
+from app.security.passwords import hash_password, password_problem
 from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import is_id
 from app.values.records import set_columns
 
+_CHANGED: Final = "password_changed"  # a mail
 _CONTACT = CompiledQuery(
     select(
         User.id,
@@ -39,7 +42,7 @@ _CONTACT = CompiledQuery(
 
 
 def find_contact(user_id: str) -> Any:
-    """The ``id``, ``email``, ``name``, ``has_password`` and ``has_second_factor`` of a person.
+    """Read the ``id``, ``email``, ``name``, ``has_password`` and ``has_second_factor`` of a person.
 
     Raises NoResultFound if they have just been deleted.
     """
@@ -50,16 +53,16 @@ def find_contact(user_id: str) -> Any:
 
 
 def reset_password(token: str, found: Any, password: str, address: str) -> bool:
-    """Set a new password with a mailed link. False if the link was just used.
+    """Set a new password with a mailed link. Returns False if the link was just used.
 
     Following the link also verifies the person's address.
 
     Args:
-        found: the row of ``links.find_link``.
+        found: the row of ``mailed_links.find_link``.
         address: the client's IP address, for the mail.
     """
     hashed = hash_password(password)  # slow, so before any row is locked
-    if links.claim_link(links.RESET, token) is None:
+    if mailed_links.claim_link(mailed_links.RESET, token) is None:
         return False
     set_password(found.id, hashed, address=address)
     verify_address(found.id, as_part=True)
@@ -79,7 +82,7 @@ def sign_out(person: SignedIn) -> None:
 
 
 def end_session_by_id(person: SignedIn, session_id: str) -> bool:
-    """End one session of a signed-in person. False when there is none."""
+    """End one session of a signed-in person. Returns False if there is none with this id."""
     ended = is_id("session", session_id) and end_session(person.user_id, session_id)
     if ended:
         changes = {"session": {"from": session_id, "to": None}}
@@ -93,6 +96,14 @@ def end_other_sessions(person: SignedIn) -> None:
     record_entry("person.sessions_ended", db.session.get_one(User, person.user_id))
 
 
+def sign_out_everywhere(person: dict[str, Any]) -> int:
+    """End all sessions of a person. Returns the number of open ones. The caller commits."""
+    number = len(list_sessions(person["id"]))
+    end_sessions(person["id"])
+    record_entry("person.sessions_ended", db.session.get_one(User, person["id"]))
+    return number
+
+
 def rename_person(user_id: str, name: str) -> None:
     """Change a person's name."""
     person = db.session.get_one(User, user_id)
@@ -103,8 +114,8 @@ def rename_person(user_id: str, name: str) -> None:
 
 
 def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> None:
-    """Set a person's zone and how they have dates written (``app.policy.dates``). None: as their
-    browser does."""
+    """Set a person's time zone and date format (``app.policy.dates``); None for those of their
+    browser."""
     person = db.session.get_one(User, user_id)
     values = {"time_zone": time_zone, "date_format": date_format}
     if changes := changed({name: getattr(person, name) for name in values}, values):
@@ -120,29 +131,45 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
 
     Args:
         hashed: the new password, hashed by ``hash_password``.
-        address: the client's IP address, for the mail; None: the operator of the instance does it.
+        address: the client's IP address, for the mail; None if the operator of the instance acts.
     """
-    moment, here = clock.now(), current_app.config["SETTINGS"].public_url
-    row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=moment)
+    now, here = clock.now(), current_app.config["SETTINGS"].public_url
+    row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=now)
     person = db.session.execute(row.returning(User.id, User.email, User.name)).one()
     record_entry("person.password_changed", person, by_themselves=address is not None)
     end_sessions(user_id)
     values = {
         "name": person.name,
-        "when": format_time(moment),
+        "when": format_time(now),
         "address": address,
         "reset_link": f"{here}/forgot-password",
         "applications_link": f"{here}/applications",
     }
-    cause = f"password_changed:{user_id}:{format_time(moment)}"
-    queue_mail("password_changed", person.email, cause=cause, values=values)
+    cause = f"{_CHANGED}:{user_id}:{format_time(now)}"
+    queue_mail(_CHANGED, person.email, cause=cause, values=values)
+
+
+def check_new_password(person: dict[str, Any], password: str) -> None:
+    """Raise ValidationFailed if a person cannot have this password."""
+    if problem := password_problem(password, (person["name"], person["email"])):
+        raise ValidationFailed(details=[Detail("password", problem)])
+
+
+def replace_password(person: dict[str, Any], password: str) -> None:
+    """Set a person's password as the operator of the instance, end their sessions and notify them
+    by mail. Attempts with wrong passwords are forgotten. The caller commits."""
+    set_password(person["id"], hash_password(password), address=None)
+    reset_attempts(throttle_key(person["email"]))
 
 
 def set_first_password(user_id: str, name: str, password: str) -> bool:
-    """Give an invited person a password and a name. False if they have signed up meanwhile."""
+    """Give an invited person a password and a name. Returns False if they have just signed up."""
     row = update(User).where(User.id == user_id, ~IS_REGISTERED)
-    moment = clock.now()
-    values = {"name": name, "password_hash": hash_password(password), "updated_at": moment}
+    values = {
+        "name": name,
+        "password_hash": hash_password(password),
+        "updated_at": clock.now(),
+    }
     result: Any = db.session.execute(row.values(values))
     return bool(result.rowcount)
 
@@ -164,7 +191,8 @@ def own_account_problem(user_id: str) -> str | None:
 def open_own_account(user_id: str, name: str, slug: str | None) -> str:
     """Create an account owned by this person. Returns its id.
 
-    Raises Forbidden if they own as many as a person may.
+    Raises:
+        Forbidden: they own as many as a person may.
     """
     # Locked, so that concurrent requests of one person see each other's accounts.
     person = db.session.get_one(User, user_id, with_for_update=True)
@@ -175,15 +203,15 @@ def open_own_account(user_id: str, name: str, slug: str | None) -> str:
 
 def send_verification(user_id: str, email: str, name: str) -> None:
     """Mail a person a new verification link; earlier ones become invalid."""
-    links.delete_links(links.VERIFY, user_id)
-    links.request_verification(user_id, email, name)
+    mailed_links.delete_links(mailed_links.VERIFY, user_id)
+    mailed_links.request_verification(user_id, email, name)
 
 
 def verify_address(user_id: str, *, as_part: bool = False) -> None:
     """Mark a person's address as verified, if it is not yet.
 
     Args:
-        as_part: of something else that the audit log tells of.
+        as_part: another entry of the audit log covers this.
     """
     person = db.session.get_one(User, user_id, with_for_update=True)
     if person.email_verified_at is not None:
@@ -191,3 +219,11 @@ def verify_address(user_id: str, *, as_part: bool = False) -> None:
     person.email_verified_at = clock.now()
     if not as_part:
         record_entry("person.email_verified", person, by_themselves=True)
+
+
+def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
+    """The mail about a new password, or None if the address was mailed too often."""
+    return None if is_over_mail_limit(recipient, (_CHANGED,)) else (_CHANGED, values)
+
+
+RESOLVERS: Final[Mapping[str, Resolver]] = {_CHANGED: _resolve_mail}

@@ -7,7 +7,8 @@ can get an account created for somebody else's address with a password of their 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from flask import current_app
 from sqlalchemy import bindparam, delete, select
@@ -18,6 +19,7 @@ from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE
@@ -28,29 +30,31 @@ from app.values import clock
 from app.values.ids import new_id
 from app.values.text import fold
 
-MAIL = "sign_up"
+MAIL: Final = "sign_up"
+_CONFIRM: Final = "confirm_sign_up"
+_KNOWN: Final = "sign_up_known"
 
 _BY_HASH = CompiledQuery(
     select(SignUp.email, SignUp.name, SignUp.account_name, SignUp.password_hash).where(
-        SignUp.token_hash == bindparam("token_hash"), SignUp.expires_at > bindparam("moment")
+        SignUp.token_hash == bindparam("token_hash"), SignUp.expires_at > bindparam("now")
     )
 )
 
 
 def is_open() -> bool:
-    """Whether anybody may sign up here."""
+    """Return True if anybody may sign up."""
     return instance_state.sign_up() == instance_state.OPEN
 
 
 def request_sign_up(
     *, name: str, email: str, password: str, account_name: str, account_slug: str
 ) -> None:
-    """Store a sign-up and mail its link. All values have been validated.
+    """Store a sign-up and mail its link. All values must be valid.
 
     Args:
-        account_slug: empty to derive it from the name.
+        account_slug: derived from the name if it is empty.
     """
-    token, moment = tokens.new_token(tokens.LINK), clock.now()
+    token, now = tokens.new_token(tokens.LINK), clock.now()
     token_hash = tokens.hash_token(token)
     row = SignUp(
         token_hash=token_hash,
@@ -59,22 +63,22 @@ def request_sign_up(
         password_hash=hash_password(password),
         account_name=account_name,
         account_slug=account_slug,
-        created_at=moment,
-        expires_at=moment + SIGN_UP_LIFE,
+        created_at=now,
+        expires_at=now + SIGN_UP_LIFE,
     )
     db.session.add(row)
     values = {"name": name, "account_name": account_name, "token": token}
     queue_mail(MAIL, email, cause=f"sign_up:{token_hash}", values=values)
 
 
-def resolve_sign_up_mail(
-    recipient: str, values: dict[str, Any]
-) -> tuple[str, dict[str, Any]] | None:
+def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
     """The mail to send for a sign-up: the link, or a notice that the address is registered.
 
-    None if the address is too similar to somebody else's, if the link has expired, or if sign-up
-    is no longer open.
+    None if the address was mailed too often or is too similar to somebody else's, if the link has
+    expired, or if sign-up is no longer open.
     """
+    if is_over_mail_limit(recipient, (_CONFIRM, _KNOWN)):
+        return None
     public_url = current_app.config["SETTINGS"].public_url
     if not is_open() or find_sign_up(values["token"]) is None:
         return None
@@ -85,33 +89,33 @@ def resolve_sign_up_mail(
     if known is None or not is_registered(known):
         link = f"{public_url}/register/confirm/{values['token']}"
         names = {name: values[name] for name in ("name", "account_name")}
-        return "confirm_sign_up", names | {"link": link}
+        return _CONFIRM, names | {"link": link}
     own = SignUp.token_hash == tokens.hash_token(values["token"])
     db.session.execute(delete(SignUp).where(own))
     links = {
         "sign_in_link": f"{public_url}/login",
         "reset_link": f"{public_url}/forgot-password",
     }
-    return "sign_up_known", {"name": known.name} | links
+    return _KNOWN, {"name": known.name} | links
 
 
 def find_sign_up(token: str) -> Any:
-    """The ``email``, ``name``, ``account_name`` and ``password_hash`` of a sign-up, or None if the
-    link is invalid or has expired."""
+    """The sign-up of a link, or None if the link is invalid or has expired: a row with ``email``,
+    ``name``, ``account_name`` and ``password_hash``."""
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
-    return _BY_HASH.first(token_hash=tokens.hash_token(token), moment=clock.now())
+    return _BY_HASH.first(token_hash=tokens.hash_token(token), now=clock.now())
 
 
 def finish_sign_up(token: str) -> tuple[User, Account] | None:
-    """Create the person and their account; the caller has checked the password.
+    """Create the person and their account. The caller must have checked the password.
 
-    None if the link has just been used, or the address has just been registered.
+    Returns None if the link has just been used, or the address has just been registered.
     """
-    moment = clock.now()
+    now = clock.now()
     statement = (
         delete(SignUp)
-        .where(SignUp.token_hash == tokens.hash_token(token), SignUp.expires_at > moment)
+        .where(SignUp.token_hash == tokens.hash_token(token), SignUp.expires_at > now)
         .returning(
             SignUp.email,
             SignUp.name,
@@ -132,23 +136,26 @@ def finish_sign_up(token: str) -> tuple[User, Account] | None:
 def create_person(email: str, name: str, password_hash: str | None = None) -> User | None:
     """Create a person whose address was verified, or complete one who was only invited.
 
-    None if the address is taken.
+    Returns None if the address is taken.
 
     Args:
-        password_hash: None if they will sign in another way, which the caller adds.
+        password_hash: None if they sign in another way, which the caller adds.
     """
-    moment = clock.now()
+    now = clock.now()
     try:
         person = find_person(email, lock=True)
     except EmailTaken:
         return None
     if person is None:
-        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=moment)
+        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=now)
         db.session.add(person)
     elif is_registered(person):
         return None
     person.name = name
     person.password_hash = password_hash
-    person.email_verified_at = moment
-    person.updated_at = moment
+    person.email_verified_at = now
+    person.updated_at = now
     return person
+
+
+RESOLVERS: Final[Mapping[str, Resolver]] = {MAIL: _resolve_mail}

@@ -16,7 +16,7 @@ from jinja2 import UndefinedError
 from app.mail.errors import Undeliverable
 from app.mail.messages import SUBJECTS, Envelope, compose
 from app.mail.smtp import _SEVEN_BIT
-from app.people.second_factor.mails import TITLES
+from app.people.second_factor.reporting import CHANGES
 from app.settings.mail import sender
 from config import Settings, load_settings
 from tests.mail.message_values import LINK, VALUES, WORDS
@@ -85,7 +85,7 @@ def test_the_contents_of_each_kind(settings: Settings, kind: str) -> None:
     ("kind", "values"),
     [
         ("second_factor_guessed", {}),
-        *(("second_factor_changed", {"change": change}) for change in TITLES),
+        *(("second_factor_changed", {"change": change}) for change in CHANGES),
     ],
 )
 def test_nobody_is_told_of_passwords_where_there_are_none(

@@ -19,7 +19,7 @@ from app.pages.second_factor.prompt import question, submitted_factor
 from app.pages.second_factor.step_up import ask_again
 from app.people.second_factor import changes, totp
 from app.people.second_factor.authenticators import (
-    Setup,
+    AuthenticatorSetup,
     authenticator_since,
     new_setup,
     read_setup,
@@ -286,7 +286,7 @@ def _own_page(person: SignedIn) -> Response:
     )
 
 
-def _setup_page(person: SignedIn, form: PageForm, setup: Setup) -> Response:
+def _setup_page(person: SignedIn, form: PageForm, setup: AuthenticatorSetup) -> Response:
     return form_page(
         "second_factor/authenticator.html",
         form,

@@ -1,4 +1,4 @@
-"""Pages for signing up, in and out, and for following emailed links."""
+"""Pages for signing up, in and out, and for following emailed mailed_links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.oauth.service import redirect_target
 from app.pages.sign_in.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
-from app.people import auditing, links, service, sign_up
+from app.people import auditing, mailed_links, service, sign_up
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
 from app.site.forms import count_post, form_page
@@ -122,7 +122,7 @@ def forgot_password() -> Any:
     if not form.validate_on_submit():
         return form_page("sign_in/forgot.html", form)
     with transaction():
-        links.request_reset(form.email.data)
+        mailed_links.request_reset(form.email.data)
     return page("sign_in/mailed.html", email=form.email.data, kind="reset", life=RESET_LIFE)
 
 
@@ -131,7 +131,7 @@ def forgot_password() -> Any:
 @with_person
 def reset_password(token: str) -> Any:
     """Set a new password, from an emailed link."""
-    found = links.find_link(links.RESET, token)
+    found = mailed_links.find_link(mailed_links.RESET, token)
     if found is None:
         return page("sign_in/dead_link.html", 404, kind="reset")
     if not (found.is_registered or sign_up.is_open()):  # the link is from before it was closed
@@ -151,13 +151,13 @@ def reset_password(token: str) -> Any:
 @with_person
 def verify_email(token: str) -> Any:
     """Verify an address, from an emailed link. Needs a POST, so link scanners verify nothing."""
-    found = links.find_link(links.VERIFY, token)
+    found = mailed_links.find_link(mailed_links.VERIFY, token)
     if found is None:
         return page("sign_in/dead_link.html", 404, kind="verify")
     if request.method == "GET":
         return page("sign_in/verify.html", email=found.email)
     count_post()
-    if links.claim_link(links.VERIFY, token) is None:
+    if mailed_links.claim_link(mailed_links.VERIFY, token) is None:
         db.session.rollback()
         return page("sign_in/dead_link.html", 404, kind="verify")
     service.verify_address(found.id)

@@ -1,1 +1,1 @@
-"""The second factor: authenticator apps, passkeys and recovery codes."""
+"""Second factors: authenticator apps, passkeys and recovery codes."""

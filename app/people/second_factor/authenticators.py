@@ -1,4 +1,4 @@
-"""Authenticator apps of people: one each, whose secret is sealed."""
+"""Authenticator apps of people: at most one each, with a sealed secret."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ _BY_PERSON = CompiledQuery(
 )
 
 
-class Setup(NamedTuple):
-    """A secret that no code has confirmed yet. The page that shows it keeps it, sealed: nothing is
-    stored for those who never finish."""
+class AuthenticatorSetup(NamedTuple):
+    """A secret that no code has confirmed yet. The page that shows it carries it sealed, so that
+    nothing is stored for those who never finish."""
 
     secret: bytes
     sealed: str
 
 
-def new_setup(user_id: str) -> Setup:
-    """A new secret for a person's app."""
+def new_setup(user_id: str) -> AuthenticatorSetup:
+    """Create a secret for a person's app."""
     secret = totp.new_secret()
     content = {
         "user_id": user_id,
         "secret": base64.b64encode(secret).decode(),
         "at": format_time(clock.now()),
     }
-    return Setup(secret, seal(content))
+    return AuthenticatorSetup(secret, seal(content))
 
 
-def read_setup(user_id: str, sealed: str) -> Setup | None:
-    """The secret that a page kept for this person; None if it is older than an hour, or no such
-    secret."""
+def read_setup(user_id: str, sealed: str) -> AuthenticatorSetup | None:
+    """Read the sealed secret of a page; None if it is older than ``SETUP_LIFE`` or not for this
+    person."""
     try:
         content = unseal(sealed)
         age = clock.now() - parse_time(content["at"])
@@ -54,11 +54,12 @@ def read_setup(user_id: str, sealed: str) -> Setup | None:
         return None
     if content["user_id"] != user_id or not -_CLOCKS <= age <= SETUP_LIFE:
         return None
-    return Setup(secret, sealed)
+    return AuthenticatorSetup(secret, sealed)
 
 
 def add_authenticator(user_id: str, secret: bytes, code: str) -> bool:
-    """Store the secret of a person's app in place of a former one, if the code is right for it."""
+    """Store the secret of a person's app, replacing a former one. Returns False if the code is
+    wrong for it."""
     step = totp.time_step(secret, code)
     if step is None:
         return False
@@ -75,8 +76,8 @@ def add_authenticator(user_id: str, secret: bytes, code: str) -> bool:
 
 
 def use_code(user_id: str, code: str) -> bool:
-    """Whether a code of a person's app is right. It is used up in the open transaction: of two
-    requests with the same code, one succeeds."""
+    """Use a code of a person's app in the open transaction. Returns False if it is wrong or was
+    used before: of two requests with the same code, one succeeds."""
     row = db.session.execute(
         select(Authenticator.sealed_secret).where(Authenticator.user_id == user_id)
     ).one_or_none()
@@ -84,7 +85,7 @@ def use_code(user_id: str, code: str) -> bool:
         return False
     try:
         secret = base64.b64decode(unseal(row.sealed_secret))
-    except ValueError:  # with a SECRET_KEY that is lost
+    except ValueError:  # sealed with a SECRET_KEY that is lost
         return False
     step = totp.time_step(secret, code)
     if step is None:
@@ -99,16 +100,16 @@ def use_code(user_id: str, code: str) -> bool:
 
 
 def authenticator_since(user_id: str) -> Any:
-    """Since when a person has an authenticator app; None if they have none."""
+    """The time since when a person has an authenticator app; None if they have none."""
     row = _BY_PERSON.first(user_id=user_id)
     return None if row is None else row.created_at
 
 
 def has_authenticator(user_id: str) -> bool:
-    """Whether a person has an app, in the open transaction."""
+    """Return True if a person has an app, in the open transaction."""
     return db.session.get(Authenticator, user_id) is not None
 
 
 def remove_authenticator(user_id: str) -> None:
-    """Forget a person's app, if there is one."""
+    """Delete a person's app, if there is one."""
     db.session.execute(delete(Authenticator).where(Authenticator.user_id == user_id))

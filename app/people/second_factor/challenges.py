@@ -1,4 +1,4 @@
-"""Challenges that passkeys sign: for one purpose in one browser, for a short time, and once.
+"""Challenges that passkeys sign, valid once and briefly for one purpose in one browser.
 
 A challenge is random and signed by the service, so that opening a page stores nothing. Those that
 were used are stored until they have expired.
@@ -24,11 +24,11 @@ _RANDOM_BYTES: Final = 24
 
 
 class Purpose(NamedTuple):
-    """What a challenge is for.
+    """The purpose of a challenge.
 
     Attributes:
         kind: ``sign in``, ``confirm`` or ``register``.
-        user_id: whose passkey signs it.
+        user_id: the person whose passkey signs it.
         browser: the session or the pending sign-in in which it was made.
     """
 
@@ -38,13 +38,13 @@ class Purpose(NamedTuple):
 
 
 def new_challenge(purpose: Purpose) -> bytes:
-    """A challenge for this purpose."""
+    """Make a challenge for this purpose."""
     return _signer(purpose).sign(secrets.token_urlsafe(_RANDOM_BYTES))
 
 
 def use_challenge(purpose: Purpose, challenge: bytes) -> bool:
-    """Use a challenge in the open transaction. False if it is for another purpose, has expired or
-    was used before."""
+    """Use a challenge in the open transaction. Returns False if it is for another purpose, has
+    expired or was used before."""
     try:
         _signer(purpose).unsign(challenge, max_age=int(SECOND_STEP_LIFE.total_seconds()))
         text = challenge.decode("ascii")

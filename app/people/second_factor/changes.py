@@ -1,7 +1,7 @@
 """Turning a second factor on and off, with its recovery codes and mails.
 
-Each change locks the person's row first: whether they have a second factor depends on several
-tables, but sign-in reads that row alone.
+Each change locks the person's row first: the factors are in several tables, but sign-in reads only
+that row to see whether the person has one.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def turn_on_authenticator(
 ) -> list[str] | None:
     """Store a person's app, if the code is right for its secret.
 
-    Returns their recovery codes if this is their first factor, or an empty list.
-    None: the code is wrong.
+    Returns their recovery codes if this is their first factor, else an empty list; None if the code
+    is wrong.
 
     Args:
-        first: whether they had no second factor that they could be asked for.
+        first: they had no second factor that they could be asked for.
         address: the client's IP address, for the mail.
 
     Raises:
@@ -49,11 +49,11 @@ def turn_on_passkey(
 ) -> list[str]:
     """Store a passkey of a person.
 
-    Returns their recovery codes if this is their first factor, or an empty list.
+    Returns their recovery codes if this is their first factor, else an empty list.
 
     Raises:
-        BadResponse: the browser's response is not right, or its challenge has expired.
-        Conflict: they have as many passkeys as they may; or they have just turned on a second
+        BadResponse: the browser's response is invalid, or its challenge has expired.
+        Conflict: they have ``PASSKEYS`` already; or they have just turned on a second
             factor, and have not been asked for it.
     """
     person = _lock_before(purpose.user_id, first=first)
@@ -65,9 +65,10 @@ def turn_on_passkey(
 
 
 def new_recovery_codes(user_id: str, *, address: str) -> list[str]:
-    """New recovery codes of a person; the former ones end.
+    """Give a person new recovery codes and invalidate the former ones.
 
-    Raises Conflict if they have no second factor.
+    Raises:
+        Conflict: they have no second factor.
     """
     person = _lock(user_id)
     if person.second_factor_since is None:
@@ -78,8 +79,8 @@ def new_recovery_codes(user_id: str, *, address: str) -> list[str]:
 
 
 def remove_authenticator(user_id: str, *, address: str) -> bool:
-    """Remove a person's app. Without another factor, the second factor is off. False if there is
-    no app."""
+    """Remove a person's app, and turn off the second factor if there is no other. Returns False if
+    there is no app."""
     person = _lock(user_id)
     if not authenticators.has_authenticator(user_id):
         return False
@@ -89,8 +90,8 @@ def remove_authenticator(user_id: str, *, address: str) -> bool:
 
 
 def remove_passkey(user_id: str, passkey_id: str, *, address: str) -> str | None:
-    """Remove a passkey of a person. Without another factor, the second factor is off. Returns its
-    name, or None if there is none."""
+    """Remove a passkey of a person, and turn off the second factor if there is no other. Returns
+    the passkey's name, or None if there is none."""
     person = _lock(user_id)
     name = passkeys.remove_passkey(user_id, passkey_id)
     if name is not None:
@@ -99,19 +100,19 @@ def remove_passkey(user_id: str, passkey_id: str, *, address: str) -> str | None
 
 
 def turn_off(user_id: str, *, address: str) -> bool:
-    """Turn off a person's second factor: app, passkeys and recovery codes go. False if they have
-    none."""
+    """Turn off a person's second factor and delete their app, passkeys and recovery codes. Returns
+    False if they have none."""
     person = _lock(user_id)
     if person.second_factor_since is None:
         return False
-    forget(person)
+    delete_second_factor(person)
     report_change(person, "off", address=address)
     return True
 
 
-def forget(person: User) -> None:
-    """Delete everything of a person's second factor, and end the sign-ins that wait for it. The
-    person must be locked."""
+def delete_second_factor(person: User) -> None:
+    """Delete all factors of a person, and end the sign-ins that wait for one. The person must be
+    locked."""
     authenticators.remove_authenticator(person.id)
     passkeys.remove_passkeys(person.id)
     recovery_codes.delete_recovery_codes(person.id)
@@ -120,7 +121,7 @@ def forget(person: User) -> None:
 
 
 def _turn_on(person: User, address: str) -> list[str]:
-    """The recovery codes of a person who had no second factor, and has one now."""
+    """Return new recovery codes to a person who had no second factor, else an empty list."""
     if person.second_factor_since is not None:
         return []
     person.second_factor_since = clock.now()
@@ -133,12 +134,12 @@ def _after_removal(person: User, change: str, address: str, **more: Any) -> None
     if authenticators.has_authenticator(person.id) or passkeys.has_passkey(person.id):
         report_change(person, change, address=address, **more)
         return
-    forget(person)
+    delete_second_factor(person)
     report_change(person, "off", address=address)
 
 
 def _lock_before(user_id: str, *, first: bool) -> User:
-    """Lock a person who is about to get a factor, and look again whether it is their first."""
+    """Lock a person who is about to get a factor. Raises Conflict if it is no longer the first."""
     person = _lock(user_id)
     if first and person.second_factor_since is not None:
         raise Conflict("A second factor has just been turned on for you. Please try again.")

@@ -34,7 +34,7 @@ _OF_PERSON = CompiledQuery(
 
 
 def list_passkeys(user_id: str) -> list[Any]:
-    """A person's passkeys, the oldest first: rows with ``id``, ``name``, ``created_at`` and
+    """List a person's passkeys, oldest first: rows with ``id``, ``name``, ``created_at`` and
     ``last_used_at``."""
     return _OF_PERSON.all(user_id=user_id)
 
@@ -46,8 +46,8 @@ def registration_options(purpose: Purpose, email: str, issuer: str) -> str:
 
 
 def sign_in_options(purpose: Purpose) -> str | None:
-    """The options with which a browser has a passkey of the person sign, as JSON; None if they have
-    none, or the host cannot have any."""
+    """The options with which a browser lets a passkey of the person sign, as JSON; None if they
+    have none, or passkeys are not possible on this host."""
     known = _known(purpose.user_id)
     if not known or not messages.is_possible():
         return None
@@ -61,8 +61,8 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
         text: the browser's response to ``registration_options``, as JSON.
 
     Raises:
-        BadResponse: it is not right, or its challenge has expired.
-        Conflict: the person has as many as they may.
+        BadResponse: the response is invalid, or its challenge has expired.
+        Conflict: the person has ``PASSKEYS`` already.
     """
     own = select(func.count()).where(Passkey.user_id == purpose.user_id)
     if db.session.scalars(own).one() >= PASSKEYS:
@@ -87,8 +87,8 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
 
 
 def use_passkey(purpose: Purpose, text: str) -> bool:
-    """Whether a passkey of the person has signed a challenge for this purpose, which is used up in
-    the open transaction.
+    """Return True if a passkey of the person has signed a challenge for this purpose. The challenge
+    is used up in the open transaction.
 
     Args:
         text: the browser's response to ``sign_in_options``, as JSON.
@@ -110,7 +110,7 @@ def use_passkey(purpose: Purpose, text: str) -> bool:
 
 
 def remove_passkey(user_id: str, passkey_id: str) -> str | None:
-    """Remove a passkey of a person. Returns its name, or None if there is none with this id."""
+    """Remove a passkey of a person. Returns its name, or None if they have none with this id."""
     if not is_id("passkey", passkey_id):
         return None
     own = (Passkey.user_id == user_id, Passkey.id == passkey_id)
@@ -121,7 +121,7 @@ def remove_passkey(user_id: str, passkey_id: str) -> str | None:
 
 
 def has_passkey(user_id: str) -> bool:
-    """Whether a person has a passkey, in the open transaction."""
+    """Return True if a person has a passkey, in the open transaction."""
     own = select(Passkey.id).where(Passkey.user_id == user_id).limit(1)
     return db.session.scalars(own).first() is not None
 

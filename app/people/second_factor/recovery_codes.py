@@ -1,4 +1,4 @@
-"""Recovery codes: for people who have lost their second factor. Each works once."""
+"""Recovery codes for people who have lost their second factor. Each works once."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _LEFT = CompiledQuery(_COUNT)
 def make_recovery_codes(user_id: str) -> list[str]:
     """Give a person new codes in place of the old ones. Only hashes are stored."""
     delete_recovery_codes(user_id)
-    moment, codes = clock.now(), [_new_code() for _ in range(RECOVERY_CODES)]
+    now, codes = clock.now(), [_new_code() for _ in range(RECOVERY_CODES)]
     db.session.add_all(
-        RecoveryCode(code_hash=_hash(user_id, code), user_id=user_id, created_at=moment)
+        RecoveryCode(code_hash=_hash(user_id, code), user_id=user_id, created_at=now)
         for code in codes
     )
     return codes
 
 
 def use_recovery_code(user_id: str, code: str) -> bool:
-    """Whether this is one of a person's codes that was not used. It is used up in the open
-    transaction."""
+    """Use a code of a person in the open transaction. Returns False if it is wrong or was used
+    before."""
     own = update(RecoveryCode).where(
         RecoveryCode.code_hash == _hash(user_id, code),
         RecoveryCode.user_id == user_id,
@@ -48,12 +48,12 @@ def use_recovery_code(user_id: str, code: str) -> bool:
 
 
 def recovery_codes_left(user_id: str) -> int:
-    """How many unused codes a person has."""
+    """Count a person's unused codes."""
     return int(_LEFT.scalar(user_id=user_id))
 
 
 def codes_left_now(user_id: str) -> int:
-    """How many unused codes a person has, in the open transaction."""
+    """Count a person's unused codes in the open transaction."""
     return int(db.session.scalars(_COUNT, {"user_id": user_id}).one())
 
 
@@ -68,6 +68,6 @@ def _new_code() -> str:
 
 
 def _hash(user_id: str, code: str) -> str:
-    """The hash of a code, however it is written: in capitals, with spaces, with an o for a 0."""
+    """The hash of a code, whether it is typed in capitals, with spaces or with an o for a 0."""
     plain = "".join(filter(str.isalnum, code.lower())).translate(_MISREAD)
     return hash_token(f"{user_id}\0{plain}")

@@ -29,11 +29,11 @@ _HAVING_ONE = CompiledQuery(
 
 
 class Requirement(NamedTuple):
-    """What an account requires.
+    """The requirement of an account.
 
     Attributes:
-        since: when an owner turned it on; None: no second factor is required.
-        grace_days: that members have from then on, or from joining.
+        since: the time since when a second factor is required; None if it is not.
+        grace_days: the days that members have from then, or from joining, to turn one on.
     """
 
     since: Any
@@ -41,7 +41,7 @@ class Requirement(NamedTuple):
 
 
 def requirement_of(account_id: str) -> Requirement:
-    """What an account requires of its members."""
+    """Read whether an account requires a second factor of its members."""
     row = _OF_ACCOUNT.first(account_id=account_id)
     return Requirement(row.second_factor_required_at, row.second_factor_grace_days)
 
@@ -50,11 +50,11 @@ def require_second_factor(principal: Principal, grace_days: int | None) -> None:
     """Require a second factor of the members of an account, or stop requiring it.
 
     Args:
-        grace_days: days that they have to turn one on, counted from when it was first required;
-            None: none is required.
+        grace_days: the days that they have to turn one on, counted from when it was first required;
+            None to stop requiring it.
 
     Raises:
-        Forbidden: the caller is no owner.
+        Forbidden: the caller is not an owner.
         Conflict: the caller has no second factor, so they could lock themselves out.
     """
     lock = {"key_share": True}
@@ -77,11 +77,11 @@ def require_second_factor(principal: Principal, grace_days: int | None) -> None:
     )
 
 
-def _check_has_one(principal: Principal) -> None:
-    if db.session.get_one(User, principal.user_id).second_factor_since is None:
-        raise Conflict("Turn on a second factor for yourself first, in your profile.")
-
-
 def members_with_second_factor(account_id: str) -> frozenset[str]:
     """The ids of an account's members who have a second factor."""
     return frozenset(row.user_id for row in _HAVING_ONE.all(account_id=account_id))
+
+
+def _check_has_one(principal: Principal) -> None:
+    if db.session.get_one(User, principal.user_id).second_factor_since is None:
+        raise Conflict("Turn on a second factor for yourself first, in your profile.")

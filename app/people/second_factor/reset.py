@@ -1,9 +1,9 @@
-"""Resetting the second factor of somebody who has lost it, and their recovery codes too.
+"""Resetting the second factor of somebody who has lost it and their recovery codes.
 
-An owner may do it for people who belong to no account but those that the owner owns, and are no
-operators: nobody opens another owner's account that way, or the instance. The operator of the
-instance may do it for everybody. Whoever resets still needs the person's password to sign in as
-them.
+An owner may do it for people who belong only to accounts that the owner owns, and who are not
+operators: nobody gets into another owner's account that way, or into the instance. The operator of
+the instance may do it for everybody. Whoever resets it still needs the person's password to sign in
+as them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Forbidden, NotFound
 from app.models import User
-from app.people.second_factor.changes import forget
+from app.people.second_factor.changes import delete_second_factor
 from app.people.second_factor.reporting import report_change
 
 _ELSEWHERE = (
@@ -33,7 +33,7 @@ _OPERATOR_SINCE = CompiledQuery(select(User.operator_since).where(User.id == bin
 
 
 def reset_problem(owner_id: str, user_id: str) -> str | None:
-    """Why an owner cannot reset a person's second factor, as a sentence; None: they can."""
+    """The reason why an owner cannot reset a person's second factor, as a sentence, or None."""
     if owner_id == user_id:
         return "Turn off your own second factor in your profile."
     owned = {row.id for row in memberships_of(owner_id) if row.role == OWNER}
@@ -43,12 +43,12 @@ def reset_problem(owner_id: str, user_id: str) -> str | None:
 
 
 def reset_member(principal: Principal, member_id: str) -> str:
-    """Reset the second factor of a member, end their sessions and tell them by mail. Returns their
-    name.
+    """Reset the second factor of a member, end their sessions and notify them by mail. Returns the
+    member's name.
 
     Raises:
-        Forbidden: the caller is no owner, or the person belongs to an account that they do not own.
-        NotFound: the person is no member.
+        Forbidden: the caller is not an owner, or ``reset_problem`` gives a reason.
+        NotFound: the person is not a member.
         Conflict: the person has no second factor.
     """
     person = db.session.get(User, member_id, with_for_update={"key_share": True})
@@ -63,7 +63,7 @@ def reset_member(principal: Principal, member_id: str) -> str:
 
 
 def reset_by_operator(user_id: str) -> None:
-    """Reset the second factor of anybody, for the operator of the instance.
+    """Reset the second factor of a person as the operator of the instance.
 
     Raises:
         Conflict: the person has no second factor.
@@ -75,6 +75,6 @@ def reset_by_operator(user_id: str) -> None:
 def _reset(person: User, principal: Principal | None = None, by_name: str = "") -> None:
     if person.second_factor_since is None:
         raise Conflict(_HAS_NONE)
-    forget(person)
+    delete_second_factor(person)
     end_sessions(person.id)
     report_change(person, "reset", address="", principal=principal, by_name=by_name)

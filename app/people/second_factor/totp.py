@@ -15,16 +15,16 @@ from app.policy.second_factor import CODE_DIGITS, CODE_DRIFT, CODE_SECONDS, SECR
 from app.security.signatures import is_same
 from app.values import clock
 
-_GROUP: Final = 4  # characters of a secret that stand together when it is typed
+_GROUP: Final = 4  # characters of a typed secret
 
 
 def new_secret() -> bytes:
-    """A new random secret."""
+    """Make a random secret."""
     return secrets.token_bytes(SECRET_BYTES)
 
 
 def readable_key(secret: bytes) -> str:
-    """A secret as people type it into an app: in base 32, in groups of four characters."""
+    """A secret in base 32, in groups of four characters, to type into an app."""
     text = base64.b32encode(secret).decode().rstrip("=")
     return " ".join(text[start : start + _GROUP] for start in range(0, len(text), _GROUP))
 
@@ -33,7 +33,7 @@ def qr_code_url(secret: bytes, email: str, issuer: str) -> str:
     """The QR code of a secret, as the ``data:`` URL of an image.
 
     Args:
-        issuer: what the app calls the codes, beside the address.
+        issuer: the name that the app shows beside the address.
     """
     totp = TOTP(secret, CODE_DIGITS, SHA1(), CODE_SECONDS)  # noqa: S303 - as apps know it
     address = totp.get_provisioning_uri(email, issuer.replace(":", " "))
@@ -42,8 +42,8 @@ def qr_code_url(secret: bytes, email: str, issuer: str) -> str:
 
 
 def time_step(secret: bytes, code: str) -> int | None:
-    """The time step of a code; None if the code is wrong now. The caller accepts no step twice.
-    Takes equally long whichever digits are right."""
+    """The time step of a code, or None if the code is wrong now. Callers must not accept a step
+    twice. Takes equally long whichever digits are right."""
     text = "".join(code.split())
     hotp = HOTP(secret, CODE_DIGITS, SHA1())  # noqa: S303
     current = int(clock.now().timestamp()) // CODE_SECONDS

@@ -1,7 +1,7 @@
-"""The messages of WebAuthn that the service and a browser exchange about passkeys.
+"""The WebAuthn messages that the service and a browser exchange about passkeys.
 
-The relying party is the host of ``PUBLIC_URL``; where that is not set, the host that the browser
-names, as on a developer's machine.
+The relying party is the host of ``PUBLIC_URL``, or if that is not set, such as on a developer's
+machine, the host that the browser requests.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from app.policy.second_factor import RSA_BITS, SECOND_STEP_LIFE
 
 _TIMEOUT: Final = int(SECOND_STEP_LIFE.total_seconds() * 1000)  # milliseconds
 _PREFERRED: Final = UserVerificationRequirement.PREFERRED
-# What the library raises for a response that no browser has made.
+# Errors of the library for responses that no browser makes.
 _MALFORMED: Final = (
     WebAuthnException, InvalidSignature, UnsupportedAlgorithm, ValueError, TypeError, LookupError,
     AttributeError, OverflowError, RecursionError, struct.error, InvalidVersion, DuplicateExtension,
@@ -50,7 +50,7 @@ _MALFORMED: Final = (
 
 
 class BadResponse(Exception):
-    """A browser's response cannot be read, or is not right."""
+    """A browser's response is malformed or invalid."""
 
 
 class KnownPasskey(NamedTuple):
@@ -58,7 +58,7 @@ class KnownPasskey(NamedTuple):
 
     Attributes:
         credential_id: base64url.
-        transports: how the browser reaches it, by spaces.
+        transports: the ways in which a browser reaches it, separated by spaces.
     """
 
     credential_id: str
@@ -72,7 +72,7 @@ class KnownPasskey(NamedTuple):
 
 
 class NewPasskey(NamedTuple):
-    """What is stored of a new passkey."""
+    """The stored values of a new passkey."""
 
     credential_id: bytes
     public_key: bytes
@@ -86,7 +86,7 @@ def _relying_party_id() -> str:
 
 
 def is_possible() -> bool:
-    """Whether browsers can create passkeys for the host: not for an IP address."""
+    """Return False if the host is an IP address, for which browsers create no passkeys."""
     try:
         ipaddress.ip_address(_relying_party_id())
     except ValueError:
@@ -97,8 +97,7 @@ def is_possible() -> bool:
 def registration_options(
     user_id: str, email: str, issuer: str, challenge: bytes, known: Sequence[KnownPasskey]
 ) -> str:
-    """The options with which a browser creates a passkey, as JSON. It creates none if it has one of
-    ``known``."""
+    """The options, as JSON, to create a passkey in a browser that has none of ``known``."""
     selection = AuthenticatorSelectionCriteria(
         resident_key=ResidentKeyRequirement.PREFERRED, user_verification=_PREFERRED
     )
@@ -116,7 +115,7 @@ def registration_options(
 
 
 def sign_in_options(challenge: bytes, known: Sequence[KnownPasskey]) -> str:
-    """The options with which a browser has one of these passkeys sign, as JSON."""
+    """The options, as JSON, to let one of these passkeys sign."""
     options = webauthn.generate_authentication_options(
         rp_id=_relying_party_id(),
         challenge=challenge,
@@ -127,40 +126,40 @@ def sign_in_options(challenge: bytes, known: Sequence[KnownPasskey]) -> str:
     return webauthn.options_to_json(options)
 
 
-class Response(NamedTuple):
-    """A browser's response, read but not verified."""
+class BrowserResponse(NamedTuple):
+    """A browser's response, parsed but not verified."""
 
     credential: Any
-    challenge: bytes  # that it says to have signed
+    challenge: bytes  # that it claims to have signed
 
     @property
     def credential_id(self) -> str:
-        """Which passkey it says it is of, base64url."""
+        """The id of the passkey that it claims to be of, base64url."""
         found: str = self.credential.id
         return found
 
 
-def read_registration(text: str) -> Response:
-    """The response to ``registration_options``, as JSON. Raises BadResponse."""
+def read_registration(text: str) -> BrowserResponse:
+    """Parse the response to ``registration_options``, which is JSON. Raises BadResponse."""
     return _read(parse_registration_credential_json, text)
 
 
-def read_sign_in(text: str) -> Response:
-    """The response to ``sign_in_options``, as JSON. Raises BadResponse."""
+def read_sign_in(text: str) -> BrowserResponse:
+    """Parse the response to ``sign_in_options``, which is JSON. Raises BadResponse."""
     return _read(parse_authentication_credential_json, text)
 
 
-def _read(parse: Any, text: str) -> Response:
+def _read(parse: Any, text: str) -> BrowserResponse:
     try:
         credential = parse(text)
         data = parse_client_data_json(credential.response.client_data_json)
     except _MALFORMED as error:
         raise BadResponse from error
-    return Response(credential, data.challenge)
+    return BrowserResponse(credential, data.challenge)
 
 
-def verify_registration(response: Response) -> NewPasskey:
-    """A new passkey. Its challenge must have been used up. Raises BadResponse."""
+def verify_registration(response: BrowserResponse) -> NewPasskey:
+    """Verify a new passkey. Its challenge must have been used up. Raises BadResponse."""
     try:
         verified: VerifiedRegistration = webauthn.verify_registration_response(
             credential=response.credential,
@@ -179,8 +178,8 @@ def verify_registration(response: Response) -> NewPasskey:
 
 
 def _check_can_verify(public_key: bytes) -> None:
-    """Raises one of ``_MALFORMED`` for a key for which no signature is ever right. The library only
-    reads the numbers of a new key."""
+    """Raise one of ``_MALFORMED`` for a key for which no signature can be valid. The library only
+    parses the numbers of a new key."""
     decoded = decode_credential_public_key(public_key)
     key = decoded_public_key_to_cryptography(decoded)
     if isinstance(key, RSAPublicKey) and key.key_size < RSA_BITS:
@@ -189,11 +188,14 @@ def _check_can_verify(public_key: bytes) -> None:
         verify_signature(public_key=key, signature_alg=decoded.alg, signature=b"", data=b"")
 
 
-def verify_sign_in(response: Response, public_key: bytes, sign_count: int) -> int:
+def verify_sign_in(response: BrowserResponse, public_key: bytes, sign_count: int) -> int:
     """Verify a passkey's signature. Its challenge must have been used up.
 
-    Returns the passkey's new count of signatures. Raises BadResponse, also if the count is not
-    higher than before: then there is a copy of the passkey.
+    Returns the passkey's new signature count.
+
+    Raises:
+        BadResponse: the signature is invalid, or the count is not higher than before, which means
+            that there is a copy of the passkey.
     """
     try:
         verified: VerifiedAuthentication = webauthn.verify_authentication_response(

@@ -1,1 +1,1 @@
-"""Single sign-on: people sign in at an OpenID Connect provider, and are linked to a person here."""
+"""Single sign-on: people sign in at an OpenID Connect provider, whose identities are linked."""

@@ -1,4 +1,4 @@
-"""Whether an identity that is not linked yet may be used, and whose email address it has."""
+"""Checks of an identity that is not linked yet: its email address, and who may have it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _BY_EMAIL: Final = CompiledQuery(select(User.id).where(User.email_key == bindpar
 
 
 def admitted_address(identity: ProviderIdentity, settings: Settings) -> str:
-    """The email address of an identity. Raises SignInRefused if it may not sign in here."""
+    """Return the email address of an identity. Raises SignInRefused if it may not sign in here."""
     email = identity.text(settings.oidc_email_claim)
     if not email or email_problem(email):
         raise SignInRefused("no_address")
-    # No flag exists for another claim: by naming one, the operator vouches for it.
+    # Other claims have no such flag: by naming one, the operator vouches for it.
     if settings.oidc_email_claim == "email" and identity.claims.get("email_verified") is not True:
         raise SignInRefused("unverified", email)
     domain = email.rpartition("@")[2].lower()
@@ -37,9 +37,10 @@ def admitted_address(identity: ProviderIdentity, settings: Settings) -> str:
 
 
 def registered_person(email: str) -> str | None:
-    """The id of the person who has signed up with an address; None if nobody has.
+    """The id of the person who has signed up with an address, or None if nobody has.
 
-    Raises SignInRefused if nobody has, and nobody may.
+    Raises:
+        SignInRefused: nobody has, and nobody may.
     """
     try:
         person = find_person(email)
@@ -53,8 +54,8 @@ def registered_person(email: str) -> str | None:
 
 
 def lacks_second_factor(owner: Any) -> bool:
-    """Whether somebody could get past the second factor of a person by linking an identity to them:
-    they link it themselves, once they are signed in.
+    """Return True if linking an identity to this person would get somebody past their second
+    factor. They can link it themselves once they are signed in.
 
     Args:
         owner: the row of ``find_contact``.
@@ -64,7 +65,7 @@ def lacks_second_factor(owner: Any) -> bool:
 
 
 def name_of(identity: ProviderIdentity, email: str) -> str:
-    """A name to suggest to a new person."""
+    """Suggest a name for a new person."""
     name = identity.text("name")
     if not name or unstorable(name):
         name = email.partition("@")[0]
@@ -72,7 +73,7 @@ def name_of(identity: ProviderIdentity, email: str) -> str:
 
 
 def invitations_of(email: str) -> list[Any]:
-    """The accounts to which somebody with this address is invited, as
-    ``app.account.members.own_invitations.list_own_invitations`` has them."""
+    """The accounts to which somebody with this address is invited, as ``list_own_invitations``
+    returns them."""
     row = _BY_EMAIL.first(email_key=fold(email))
     return [] if row is None else list_own_invitations(row.id)

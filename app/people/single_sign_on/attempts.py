@@ -1,4 +1,4 @@
-"""Attempts to sign in: what is known of a browser until it has a session.
+"""Sign-in attempts: the state of a browser until it has a session.
 
 The browser's cookie holds a token, and the database its hash. State, nonce and code verifier are
 derived from the token, so that none of them is stored, and only this browser can return with them.
@@ -33,18 +33,18 @@ _WAITING: Final = CompiledQuery(
     ).where(
         SignInAttempt.token_hash == bindparam("token_hash"),
         SignInAttempt.subject.is_not(None),
-        SignInAttempt.expires_at > bindparam("moment"),
+        SignInAttempt.expires_at > bindparam("now"),
     )
 )
 
 
 def secrets_of(token: str) -> RequestSecrets:
-    """The secrets of the request that the browser with this token makes."""
+    """Derive the secrets of a browser's request to the provider from its token."""
     return RequestSecrets(*(_derive(token, purpose) for purpose in RequestSecrets._fields))
 
 
 def is_return(token: str, state: str) -> bool:
-    """Whether a browser with this token brings back its own state."""
+    """Return True if ``state`` is that of the browser with this token."""
     own = _derive(token, "state") if tokens.is_well_formed(token, tokens.SIGN_IN) else ""
     return bool(own) and hmac.compare_digest(own.encode(), state.encode(errors="replace"))
 
@@ -54,57 +54,57 @@ def begin_attempt(token: str, target: str, user_id: str | None) -> None:
 
     Args:
         target: the path of the page to show afterwards.
-        user_id: the signed-in person who is to have the identity; None: whoever it turns out to be.
+        user_id: the signed-in person to link the identity to; None to sign in whoever it is.
     """
-    moment = clock.now()
+    now = clock.now()
     row = SignInAttempt(
         token_hash=tokens.hash_token(token),
         target=target,
         user_id=user_id,
-        created_at=moment,
-        expires_at=moment + ATTEMPT_LIFE,
+        created_at=now,
+        expires_at=now + ATTEMPT_LIFE,
     )
     db.session.add(row)
 
 
 def claim_return(token: str) -> Any:
-    """Use the one return of an attempt, in the current transaction.
+    """Mark an attempt as returned, in the current transaction. This works once.
 
-    Its row, with ``user_id`` and ``target``, or None if it has returned before or has expired.
+    Returns a row with ``user_id`` and ``target``, or None if it has returned before or has expired.
     """
-    moment = clock.now()
+    now = clock.now()
     once = update(SignInAttempt).where(
         SignInAttempt.token_hash == tokens.hash_token(token),
         SignInAttempt.returned_at.is_(None),
-        SignInAttempt.expires_at > moment,
+        SignInAttempt.expires_at > now,
     )
     columns = (SignInAttempt.user_id, SignInAttempt.target)
-    return db.session.execute(once.values(returned_at=moment).returning(*columns)).one_or_none()
+    return db.session.execute(once.values(returned_at=now).returning(*columns)).one_or_none()
 
 
 def await_consent(token: str, **values: Any) -> None:
-    """Store who a browser proved to be, until they consent: ``user_id``, ``issuer``, ``subject``,
-    ``email`` and ``name``."""
+    """Store the identity of a browser until its person consents: ``user_id``, ``issuer``,
+    ``subject``, ``email`` and ``name``."""
     _change(token, CONSENT_LIFE, **values)
 
 
 def add_link(token: str) -> str:
-    """A new token to be mailed to the person of an attempt; an earlier one becomes invalid."""
+    """Make a token to mail to the person of an attempt; an earlier one becomes invalid."""
     link = tokens.new_token(tokens.LINK)
     _change(token, CONSENT_LIFE, link_hash=tokens.hash_token(link))
     return link
 
 
 def find_waiting(token: str) -> Any:
-    """An attempt that waits for consent, or None. It has the values of ``await_consent``, and
+    """An attempt that waits for consent, or None: a row with the values of ``await_consent``,
     ``target`` and ``link_hash``."""
     if not tokens.is_well_formed(token, tokens.SIGN_IN):
         return None
-    return _WAITING.first(token_hash=tokens.hash_token(token), moment=clock.now())
+    return _WAITING.first(token_hash=tokens.hash_token(token), now=clock.now())
 
 
 def end_attempt(token: str) -> bool:
-    """Delete an attempt. False if it has just ended: whatever needs it happens once."""
+    """Delete an attempt. Returns False if it has just ended, so that what needs it happens once."""
     own = delete(SignInAttempt).where(SignInAttempt.token_hash == tokens.hash_token(token))
     result: Any = db.session.execute(own)
     return bool(result.rowcount)
@@ -116,6 +116,6 @@ def _change(token: str, life: timedelta, **values: Any) -> None:
 
 
 def _derive(token: str, purpose: str) -> str:
-    """256 bits for a purpose, which do not give the token away, as 43 characters."""
+    """Derive 256 bits from a token for a purpose, as 43 characters that do not reveal the token."""
     digest = hmac.digest(token.encode(), purpose.encode(), "sha256")
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

@@ -15,7 +15,7 @@ from joserfc.jws import JWSRegistry
 from app.people.single_sign_on.interface import ProviderFailed
 from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, HEADER_BYTES, SUBJECT_LENGTH
 
-# What the libraries raise for a token that no provider makes.
+# Errors of the libraries for tokens that no provider makes.
 _MALFORMED: Final = (
     JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError, UnsupportedAlgorithm
 )  # fmt: skip
@@ -23,8 +23,8 @@ _REGISTRY: Final = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
 _REGISTRY.max_header_length = HEADER_BYTES
 
 
-class Expected(NamedTuple):
-    """What a token must say."""
+class ExpectedClaims(NamedTuple):
+    """The claims that a token must have."""
 
     issuer: str
     client_id: str
@@ -35,16 +35,16 @@ class UnknownKey(ProviderFailed):
     """The token is not signed by any of these keys. The provider may have newer ones."""
 
 
-def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, Any]:
-    """The claims of an ID token.
+def check_id_token(response: Any, keys: Any, expected: ExpectedClaims) -> dict[str, Any]:
+    """Verify an ID token and return its claims.
 
     Args:
-        response: of the token endpoint, with ``id_token`` and ``access_token``.
-        keys: what the provider publishes as its key set (RFC 7517).
+        response: the response of the token endpoint, with ``id_token`` and ``access_token``.
+        keys: the key set that the provider publishes (RFC 7517).
 
     Raises:
-        UnknownKey: it is signed by another key.
-        ProviderFailed: it is no token, or one for somebody else, or of another time.
+        UnknownKey: the token is signed by another key.
+        ProviderFailed: the token is missing, malformed, expired, or for somebody else.
     """
     token = response.get("id_token")
     if not isinstance(token, str):
@@ -79,11 +79,10 @@ def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, An
 
 
 def _readable(keys: Any) -> KeySet:
-    """The keys of a set that can be read. Others are of kinds that are unknown here, and do not
-    spoil the set (RFC 7517, section 5).
+    """The keys of a set that can be read. Keys of unknown kinds are skipped (RFC 7517, section 5).
 
     Raises:
-        ProviderFailed: there is none.
+        ProviderFailed: no key can be read.
     """
     listed = keys.get("keys") if isinstance(keys, dict) else None
     found = []

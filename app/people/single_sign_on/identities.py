@@ -10,6 +10,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import SignInIdentity, User
 from app.values import clock
+from app.values.clock import format_time
 from app.values.ids import new_id
 
 _OF_PERSON: Final = CompiledQuery(
@@ -26,9 +27,23 @@ _OF_PERSON: Final = CompiledQuery(
 
 
 def list_identities(user_id: str) -> list[Any]:
-    """A person's identities, the oldest first: rows with ``id``, ``issuer``, ``email``,
+    """List a person's identities, oldest first: rows with ``id``, ``issuer``, ``email``,
     ``created_at`` and ``last_used_at``."""
     return _OF_PERSON.all(user_id=user_id)
+
+
+def linked_sign_ins(user_id: str) -> list[dict[str, Any]]:
+    """List the records of a person's identities, oldest first, for a command."""
+    return [
+        {
+            "id": row.id,
+            "issuer": row.issuer,
+            "email": row.email,
+            "created_at": format_time(row.created_at),
+            "last_used_at": format_time(row.last_used_at),
+        }
+        for row in list_identities(user_id)
+    ]
 
 
 def person_of(issuer: str, subject: str) -> str | None:
@@ -39,7 +54,7 @@ def person_of(issuer: str, subject: str) -> str | None:
 
 
 def record_use(issuer: str, subject: str) -> None:
-    """Write that somebody signs in with an identity."""
+    """Store the time of a sign-in with an identity."""
     own = update(SignInIdentity).where(*_is(issuer, subject))
     db.session.execute(own.values(last_used_at=clock.now()))
 
@@ -50,15 +65,15 @@ def add_identity(user_id: str, *, issuer: str, subject: str, email: str) -> None
     Raises:
         sqlalchemy.exc.IntegrityError: somebody has it already.
     """
-    moment = clock.now()
+    now = clock.now()
     row = SignInIdentity(
         id=new_id("sign_in_identity"),
         user_id=user_id,
         issuer=issuer,
         subject=subject,
         email=email,
-        created_at=moment,
-        last_used_at=moment,
+        created_at=now,
+        last_used_at=now,
     )
     db.session.add(row)
     db.session.flush()
@@ -71,10 +86,10 @@ def remove_identity(
 
     Args:
         issuer: the provider at which people sign in now.
-        needs_other: whether another identity there must be left, as they have no password.
+        needs_other: another identity there must be left, as they have no password.
 
     Raises:
-        LookupError: there is no other.
+        LookupError: another identity must be left, and there is none.
     """
     # Locked, so that of two requests the second sees what the first has left.
     db.session.get_one(User, user_id, with_for_update=True)

@@ -1,4 +1,4 @@
-"""What a provider does for a sign-in, and how the sign-in can fail."""
+"""The interface of a provider to sign-ins, and the errors of a sign-in."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ EXTENSION: Final = "canopy_single_sign_on"  # of the application: its Provider
 
 
 class ProviderIdentity(NamedTuple):
-    """Who somebody is at the provider, by a token that it signed."""
+    """A person at the provider, from a token that it signed."""
 
     subject: str
-    claims: dict[str, Any]  # what else it says of them; not checked
+    claims: dict[str, Any]  # other claims; not checked
 
     def text(self, claim: str) -> str:
         """A claim that is text, or an empty string."""
@@ -20,7 +20,7 @@ class ProviderIdentity(NamedTuple):
 
 
 class RequestSecrets(NamedTuple):
-    """What ties a browser's return from the provider to its request there."""
+    """Secrets that tie a browser's return from the provider to its request there."""
 
     state: str
     nonce: str
@@ -31,27 +31,27 @@ class Provider(Protocol):
     """An OpenID Connect provider."""
 
     def authorization_url(self, sent: RequestSecrets) -> str:
-        """Where to send a browser. Raises ProviderFailed."""
+        """The URL to redirect a browser to. Raises ProviderFailed."""
 
     def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
-        """Who came back with a code.
+        """Exchange the code of a browser that came back for the identity of its person.
 
         Args:
-            issuer: which provider the redirect names as its sender (RFC 9207).
-            sent: what went with the request that the code answers.
+            issuer: the provider that the redirect names as its sender (RFC 9207).
+            sent: the secrets of the request to which the code is the response.
 
         Raises:
-            ProviderFailed: the provider cannot be reached, or what it says is not right.
+            ProviderFailed: the provider cannot be reached, or its response is invalid.
         """
 
 
 class ProviderFailed(Exception):
-    """The provider did not say who somebody is. The message is a reason for the operator."""
+    """The provider did not identify somebody. The message is a reason for the operator."""
 
 
 class SignInRefused(Exception):
-    """Nobody is signed in. ``reason`` chooses the text of the page ``refused.html``; ``user_id`` is
-    whose the address is here, if that is known."""
+    """An identity may not sign in. ``reason`` selects the text of the page ``refused.html``;
+    ``user_id`` is the person with the address, if that is known."""
 
     def __init__(self, reason: str, email: str = "", user_id: str | None = None) -> None:
         super().__init__(reason)

@@ -1,17 +1,19 @@
-"""Mails about linking a sign-in at the provider to a person."""
+"""Mails about linking a person to their identity at the provider."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import current_app
 
+from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.security import tokens
 from app.values.clock import format_time, now
 from config import Settings
 
-LINK: Final = "link_sign_in"
+_LINK: Final = "link_sign_in"
 _LINKED: Final = "sign_in_linked"
 
 
@@ -20,21 +22,21 @@ def mail_link(person: Any, link: str) -> None:
 
     Args:
         person: has ``id``, ``name`` and ``email``.
-        link: its token.
+        link: the token of the link.
     """
     settings = _settings()
     address = f"{settings.public_url}/login/single-sign-on/link/{link}"
     values = {"name": person.name, "link": address, "provider": settings.oidc_name}
-    cause = f"{LINK}:{person.id}:{tokens.hash_token(link)}"
-    queue_mail(LINK, person.email, cause=cause, values=values)
+    cause = f"{_LINK}:{person.id}:{tokens.hash_token(link)}"
+    queue_mail(_LINK, person.email, cause=cause, values=values)
 
 
 def mail_linked(person: Any, email: str, subject: str) -> None:
-    """Tell a person that a sign-in was linked to them.
+    """Mail a person that an identity was linked to them.
 
     Args:
         email: the address of the identity at the provider.
-        subject: its subject there.
+        subject: the subject of the identity there.
     """
     settings, moment = _settings(), format_time(now())
     values = {
@@ -51,3 +53,11 @@ def mail_linked(person: Any, email: str, subject: str) -> None:
 def _settings() -> Settings:
     settings: Settings = current_app.config["SETTINGS"]
     return settings
+
+
+def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
+    """The mail with a link, or None if the address was mailed too often."""
+    return None if is_over_mail_limit(recipient, (_LINK,)) else (_LINK, values)
+
+
+RESOLVERS: Final[Mapping[str, Resolver]] = {_LINK: _resolve_mail}

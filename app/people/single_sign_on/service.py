@@ -1,7 +1,7 @@
 """Single sign-on: from an identity at the provider to a person who is signed in.
 
-A known identity signs in. Any other one is linked to a person or becomes one only after that person
-has consented, and, where the address is known here, has proved to be who it belongs to.
+A known identity signs in. Any other is linked to a person, or becomes a new one, only after that
+person has consented and, if the address is known here, has proved that it is theirs.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from config import Settings
 _IDENTITY: Final = ("issuer", "subject", "email")
 
 
-class Outcome(NamedTuple):
-    """What an identity leads to.
+class SignInOutcome(NamedTuple):
+    """The next step for an identity.
 
     Attributes:
-        user_id: who signs in; None: consent is needed.
-        is_linking: whether consent links it to a person, rather than creating one.
-        was_linked: whether the person had asked to link it, and it was already.
+        user_id: the person to sign in; None if consent is needed first.
+        is_linking: consent links the identity to a person instead of creating one.
+        was_linked: the person asked to link an identity that was linked to them already.
     """
 
     user_id: str | None
@@ -47,7 +47,7 @@ def provider() -> Provider:
     """The provider of this instance.
 
     Raises:
-        NotFound: it has no single sign-on.
+        NotFound: the instance has no single sign-on.
     """
     found: Provider | None = current_app.extensions.get(EXTENSION)
     if found is None:
@@ -55,14 +55,14 @@ def provider() -> Provider:
     return found
 
 
-def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Outcome:
-    """Decide what to do with an identity, in the current transaction.
+def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> SignInOutcome:
+    """Sign in a known identity, or let another wait for consent, in the current transaction.
 
     Args:
         attempt: the row of ``attempts.claim_return``.
 
     Raises:
-        SignInRefused: this identity cannot be used here.
+        SignInRefused: the identity may not sign in.
     """
     issuer = _settings().oidc_issuer or ""
     user_id = identities.person_of(issuer, identity.subject)
@@ -71,7 +71,7 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Ou
             raise SignInRefused("linked_elsewhere")
         identities.record_use(issuer, identity.subject)
         attempts.end_attempt(token)
-        return Outcome(user_id, was_linked=attempt.user_id is not None)
+        return SignInOutcome(user_id, was_linked=attempt.user_id is not None)
     email = admitted_address(identity, _settings())
     owner = attempt.user_id or registered_person(email)
     if owner and owner != attempt.user_id and find_contact(owner).has_second_factor:
@@ -84,7 +84,7 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Ou
         email=email,
         name=name_of(identity, email),
     )
-    return Outcome(None, is_linking=owner is not None)
+    return SignInOutcome(None, is_linking=owner is not None)
 
 
 def mail_link(token: str, person: Any) -> None:
@@ -97,7 +97,7 @@ def mail_link(token: str, person: Any) -> None:
 
 
 def link_identity(token: str, attempt: Any, owner: Any) -> bool:
-    """Link the identity of an attempt to its person, who has proved to be that person.
+    """Link the identity of an attempt to its person, who has proved who they are.
 
     Returns False if the attempt has just ended, or if the person has just turned on a second
     factor, which they were not asked for.
@@ -106,7 +106,7 @@ def link_identity(token: str, attempt: Any, owner: Any) -> bool:
         owner: the person as they were when they proved it; has ``has_second_factor``.
 
     Raises:
-        sqlalchemy.exc.IntegrityError: somebody has the identity already.
+        sqlalchemy.exc.IntegrityError: the identity is linked already.
     """
     if not attempts.end_attempt(token):
         return False
@@ -126,11 +126,11 @@ def sign_up(
     """Create the person of an attempt, or complete one who was only invited.
 
     Args:
-        account: name and slug of an account to open for them; None for somebody who was invited.
+        account: the name and slug of an account to open for them; None if they were invited.
 
     Returns:
-        The ids of the person and of their account. None if the attempt has just ended, or somebody
-        has just got the address.
+        The ids of the person and of their account; None if the attempt has just ended, or the
+        address has just been taken.
 
     Raises:
         sqlalchemy.exc.IntegrityError: the identity, the address or the slug has just been taken.
@@ -149,14 +149,14 @@ def sign_up(
 
 
 def unlink(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
-    """Unlink an identity of a signed-in person, and end their other sessions. False if they have
-    none with this id.
+    """Unlink an identity of a signed-in person, and end their other sessions. Returns False if they
+    have none with this id.
 
     Args:
-        has_password: whether they can sign in with a password.
+        has_password: they have a password.
 
     Raises:
-        LookupError: it is the only way in which they can sign in.
+        LookupError: they could not sign in anymore.
     """
     issuer = _settings().oidc_issuer or ""
     needs_other = not (has_password and _settings().password_sign_in)

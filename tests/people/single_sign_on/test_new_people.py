@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 
 from app.db.extensions import db
 from app.models import User
-from app.people import links
+from app.people import mailed_links
 from app.policy.tiers import FORM_POSTS
 from tests.make import (
     Browser,
@@ -204,7 +204,7 @@ def test_the_name_is_one_that_can_be_stored(sso: Flask, woods: RealProvider) -> 
 
 def links_of(app: Flask, email: str) -> Any:
     with app.app_context():
-        found = links.resolve_reset_mail(email)
+        found = mailed_links.resolve_reset_mail(email, {})
         db.session.rollback()
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from flask import current_app
@@ -11,6 +12,7 @@ from app.auth.identities import IS_REGISTERED, is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import MailedLink, User
 from app.people.sign_up import is_open
@@ -30,7 +32,7 @@ _BY_HASH = CompiledQuery(
     .where(
         MailedLink.token_hash == bindparam("token_hash"),
         MailedLink.purpose == bindparam("purpose"),
-        MailedLink.expires_at > bindparam("moment"),
+        MailedLink.expires_at > bindparam("now"),
     )
 )
 
@@ -41,12 +43,14 @@ def request_reset(email: str) -> None:
     queue_mail(FORGOT, email, cause=f"{FORGOT}:{nonce}", values={})
 
 
-def resolve_reset_mail(recipient: str) -> tuple[str, dict[str, Any]] | None:
-    """The reset mail with a new link, or None if nobody has this address.
+def resolve_reset_mail(recipient: str, _: dict[str, Any]) -> Resolved:
+    """The reset mail with a new link; None if nobody has this address, or it was mailed too often.
 
     Somebody who was invited and has not joined gets one only while anybody may sign up: with the
     link they would have a password, and could sign in without the invitation.
     """
+    if is_over_mail_limit(recipient, (RESET,)):
+        return None
     try:
         person = find_person(recipient)
     except EmailTaken:
@@ -64,11 +68,11 @@ def request_verification(user_id: str, email: str, name: str) -> None:
 
 
 def find_link(purpose: str, token: str) -> Any:
-    """The ``id``, ``email`` and ``name`` of the person this link was mailed to, and whether they
-    have signed up (``is_registered``); None if it is invalid or has expired."""
+    """The person a link was mailed to, or None if it is invalid or has expired: a row with ``id``,
+    ``email``, ``name`` and ``is_registered``."""
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
-    return _BY_HASH.first(token_hash=tokens.hash_token(token), purpose=purpose, moment=clock.now())
+    return _BY_HASH.first(token_hash=tokens.hash_token(token), purpose=purpose, now=clock.now())
 
 
 def claim_link(purpose: str, token: str) -> str | None:
@@ -98,13 +102,16 @@ def delete_links(purpose: str, user_id: str) -> None:
 
 
 def _new_link(purpose: str, user_id: str) -> str:
-    token, moment = tokens.new_token(tokens.LINK), clock.now()
+    token, now = tokens.new_token(tokens.LINK), clock.now()
     row = MailedLink(
         token_hash=tokens.hash_token(token),
         purpose=purpose,
         user_id=user_id,
-        created_at=moment,
-        expires_at=moment + _LIVES[purpose],
+        created_at=now,
+        expires_at=now + _LIVES[purpose],
     )
     db.session.add(row)
     return f"{current_app.config['SETTINGS'].public_url}/{_PATHS[purpose]}/{token}"
+
+
+RESOLVERS: Final[Mapping[str, Resolver]] = {FORGOT: resolve_reset_mail}

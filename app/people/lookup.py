@@ -1,4 +1,4 @@
-"""Queries and changes about people, for the commands of whoever operates the instance."""
+"""Looking up people for commands: one by their id or email address, all of them, their sessions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select
 
-from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
-from app.auth.sessions import end_sessions, list_sessions
+from app.auth.sessions import list_sessions
 from app.db.column_types import api_column
-from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import Detail, NotFound, ValidationFailed
+from app.http.errors import Detail, NotFound
 from app.models import User
-from app.people.auditing import record_entry
-from app.people.service import set_password
-from app.security.passwords import hash_password, password_problem
 from app.values.clock import format_time
 from app.values.ids import is_id
 from app.values.text import fold, unstorable
@@ -34,12 +29,12 @@ _BY_EMAIL = CompiledQuery(_PEOPLE.where(User.email_key == bindparam("reference")
 
 
 def list_people() -> list[dict[str, Any]]:
-    """The records of all people, oldest first."""
+    """List the records of all people, oldest first."""
     return [_record(row) for row in _ALL.all()]
 
 
 def find_user(reference: str) -> dict[str, Any]:
-    """The record of the person with this id or email address.
+    """Find the record of a person by their id or email address.
 
     It has ``id``, ``email``, ``name``, ``has_password``, ``has_second_factor``,
     ``email_verified``, ``created_at`` and ``accounts``: those that the person has joined, each
@@ -63,7 +58,7 @@ def find_user(reference: str) -> dict[str, Any]:
 
 
 def open_sessions(user_id: str) -> list[dict[str, Any]]:
-    """In which browsers a person is signed in, the last used first."""
+    """List the browsers in which a person is signed in, the last used first."""
     return [
         {
             "id": row.id,
@@ -74,27 +69,6 @@ def open_sessions(user_id: str) -> list[dict[str, Any]]:
         }
         for row in list_sessions(user_id)
     ]
-
-
-def sign_out_everywhere(person: dict[str, Any]) -> int:
-    """End all sessions of a person. Returns how many were open. The caller commits."""
-    number = len(list_sessions(person["id"]))
-    end_sessions(person["id"])
-    record_entry("person.sessions_ended", db.session.get_one(User, person["id"]))
-    return number
-
-
-def check_new_password(person: dict[str, Any], password: str) -> None:
-    """Raises ValidationFailed if a person cannot have this password."""
-    if problem := password_problem(password, (person["name"], person["email"])):
-        raise ValidationFailed(details=[Detail("password", problem)])
-
-
-def replace_password(person: dict[str, Any], password: str) -> None:
-    """Set a person's password, end their sessions, and tell them by mail. Whoever was locked out
-    after wrong passwords can sign in again. The caller commits."""
-    set_password(person["id"], hash_password(password), address=None)
-    reset_attempts(throttle_key(person["email"]))
 
 
 def _record(row: Any) -> dict[str, Any]:
