@@ -1,1 +1,1 @@
-"""OAuth 2.0 server: applications that act on behalf of people."""
+"""The OAuth 2.0 server, for applications that act on behalf of people."""

@@ -12,10 +12,14 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select, update
 
+from app.audit.entries import record
+from app.audit.origin import Actor
+from app.audit.targets import Target
 from app.auth.tenant import find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.models import OAuthAuthorization
+from app.models import OAuthAuthorization, User
+from app.oauth.clients import Client
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, CODE_LIFE, OFFLINE_ACCESS
 from app.security import tokens
 from app.values import clock
@@ -50,8 +54,8 @@ def create_authorization(
 
     Codes that the same person gave the same application, and that expired unused, are deleted.
     """
-    code, moment = tokens.new_token(tokens.AUTHORIZATION_CODE), clock.now()
-    _delete_unused(account_id, user_id, application_id, moment)
+    code, now = tokens.new_token(tokens.AUTHORIZATION_CODE), clock.now()
+    _delete_unused(account_id, user_id, application_id, now)
     row = OAuthAuthorization(
         id=new_id("authorization"),
         account_id=account_id,
@@ -61,9 +65,9 @@ def create_authorization(
         code_hash=tokens.hash_token(code),
         redirect_uri=redirect_uri,
         code_challenge=code_challenge,
-        code_expires_at=moment + CODE_LIFE,
-        ends_at=moment + CODE_LIFE,  # until the code is used
-        created_at=moment,
+        code_expires_at=now + CODE_LIFE,
+        ends_at=now + CODE_LIFE,  # until the code is used
+        created_at=now,
     )
     db.session.add(row)
     return code
@@ -77,11 +81,11 @@ def find_code(code: str) -> Any:
 
 
 def claim_code(found: Any) -> OAuthAuthorization | None:
-    """Use a code. None if it was used before, has expired or was revoked.
+    """Use a code. Returns None if it was used before, has expired or was revoked.
 
     Only one of several concurrent requests succeeds; the others wait for its transaction.
     """
-    moment = clock.now()
+    now = clock.now()
     updated: Any = db.session.execute(
         update(OAuthAuthorization)
         .where(
@@ -89,9 +93,9 @@ def claim_code(found: Any) -> OAuthAuthorization | None:
             OAuthAuthorization.id == found.id,
             OAuthAuthorization.code_used_at.is_(None),
             OAuthAuthorization.revoked_at.is_(None),
-            OAuthAuthorization.code_expires_at > moment,
+            OAuthAuthorization.code_expires_at > now,
         )
-        .values(code_used_at=moment, last_used_at=moment, ends_at=_family_end(found, moment)),
+        .values(code_used_at=now, last_used_at=now, ends_at=_family_end(found, now)),
         execution_options={"synchronize_session": False},
     )
     if updated.rowcount == 0:
@@ -100,7 +104,7 @@ def claim_code(found: Any) -> OAuthAuthorization | None:
 
 
 def lock_family(account_id: str, authorization_id: str) -> OAuthAuthorization | None:
-    """The authorization of a family, locked; None if it was revoked or has expired."""
+    """Lock and return the authorization of a family; None if it was revoked or has expired."""
     found = find_locked(account_id, OAuthAuthorization, authorization_id)
     if found is None or found.revoked_at is not None or found.ends_at <= clock.now():
         return None
@@ -108,7 +112,7 @@ def lock_family(account_id: str, authorization_id: str) -> OAuthAuthorization | 
 
 
 def revoke_family(account_id: str, authorization_id: str) -> bool:
-    """Revoke all tokens issued from this code, now or later. False if they were revoked before."""
+    """Revoke all tokens issued from a code, now or later. Returns False if they were already."""
     revoked: Any = db.session.execute(
         update(OAuthAuthorization)
         .where(
@@ -122,21 +126,36 @@ def revoke_family(account_id: str, authorization_id: str) -> bool:
     return bool(revoked.rowcount)
 
 
-def _delete_unused(account_id: str, user_id: str, application_id: str, moment: datetime) -> None:
+def record_entry(action: str, found: Any, client: Client) -> None:
+    """Record in the audit log the use of a token or code by an application that acts for a person.
+
+    Args:
+        found: the row of the token or code, with ``account_id`` and ``user_id``.
+    """
+    email = db.session.get_one(User, found.user_id).email
+    record(
+        action,
+        Target("member", found.user_id, email),
+        account_id=found.account_id,
+        actor=Actor("application", client.id, client.name),
+    )
+
+
+def _delete_unused(account_id: str, user_id: str, application_id: str, now: datetime) -> None:
     db.session.execute(
         delete(OAuthAuthorization).where(
             OAuthAuthorization.account_id == account_id,
             OAuthAuthorization.user_id == user_id,
             OAuthAuthorization.application_id == application_id,
             OAuthAuthorization.code_used_at.is_(None),
-            OAuthAuthorization.code_expires_at <= moment,
+            OAuthAuthorization.code_expires_at <= now,
         ),
         execution_options={"synchronize_session": False},
     )
 
 
-def _family_end(found: Any, moment: datetime) -> datetime:
-    """When the family of a code expires. With offline access, counted from the consent."""
+def _family_end(found: Any, now: datetime) -> datetime:
+    """The time when the family of a code expires: with offline access, counted from the consent."""
     if OFFLINE_ACCESS in found.scopes:
         return found.created_at + AUTHORIZATION_LIFE  # type: ignore[no-any-return]
-    return moment + ACCESS_TOKEN_LIFE
+    return now + ACCESS_TOKEN_LIFE

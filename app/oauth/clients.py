@@ -63,8 +63,8 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.secret_hash is None
 
     def has_secret(self, secret: str | None) -> bool:
-        """Whether this is its secret, or the one before that still works. A public application must
-        not send one."""
+        """Return True if this is its secret, or a former one that still works. A public application
+        must not send one."""
         if self.secret_hash is None or secret is None:
             return self.secret_hash is None and secret is None
         sent = tokens.hash_token(secret)
@@ -101,13 +101,13 @@ class Client(ClientMixin):  # type: ignore[misc]
 
 
 def find_client(client_id: str) -> Client | None:
-    """The application with this id, in any account."""
+    """Find the application with this id, in any account."""
     row = _BY_ID.first(client_id=client_id) if is_id("application", client_id) else None
     return None if row is None else Client(**row._asdict())
 
 
 def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[Client, str]:
-    """The application that sent a form, and its authentication method.
+    """Authenticate the application that sent a form. Returns it and its authentication method.
 
     Args:
         values: the fields of the form.
@@ -115,8 +115,8 @@ def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[
 
     Raises:
         InvalidRequestError: it authenticates in two ways at once.
-        InvalidClientError: it is unknown, or its secret is missing or wrong. The message does not
-            say which.
+        InvalidClientError: it is unknown, or its secret is missing or wrong, which the message does
+            not tell apart.
     """
     client_id, secret = values.get("client_id", ""), values.get("client_secret")
     method = NONE if secret is None else POST

@@ -74,8 +74,8 @@ _OF_PERSON = CompiledQuery(
 
 
 def lock_application(account_id: str, client_id: str) -> OAuthApplication | None:
-    """Lock an application against changes until the end of this transaction. None if it has been
-    deleted."""
+    """Lock an application against changes until the end of this transaction. Returns None if it has
+    been deleted."""
     own = rows_of(account_id, OAuthApplication).where(OAuthApplication.id == client_id)
     return db.session.scalars(own.with_for_update(read=True, key_share=True)).one_or_none()
 
@@ -83,8 +83,8 @@ def lock_application(account_id: str, client_id: str) -> OAuthApplication | None
 def has_consent(
     account_id: str, user_id: str, application_id: str, scopes: Collection[str], redirect_uri: str
 ) -> bool:
-    """Whether a person has granted an application all of these scopes in an account, and was asked
-    for this redirect URI: whoever adds one to an application gets no codes of a former consent."""
+    """Return True if a person has granted an application all of these scopes in an account, and was
+    asked about this redirect URI: one that is added later gets no codes by an earlier consent."""
     row = _CONSENT.first(account_id=account_id, user_id=user_id, application_id=application_id)
     if row is None or not set(scopes) <= set(row.scopes):
         return False
@@ -100,25 +100,27 @@ def record_consent(
     name: str,
     asked: Collection[str] = (),
 ) -> None:
-    """Add scopes to a person's consent, or create the consent. The audit log has it, also if the
-    consent has all of them already: the application gets access again.
+    """Add scopes to a person's consent, or create the consent.
+
+    It is recorded in the audit log even if the consent has all scopes already, as the application
+    gets access again.
 
     Args:
-        name: of the application.
-        asked: the redirect URIs of the application for which the person has just been asked.
+        name: the name of the application.
+        asked: the redirect URIs of the application that the person has just been asked about.
 
     Raises:
         Forbidden: the person does not belong to the account.
     """
     _lock_membership(account_id, user_id)
-    moment = clock.now()
+    now = clock.now()
     key = {"account_id": account_id, "user_id": user_id, "application_id": application_id}
     row = insert_into(OAuthConsent).values(
         **key,
         scopes=list(scopes),
         redirect_uris=list(asked),
-        created_at=moment,
-        updated_at=moment,
+        created_at=now,
+        updated_at=now,
     )
     unknown = row.on_conflict_do_nothing().returning(OAuthConsent.application_id)
     is_new = db.session.scalar(unknown) is not None
@@ -130,7 +132,7 @@ def record_consent(
     former = [] if is_new else consent.scopes
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
     if granted != consent.scopes:
-        consent.scopes, consent.updated_at = granted, moment
+        consent.scopes, consent.updated_at = granted, now
     consent.redirect_uris = list(dict.fromkeys([*(consent.redirect_uris or ()), *asked]))
     action = "application.allowed"
     changes: Changes = {"scopes": {"from": former, "to": granted}}
@@ -141,7 +143,7 @@ def record_consent(
 
 
 def list_consents(user_id: str) -> list[dict[str, Any]]:
-    """A person's consents in all their accounts, ordered by application name.
+    """List a person's consents in all their accounts, by application name.
 
     Each has ``account_id``, ``account_name``, ``application_id``, ``application_name``,
     ``owner_name`` (the account that registered it), ``scopes``, ``created_at`` and
@@ -154,8 +156,7 @@ def list_consents(user_id: str) -> list[dict[str, Any]]:
 
 
 def consents_of_account(account_id: str) -> list[dict[str, Any]]:
-    """What members have granted to applications in an account, the oldest first: whichever account
-    has registered them."""
+    """List the consents of an account's members, oldest first, to applications of any account."""
     return [
         {
             "client_id": row.application_id,
@@ -170,10 +171,8 @@ def consents_of_account(account_id: str) -> list[dict[str, Any]]:
 
 
 def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
-    """Revoke a person's consent to an application in an account, with all its tokens.
-
-    False if there was none.
-    """
+    """Revoke a person's consent to an application in an account, with all its tokens. Returns False
+    if there was none."""
     if not (is_id("account", account_id) and is_id("application", application_id)):
         return False
     name = application_name(account_id, application_id)
@@ -193,7 +192,7 @@ def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
 
 def revoke_consents_to(application: OAuthApplication, scopes: Collection[str]) -> int:
     """Revoke the consents to an application, in all accounts, that include one of these scopes.
-    Returns how many."""
+    Returns their number."""
     if not scopes:
         return 0
     revoked = 0
@@ -205,8 +204,8 @@ def revoke_consents_to(application: OAuthApplication, scopes: Collection[str]) -
 
 
 def record_end_of_access(application: OAuthApplication) -> None:
-    """Record in the logs of other accounts that an application, which is locked and about to be
-    deleted, loses the access that people have granted to it there."""
+    """Record in the logs of other accounts that an application loses the access granted there. It
+    must be locked, and is about to be deleted."""
     accounts = {account_id for account_id, _, _ in _consents_to(application)}
     for account_id in sorted(accounts - {application.account_id}):
         with _acting_in(account_id, application):
@@ -219,15 +218,15 @@ def _consents_to(application: OAuthApplication) -> Sequence[Any]:
 
 
 def _acting_in(account_id: str, application: OAuthApplication) -> AbstractContextManager[None]:
-    """Who ends the access of an application. In another account than its own, that is the
-    application: its members need not know who manages it."""
+    """Set the actor who ends the access of an application. In other accounts, it is the application
+    itself: their members need not know who manages it."""
     if account_id == application.account_id:
         return nullcontext()
     return acting(Actor("application", application.id, application.name), Via())
 
 
 def _lock_membership(account_id: str, user_id: str) -> None:
-    """Make changes to the membership wait for this transaction. Raises Forbidden."""
+    """Lock a membership, so that changes of it wait. Raises Forbidden if there is none."""
     found = db.session.scalars(
         rows_of(account_id, Membership)
         .where(Membership.user_id == user_id, Membership.joined_at.is_not(None))

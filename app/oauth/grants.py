@@ -17,8 +17,7 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGr
 from authlib.oauth2.rfc7636 import CodeChallenge
 
 from app.oauth import issuing
-from app.oauth.auditing import record_entry
-from app.oauth.authorizations import claim_code, find_code, revoke_family
+from app.oauth.authorizations import claim_code, find_code, record_entry, revoke_family
 from app.oauth.clients import BASIC, NONE, POST, Client
 from app.policy.oauth_errors import Description
 from app.values import clock
@@ -60,7 +59,7 @@ class Token(TokenMixin):  # type: ignore[misc]
 
     def is_revoked(self) -> bool:
         row = self.row
-        return any(moment is not None for moment in (row.revoked_at, row.family_revoked_at)) or (
+        return any(time is not None for time in (row.revoked_at, row.family_revoked_at)) or (
             row.used_at is not None
         )
 
@@ -71,7 +70,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
     TOKEN_ENDPOINT_AUTH_METHODS = ANY_CLIENT
 
     def query_authorization_code(self, code: str, client: Client) -> Code | None:
-        """The code, if it was issued to this client and has not been used.
+        """The code, or None unless it was issued to this client and has not been used.
 
         A second use means that the code was stolen, and perhaps its tokens: the family is revoked.
         A wrong redirect URI or verifier does not use the code up: anybody can pretend to be a
@@ -126,7 +125,7 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         return Token(row) if row is not None and row.kind == "refresh" else None
 
     def validate_token_request(self) -> None:
-        """As Authlib, which gives no reason when the token or the scope is wrong."""
+        """Validate as Authlib does, and give a reason when the token or the scope is wrong."""
         try:
             super().validate_token_request()
         except InvalidGrantError:

@@ -13,8 +13,7 @@ from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization, OAuthToken
-from app.oauth.auditing import record_entry
-from app.oauth.authorizations import lock_family, revoke_family
+from app.oauth.authorizations import lock_family, record_entry, revoke_family
 from app.oauth.clients import Client
 from app.policy.oauth import ACCESS_TOKEN_LIFE, OFFLINE_ACCESS, REFRESH_GRACE, REFRESH_TOKEN_IDLE
 from app.policy.oauth_errors import Description
@@ -45,7 +44,7 @@ _EXPIRED_SUCCESSORS = CompiledQuery(
     select(OAuthToken.token_hash)
     .where(
         OAuthToken.sealed_successor.is_not(None),
-        OAuthToken.used_at <= bindparam("moment", type_=Timestamp()),
+        OAuthToken.used_at <= bindparam("now", type_=Timestamp()),
     )
     .limit(bindparam("number"))
 )
@@ -53,29 +52,29 @@ _PREFIXES = (tokens.ACCESS_TOKEN, tokens.REFRESH_TOKEN)
 
 
 def find_token(token: str) -> Any:
-    """A token's row with its family, even if expired or revoked, or None if there is none."""
+    """Find a token's row with its family, even if expired or revoked, or None if there is none."""
     if not any(tokens.is_well_formed(token, prefix) for prefix in _PREFIXES):
         return None
     return _BY_HASH.first(token_hash=tokens.hash_token(token))
 
 
-def issue(family: OAuthAuthorization, scopes: Sequence[str], moment: datetime) -> dict[str, Any]:
+def issue(family: OAuthAuthorization, scopes: Sequence[str], now: datetime) -> dict[str, Any]:
     """Issue tokens. Returns the body of the token response (RFC 6749, section 5.1).
 
     Args:
         family: locked by this transaction.
-        scopes: of the access token; a refresh token has those of the family.
-        moment: when their lifetimes start.
+        scopes: the scopes of the access token; a refresh token has those of the family.
+        now: the start of their lifetimes.
     """
-    access, ends_at = _new_token(family, "access", scopes, moment, ACCESS_TOKEN_LIFE)
+    access, ends_at = _new_token(family, "access", scopes, now, ACCESS_TOKEN_LIFE)
     response = {
         "access_token": access,
         "token_type": "Bearer",
-        "expires_in": int((ends_at - moment).total_seconds()),
+        "expires_in": int((ends_at - now).total_seconds()),
         "scope": " ".join(scopes),
     }
     if OFFLINE_ACCESS in family.scopes:
-        refresh, _ = _new_token(family, "refresh", family.scopes, moment, REFRESH_TOKEN_IDLE)
+        refresh, _ = _new_token(family, "refresh", family.scopes, now, REFRESH_TOKEN_IDLE)
         response["refresh_token"] = refresh
     return response
 
@@ -93,21 +92,21 @@ def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
     family = lock_family(found.account_id, found.authorization_id)
     if family is None:
         raise invalid_refresh_token()
-    moment = clock.now()
-    if not _claim(found.token_hash, moment):
-        return _successor(found, client, moment)
-    response = issue(family, scopes, moment)
-    family.last_used_at = moment
-    _wipe_family_successors(found.authorization_id, moment)
+    now = clock.now()
+    if not _claim(found.token_hash, now):
+        return _successor(found, client, now)
+    response = issue(family, scopes, now)
+    family.last_used_at = now
+    _wipe_family_successors(found.authorization_id, now)
     _store_successor(found.token_hash, response)
     return response
 
 
 def revoke(found: Any) -> bool:
-    """Revoke an access token, or the whole family of a refresh token. False if that has ended
-    before."""
-    moment = clock.now()
-    if found.family_revoked_at is not None or found.family_ends_at <= moment:
+    """Revoke an access token, or the whole family of a refresh token. Returns False if it was
+    revoked before or has expired."""
+    now = clock.now()
+    if found.family_revoked_at is not None or found.family_ends_at <= now:
         return False
     if found.kind == "refresh":
         return revoke_family(found.account_id, found.authorization_id)
@@ -116,20 +115,20 @@ def revoke(found: Any) -> bool:
         .where(
             OAuthToken.token_hash == found.token_hash,
             OAuthToken.revoked_at.is_(None),
-            OAuthToken.expires_at > moment,
+            OAuthToken.expires_at > now,
         )
-        .values(revoked_at=moment)
+        .values(revoked_at=now)
     )
     return bool(revoked.rowcount)
 
 
 def wipe_expired_successors(number: int = 500) -> int:
-    """Wipe up to ``number`` stored responses whose grace period is over. Returns how many.
+    """Wipe up to ``number`` stored responses whose grace period is over. Returns their number.
 
     A refresh wipes those of its own family; this covers families that are not refreshed again.
     Locked rows are skipped until the next run.
     """
-    expired = _EXPIRED_SUCCESSORS.tuples(moment=clock.now() - REFRESH_GRACE, number=number)
+    expired = _EXPIRED_SUCCESSORS.tuples(now=clock.now() - REFRESH_GRACE, number=number)
     named = OAuthToken.token_hash.in_([token_hash for (token_hash,) in expired])
     unlocked = select(OAuthToken.token_hash).where(named).with_for_update(skip_locked=True)
     wiped: Any = db.session.execute(
@@ -149,26 +148,26 @@ def _new_token(
     family: OAuthAuthorization,
     kind: str,
     scopes: Sequence[str],
-    moment: datetime,
+    now: datetime,
     life: timedelta,
 ) -> tuple[str, datetime]:
-    """A new token and its expiry, which is never after that of its family."""
+    """Make a token. Returns it and its expiry, which is never after that of its family."""
     token = tokens.new_token(tokens.ACCESS_TOKEN if kind == "access" else tokens.REFRESH_TOKEN)
-    ends_at = min(moment + life, family.ends_at)
+    ends_at = min(now + life, family.ends_at)
     row = OAuthToken(
         token_hash=tokens.hash_token(token),
         authorization_id=family.id,
         kind=kind,
         scopes=list(scopes),
-        created_at=moment,
+        created_at=now,
         expires_at=ends_at,
     )
     db.session.add(row)
     return token, ends_at
 
 
-def _claim(token_hash: str, moment: datetime) -> bool:
-    """Mark a refresh token as used. False if it was used before, revoked or has expired."""
+def _claim(token_hash: str, now: datetime) -> bool:
+    """Mark a refresh token as used. Returns False if it was used, revoked or has expired."""
     updated: Any = db.session.execute(
         update(OAuthToken)
         .where(
@@ -176,20 +175,20 @@ def _claim(token_hash: str, moment: datetime) -> bool:
             OAuthToken.kind == "refresh",
             OAuthToken.used_at.is_(None),
             OAuthToken.revoked_at.is_(None),
-            OAuthToken.expires_at > moment,
+            OAuthToken.expires_at > now,
         )
-        .values(used_at=moment)
+        .values(used_at=now)
     )
     return bool(updated.rowcount)
 
 
-def _successor(found: Any, client: Client, moment: datetime) -> dict[str, Any]:
-    """The stored response of a refresh token that was used before. Raises InvalidGrantError if it
-    may not be repeated."""
+def _successor(found: Any, client: Client, now: datetime) -> dict[str, Any]:
+    """Return the stored response of a refresh token that was used before. Raises InvalidGrantError
+    after REFRESH_GRACE."""
     row = db.session.get(OAuthToken, found.token_hash)
     if row is None or row.used_at is None:
         raise invalid_refresh_token()
-    if moment - row.used_at < REFRESH_GRACE and row.sealed_successor is not None:
+    if now - row.used_at < REFRESH_GRACE and row.sealed_successor is not None:
         try:
             return unseal(row.sealed_successor)  # type: ignore[no-any-return]
         except ValueError:  # SECRET_KEY has changed
@@ -208,13 +207,13 @@ def _store_successor(token_hash: str, response: dict[str, Any]) -> None:
     )
 
 
-def _wipe_family_successors(authorization_id: str, moment: datetime) -> None:
+def _wipe_family_successors(authorization_id: str, now: datetime) -> None:
     """Wipe a family's stored responses whose grace period is over."""
     db.session.execute(
         update(OAuthToken)
         .where(
             OAuthToken.authorization_id == authorization_id,
-            OAuthToken.used_at <= moment - REFRESH_GRACE,
+            OAuthToken.used_at <= now - REFRESH_GRACE,
             OAuthToken.sealed_successor.is_not(None),
         )
         .values(sealed_successor=None)

@@ -12,9 +12,9 @@ _BATCH_ROWS: Final = 500  # per transaction
 
 
 def wipe_successors() -> int:
-    """Wipe the stored responses of refresh tokens whose grace period is over. Returns how many.
+    """Wipe the stored responses of refresh tokens whose grace period is over. Returns their number.
 
-    The tokens themselves stay until their authorization is deleted, so that reuse is detected.
+    The tokens themselves are kept until their authorization is deleted, so that reuse is detected.
     """
     wiped = number = _wipe_batch()
     while number == _BATCH_ROWS:

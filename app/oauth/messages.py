@@ -12,7 +12,7 @@ from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from app.oauth.clients import BASIC, POST
 from app.policy.oauth_errors import Description
 
-# Instead of Authlib's descriptions, which name a parameter, echo what was sent, or are missing.
+# Replace Authlib's descriptions, which name a parameter, echo the request, or are missing.
 _INSTEAD: Final = {
     ("unsupported_grant_type", ""): Description.GRANT_TYPE,
     ("unsupported_response_type", ""): Description.RESPONSE_TYPE,
@@ -29,7 +29,7 @@ _INSTEAD: Final = {
     ): Description.VERIFIER_UNEXPECTED,
     ("invalid_request", "Missing 'refresh_token' in request."): Description.REFRESH_MISSING,
 }
-# Of errors that come with a status: the code, and the description if it is always the same.
+# By the status of an error: its code, and its description if that is always the same.
 _OF_STATUS: Final = {
     405: ("invalid_request", Description.METHOD),
     413: ("invalid_request", Description.TOO_LARGE),
@@ -55,7 +55,7 @@ class OAuthRequest(OAuth2Request):  # type: ignore[misc]
 
     @property
     def is_authenticated(self) -> bool:
-        """Whether the client authenticated with its secret."""
+        """True if the client authenticated with its secret."""
         return self.auth_method in (BASIC, POST)
 
 
@@ -68,18 +68,18 @@ class OAuthResponse(NamedTuple):
 
 
 def error_response(error: OAuth2Error) -> OAuthResponse:
-    """The response for an error (RFC 6749, section 5.2)."""
+    """Build the response for an error (RFC 6749, section 5.2)."""
     headers = {"WWW-Authenticate": 'Basic realm="canopy"'} if error.status_code == 401 else {}
     return OAuthResponse(error.status_code, error_fields(error), headers)
 
 
 def error_fields(error: OAuth2Error) -> dict[str, str]:
-    """``error`` and ``error_description``."""
+    """The ``error`` and ``error_description`` of an error."""
     return {"error": error.error, "error_description": describe(error)}
 
 
 def status_fields(status: int, message: str) -> dict[str, str]:
-    """``error`` and ``error_description`` of a response with this status."""
+    """The ``error`` and ``error_description`` of a response with this status."""
     code, description = _OF_STATUS.get(status, ("invalid_request", Description.INCOMPLETE))
     return {"error": code, "error_description": description or message}
 

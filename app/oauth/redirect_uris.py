@@ -1,4 +1,4 @@
-"""Redirect URIs: which ones an application can register, and matching a request against them.
+"""Redirect URIs: validating those of an application, and matching a request against them.
 
 They are compared as plain text. Spellings that browsers or libraries treat as equivalent (case,
 default ports, ``%2e``) are different URIs here.
@@ -31,7 +31,7 @@ _LOOPBACK: Final = re.compile(
 
 
 def redirect_uri_problem(uri: str) -> str | None:
-    """Why this URI cannot be registered, or None."""
+    """The reason why a URI cannot be registered, or None."""
     if not 1 <= len(uri) <= REDIRECT_URI_LENGTH:
         return f"Must have 1 to {REDIRECT_URI_LENGTH:,} characters."
     if _INVALID_CHARACTER.search(uri):
@@ -52,7 +52,7 @@ def redirect_uri_problem(uri: str) -> str | None:
 
 
 def is_registered(uri: str, registered: Iterable[str]) -> bool:
-    """Whether a request's URI is registered. The port of a loopback address may differ."""
+    """Return True if a request's URI is registered. The port of a loopback address may differ."""
     allowed = list(registered)
     if uri in allowed:
         return True
@@ -61,7 +61,7 @@ def is_registered(uri: str, registered: Iterable[str]) -> bool:
 
 
 def with_parameters(uri: str, parameters: dict[str, str]) -> str:
-    """A redirect URI with parameters appended, and otherwise unchanged."""
+    """Append parameters to a redirect URI, and leave it otherwise unchanged."""
     separator = "&" if "?" in uri else "?"
     if uri.endswith(("?", "&")):
         separator = ""
@@ -75,7 +75,7 @@ def display_host(uri: str) -> str:
 
 
 def is_on_this_device(uri: str) -> bool:
-    """Whether a redirect URI leads to a program on the person's own device."""
+    """Return True if a redirect URI leads to a program on the person's device."""
     parts = urlsplit(uri)
     return parts.scheme not in ("http", "https") or _LOOPBACK.fullmatch(uri) is not None
 
@@ -120,14 +120,14 @@ def _host(authority: str) -> str | None:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The authority and the rest."""
+    """Split a text into its authority and the rest."""
     match = re.search(r"[/?]|$", text)
     end = match.start() if match else len(text)
     return text[:end], text[end:]
 
 
 def _without_port(uri: str) -> tuple[str, str] | None:
-    """The host of a loopback address and what follows its port; None for any other URI."""
+    """The host of a loopback address and the part after its port; None for any other URI."""
     found = _LOOPBACK.fullmatch(uri)
     if found is None or int(found["port"] or 80) > 65_535:
         return None

@@ -1,4 +1,4 @@
-"""Authorization requests: parsing and validation."""
+"""Parsing and validating authorization requests."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class AuthorizationRequest:
 
     @property
     def requires_prompt(self) -> bool:
-        """Whether the person must be asked even if they have consented before."""
+        """True if the person must be asked even if they have consented before."""
         return bool(self.prompts - {"none"})
 
     @property
     def is_silent(self) -> bool:
-        """Whether the person must not be asked anything."""
+        """True if the person must not be asked anything."""
         return "none" in self.prompts
 
     @property
@@ -101,7 +101,7 @@ def issuer() -> str:
 
 
 def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
-    """The application and its redirect URI.
+    """Return the application and its redirect URI.
 
     Raises:
         CannotRedirect: the application is unknown, or has not registered the URI.
@@ -119,7 +119,7 @@ def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
 
 
 def _scopes(parameters: Parameters) -> tuple[str, ...]:
-    """The scopes of a request. Raises OAuth2Error if the request is invalid."""
+    """Return the scopes of a request. Raises OAuth2Error if the request is invalid."""
     values, repeated = parameters
     if repeated:
         raise InvalidRequestError(Description.REPEATED)
@@ -135,7 +135,7 @@ def _scopes(parameters: Parameters) -> tuple[str, ...]:
 
 
 def _prompts(text: str) -> frozenset[str]:
-    """The values of ``prompt``. Unknown ones are ignored."""
+    """Parse the values of ``prompt``. Unknown ones are ignored."""
     prompts = _PROMPTS & set(text.split(" "))
     if "none" in prompts and len(prompts) > 1:
         raise InvalidRequestError(Description.PROMPT)

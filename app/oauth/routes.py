@@ -67,7 +67,7 @@ def metadata() -> Response:
 
 
 def _respond(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
-    """Run an endpoint and commit, after an error too: reuse of a token revokes its family."""
+    """Run an endpoint and commit, even after an error: reuse of a token revokes its family."""
     oauth_request: OAuthRequest | None = None
     try:
         oauth_request = _read_request()
@@ -81,7 +81,7 @@ def _respond(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
 
 
 def _read_request() -> OAuthRequest:
-    """The current request's form. Raises InvalidRequestError."""
+    """Parse the current request's form. Raises InvalidRequestError."""
     body = _body()
     if request.mimetype != _FORM:
         raise InvalidRequestError(Description.FORM)
@@ -91,7 +91,7 @@ def _read_request() -> OAuthRequest:
 
 
 def _body() -> bytes:
-    """The current request's body. Raises PayloadTooLarge, or BadRequest if it is incomplete.
+    """Read the current request's body. Raises PayloadTooLarge, or BadRequest if it is incomplete.
 
     A chunked body has no Content-Length, and werkzeug would silently truncate it.
     """
@@ -125,7 +125,7 @@ def _handle_wrong_method() -> Response | None:
 
 @bp.errorhandler(Exception)
 def _handle_exception(error: Exception) -> Response:
-    """Any other error, in the format of OAuth."""
+    """Render any other error in the format of OAuth."""
     db.session.rollback()
     if isinstance(error, HTTPException) and (error.code or 500) < 500:
         return _error_response(error.code or 400, error.description or "")

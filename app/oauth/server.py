@@ -17,7 +17,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from app.oauth import issuing
-from app.oauth.auditing import record_entry
+from app.oauth.authorizations import record_entry
 from app.oauth.clients import BASIC, POST, Client, authenticate_client, find_client
 from app.oauth.grants import ANY_CLIENT, CodeGrant, Pkce, RefreshGrant, Token
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
@@ -34,7 +34,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
         _check_token_is_sent(request)
 
     def authenticate_token(self, request: OAuthRequest, client: Client) -> Token | None:
-        """As Authlib, which gives no reason when the token is of another client."""
+        """Authenticate as Authlib does, and give a reason if the token is of another client."""
         try:
             found: Token | None = super().authenticate_token(request, client)
         except InvalidGrantError:

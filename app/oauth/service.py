@@ -1,18 +1,12 @@
-"""The OAuth server as its pages and other packages use it."""
+"""Granting and denying authorization requests, for the pages of consent and sign-in."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from app.oauth.authorizations import create_authorization
-from app.oauth.consents import (
-    has_consent,
-    lock_application,
-    record_consent,
-)
-from app.oauth.redirect_uris import (
-    is_registered,
-)
+from app.oauth.consents import has_consent, lock_application, record_consent
+from app.oauth.redirect_uris import is_registered
 from app.oauth.requests import (
     AuthorizationRequest,
     CannotRedirect,
@@ -31,8 +25,8 @@ _DESCRIPTIONS: Final = {
 
 
 def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) -> bool:
-    """Whether a person has granted all of these scopes before, in this account, to this redirect
-    URI."""
+    """Return True if a person has granted all these scopes before, in this account and to this
+    redirect URI."""
     client_id, uri = request.client.id, request.redirect_uri
     return has_consent(account_id, user_id, client_id, request.scopes, uri)
 
@@ -41,11 +35,11 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked
     """Grant the request and record the consent. Returns the redirect URL, with a code.
 
     Args:
-        asked: whether the person has just allowed it; if not, by an earlier consent.
+        asked: the person has just allowed it, not by an earlier consent.
 
     Raises:
         Forbidden: the person does not belong to the account.
-        CannotRedirect: the application has just been deleted, or may ask for less.
+        CannotRedirect: the application has just been deleted, or may no longer ask for all scopes.
     """
     application = lock_application(request.client.account_id, request.client.id)
     if application is None:
@@ -71,7 +65,7 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked
 
 
 def deny(request: AuthorizationRequest, error: str = "access_denied") -> str:
-    """The redirect URL with an error instead of a code.
+    """Return the redirect URL with an error instead of a code.
 
     Args:
         error: ``access_denied``, or for a silent request ``login_required`` or

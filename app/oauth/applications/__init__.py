@@ -1,1 +1,1 @@
-"""Registered OAuth applications: what they may ask for, their secrets, who uses them."""
+"""Registered OAuth applications: registering them, their secrets, and the people who use them."""

@@ -1,4 +1,4 @@
-"""The secrets of applications: rotating them, with a time in which the former one works too."""
+"""The secrets of applications: rotating them, with an overlap in which the former one works too."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from app.values import clock
 _MARK_LENGTH: Final = 8
 
 
-class Rotated(NamedTuple):
-    """A new secret, which is not shown again, and until when the former one works too; None if it
-    does not."""
+class RotatedSecret(NamedTuple):
+    """A new secret, and until when the former one works too; None if it does not."""
 
     secret: str
     former_until: str | None
@@ -34,18 +33,18 @@ def rotate_secret(
     *,
     overlap_hours: int = OVERLAP_HOURS_DEFAULT,
     mark: str | None = None,
-) -> Rotated | None:
-    """Give an application a new secret. One that was former before stops working at once.
+) -> RotatedSecret | None:
+    """Give an application a new secret. A former secret from an earlier rotation ends at once.
 
     Returns None if the account has no such application.
 
     Args:
-        overlap_hours: how long the present secret works beside the new one.
-        mark: ``secret_mark`` of the secret that is meant. Of several rotations with the same mark,
+        overlap_hours: the hours for which the current secret works beside the new one.
+        mark: the ``secret_mark`` of the secret to replace. Of several rotations with the same mark,
             only the first succeeds.
 
     Raises:
-        Conflict: it is public, or its secret is another one by now.
+        Conflict: the application is public, or its secret has another mark by now.
     """
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
@@ -57,25 +56,25 @@ def rotate_secret(
             "The secret was rotated since this page was loaded, and was not rotated again. The new "
             "secret was shown once. If nobody has it, rotate it from here."
         )
-    secret, moment = new_secret(), clock.now()
-    until = moment + timedelta(hours=overlap_hours) if overlap_hours else None
+    secret, now = new_secret(), clock.now()
+    until = now + timedelta(hours=overlap_hours) if overlap_hours else None
     application.former_secret_hash = application.secret_hash if until else None
     application.former_secret_until = until
     application.secret_hash = tokens.hash_token(secret)
-    application.updated_at = moment
+    application.updated_at = now
     record("application.secret_rotated", application)
-    return Rotated(secret, clock.format_optional_time(until))
+    return RotatedSecret(secret, clock.format_optional_time(until))
 
 
 def end_former_secret(account_id: str, client_id: str) -> bool | None:
-    """Have only the present secret be accepted from now on.
+    """Invalidate the former secret of an application.
 
-    Returns whether a former one still worked; None if the account has no such application.
+    Returns False if none still worked, and None if the account has no such application.
     """
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return None
-    worked = is_running(application.former_secret_until)
+    worked = still_works(application.former_secret_until)
     application.former_secret_hash = application.former_secret_until = None
     application.updated_at = clock.now()
     if worked:
@@ -83,12 +82,12 @@ def end_former_secret(account_id: str, client_id: str) -> bool | None:
     return worked
 
 
-def is_running(until: datetime | str | None) -> bool:
-    """Whether a former secret that works until then still works."""
+def still_works(until: datetime | str | None) -> bool:
+    """Return True if a former secret that works until then has not ended."""
     text = clock.format_optional_time(until)
     return text is not None and clock.format_time(clock.now()) < text
 
 
 def secret_mark(secret_hash: str) -> str:
-    """Tells the secret with this hash from the one before and the next."""
+    """A short mark that differs between the secrets of an application."""
     return tokens.hash_token(secret_hash)[:_MARK_LENGTH]

@@ -1,4 +1,4 @@
-"""Who has given an application access: how many people over all accounts, and who of one's own."""
+"""The people who use an application: their number in all accounts, and those of one account."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ _OWN = CompiledQuery(
 )
 
 
-class Use(NamedTuple):
-    """How many people have given an application access, and when it was last used; None: never."""
+class ApplicationUse(NamedTuple):
+    """The number of people who have granted an application access, and its last use, or None."""
 
     people: int
     last_used_at: str | None
 
 
-def use_of_applications(account_id: str) -> dict[str, Use]:
-    """How each application that the account has registered is used, over all accounts, by id."""
+def use_of_applications(account_id: str) -> dict[str, ApplicationUse]:
+    """The use, in all accounts, of each application that the account has registered, by its id."""
     return {
-        row.id: Use(row.people, clock.format_optional_time(row.last_used_at))
+        row.id: ApplicationUse(row.people, clock.format_optional_time(row.last_used_at))
         for row in _NUMBERS.all(account_id=account_id)
     }
 
 
-class Granted:
-    """What people have granted to one application that the account has registered."""
+class GrantedScopes:
+    """The scopes that people have granted to an application that the account has registered."""
 
     def __init__(self, account_id: str, client_id: str) -> None:
         self._people: dict[str, set[str]] = {}  # by the scopes that they have granted, as JSON
@@ -72,7 +72,7 @@ class Granted:
             self._people.setdefault(row.scopes, set()).add(row.user_id)
 
     def people(self, scopes: Collection[str]) -> int:
-        """How many people have granted one of these scopes, in any account."""
+        """Count the people who have granted one of these scopes in any account."""
         asked = set(scopes)
         found = (
             people for text, people in self._people.items() if asked & set(loads(text.encode()))
@@ -81,8 +81,10 @@ class Granted:
 
 
 def people_of_account(account_id: str, client_id: str) -> tuple[list[dict[str, Any]], int]:
-    """The PEOPLE_SHOWN people who were the last to give an application access to this account, the
-    latest first: ``name``, ``email`` and ``created_at``. And how many there are in all."""
+    """List the people who have granted an application access to this account, and count them all.
+
+    At most PEOPLE_SHOWN are listed, latest first, with ``name``, ``email`` and ``created_at``.
+    """
     rows = _OWN.all(account_id=account_id, client_id=client_id, most=PEOPLE_SHOWN)
     names = ("name", "email", "created_at")
     people = [{name: getattr(row, name) for name in names} for row in rows]

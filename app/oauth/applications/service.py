@@ -1,4 +1,4 @@
-"""Registering OAuth applications, and what else their owners do with them."""
+"""Registering, listing, changing and deleting OAuth applications."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden, ValidationFailed
 from app.models import Account, OAuthApplication
-from app.oauth.applications.client_secrets import is_running, new_secret, secret_mark
+from app.oauth.applications.client_secrets import new_secret, secret_mark, still_works
 from app.oauth.applications.validation import check_application
 from app.oauth.consents import record_end_of_access, revoke_consents_to
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
@@ -50,8 +50,8 @@ def create_application(
 
     Args:
         scopes: the scopes that it may request.
-        public: whether it cannot keep a secret, because it runs on people's devices or in their
-            browsers. It gets no secret and must use PKCE.
+        public: it cannot keep a secret, because it runs on people's devices or in their browsers.
+            It gets none and must use PKCE.
 
     Raises:
         ValidationFailed: names each invalid argument.
@@ -60,7 +60,7 @@ def create_application(
     check_application(name, redirect_uris, scopes)
     _check_number(account_id)
     secret = None if public else new_secret()
-    moment = clock.now()
+    now = clock.now()
     application = OAuthApplication(
         id=new_id("application"),
         account_id=account_id,
@@ -68,23 +68,23 @@ def create_application(
         redirect_uris=list(dict.fromkeys(redirect_uris)),
         scopes=[scope for scope in SCOPES if scope in scopes],
         secret_hash=None if secret is None else tokens.hash_token(secret),
-        created_at=moment,
-        updated_at=moment,
+        created_at=now,
+        updated_at=now,
     )
     db.session.add(application)
-    record("application.created", application, changes=created(_entered(application)))
+    record("application.created", application, changes=created(_audited(application)))
     return application, secret
 
 
 def list_applications(account_id: str) -> list[dict[str, Any]]:
-    """The records of an account's applications, newest first."""
+    """List the records of an account's applications, newest first."""
     return [application_record(row) for row in _ALL.all(account_id=account_id)]
 
 
 def find_application(account_id: str, client_id: str) -> dict[str, Any] | None:
-    """The record of one of the account's applications, or None if it has no such one.
+    """Read the record of an application, or None if the account has no such application.
 
-    It has ``secret_mark`` too, which ``rotate_secret`` takes; None for a public one.
+    It also has the ``secret_mark`` for ``rotate_secret``; None for a public application.
     """
     if not is_id("application", client_id):
         return None
@@ -103,13 +103,13 @@ def update_application(
     redirect_uris: Sequence[str] | None = None,
     scopes: Sequence[str] | None = None,
 ) -> tuple[dict[str, Any], int] | None:
-    """Change what is given; lists replace the present ones.
+    """Change the given fields of an application; lists replace the current ones.
 
-    Where a scope is taken away, consents that include it are revoked with their tokens: people are
-    asked again. For a redirect URI that is added, they are asked when it is first used.
+    Consents that include a removed scope are revoked with their tokens, so that people are asked
+    again. They are asked about an added redirect URI when it is first used.
 
     Returns:
-        the record and the number of consents revoked, or None if the account has no such
+        The record and the number of revoked consents, or None if the account has no such
         application.
 
     Raises:
@@ -120,20 +120,20 @@ def update_application(
         return None
     name = application.name if name is None else name
     redirect_uris = application.redirect_uris if redirect_uris is None else redirect_uris
-    former, before = _entered(application), application.scopes
+    former, before = _audited(application), application.scopes
     scopes = application.scopes if scopes is None else scopes
     check_application(name, redirect_uris, scopes)
     application.name = name.strip()
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
-    record("application.updated", application, changes=changed(former, _entered(application)))
+    record("application.updated", application, changes=changed(former, _audited(application)))
     revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked
 
 
 def delete_application(account_id: str, client_id: str) -> bool:
-    """Delete an application with all consents and tokens. False if the account has no such one."""
+    """Delete an application with its consents and tokens. Returns False if the account has none."""
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return False
@@ -143,18 +143,8 @@ def delete_application(account_id: str, client_id: str) -> bool:
     return True
 
 
-def _entered(application: OAuthApplication) -> dict[str, Any]:
-    """The fields that the audit log shows."""
-    return {
-        "name": application.name,
-        "redirect_uris": application.redirect_uris,
-        "scopes": application.scopes,
-        "public": application.secret_hash is None,
-    }
-
-
 def application_record(application: Any) -> dict[str, Any]:
-    """The fields of an application as its owner sees them, without the secret.
+    """Build the record of an application, without the secret.
 
     Args:
         application: an ``OAuthApplication``, or a row of its columns.
@@ -167,8 +157,18 @@ def application_record(application: Any) -> dict[str, Any]:
         "redirect_uris": application.redirect_uris,
         "scopes": application.scopes,
         "public": application.secret_hash is None,
-        "former_secret_until": clock.format_optional_time(until) if is_running(until) else None,
+        "former_secret_until": clock.format_optional_time(until) if still_works(until) else None,
         "created_at": clock.format_optional_time(application.created_at),
+    }
+
+
+def _audited(application: OAuthApplication) -> dict[str, Any]:
+    """The values of an application in the audit log."""
+    return {
+        "name": application.name,
+        "redirect_uris": application.redirect_uris,
+        "scopes": application.scopes,
+        "public": application.secret_hash is None,
     }
 
 

@@ -1,4 +1,4 @@
-"""What an application may be called, where it may send people, and what it may ask for."""
+"""Validation of an application's name, redirect URIs and scopes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ECHOED_CHARACTERS: Final = 100  # of an invalid value, in the error
 
 
 def check_application(name: str, redirect_uris: Sequence[str], scopes: Sequence[str]) -> None:
-    """Raises ValidationFailed, which names each invalid argument."""
+    """Raise ValidationFailed with every invalid argument."""
     if details := list(_problems(name, redirect_uris, scopes)):
         raise ValidationFailed(details=details)
 

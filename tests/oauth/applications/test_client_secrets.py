@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.db.extensions import db
 from app.http.errors import Conflict
-from app.oauth.applications.client_secrets import Rotated, end_former_secret, rotate_secret
+from app.oauth.applications.client_secrets import RotatedSecret, end_former_secret, rotate_secret
 from app.oauth.applications.service import find_application, list_applications
 from app.values import clock
 from tests.make import Application, Client, make_application, together
@@ -28,7 +28,7 @@ def rotate(client: Client, application: Application, hours: int, mark: str | Non
             db.session.commit()
         finally:
             db.session.rollback()
-    assert isinstance(rotated, Rotated)
+    assert isinstance(rotated, RotatedSecret)
     return rotated.secret
 
 

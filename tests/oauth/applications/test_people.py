@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.oauth.applications.people import Granted, people_of_account, use_of_applications
+from app.oauth.applications.people import GrantedScopes, people_of_account, use_of_applications
 from tests.make import Client, bearer, grant_tokens, make_application, make_member
 from tests.make.oauth import Application, grant_code
 
@@ -42,12 +42,12 @@ def test_people_are_counted_by_what_they_granted(client: Client, stranger: Clien
     grant(client, application, client.owner_id, *BOTH)
     grant(stranger, application, stranger.owner_id, "projects:read")
     with client.app.app_context():
-        granted = Granted(client.account_id, application.id)
+        granted = GrantedScopes(client.account_id, application.id)
         numbers = [granted.people([name]) for name in (*BOTH, "profile")]
         assert numbers == [2, 1, 0]
         assert granted.people(BOTH) == 2
         assert granted.people([]) == 0
-        assert Granted(stranger.account_id, application.id).people(BOTH) == 0
+        assert GrantedScopes(stranger.account_id, application.id).people(BOTH) == 0
 
 
 def test_only_people_of_the_account_are_named(client: Client, stranger: Client) -> None:

@@ -10,7 +10,12 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, ValidationFailed
 from app.oauth.applications.client_secrets import end_former_secret, rotate_secret
-from app.oauth.applications.people import Granted, Use, people_of_account, use_of_applications
+from app.oauth.applications.people import (
+    ApplicationUse,
+    GrantedScopes,
+    people_of_account,
+    use_of_applications,
+)
 from app.oauth.applications.service import delete_application, find_application, update_application
 from app.oauth.applications.validation import check_application
 from app.pages.applications.first_steps import first_steps
@@ -131,7 +136,7 @@ def _to_agree_on(
     """The scopes that are taken away and the number of people who granted them; None if nobody
     has, or if somebody has agreed to it."""
     taken = [name for name in record["scopes"] if name not in form.scopes.data]
-    people = Granted(principal.account_id, record["client_id"]).people(taken)
+    people = GrantedScopes(principal.account_id, record["client_id"]).people(taken)
     if not people or form.end_access.data == " ".join(taken):
         return None
     form.end_access.errors = ["Agree to the end of this access, or keep what was taken away."]
@@ -143,7 +148,7 @@ def _page(
 ) -> Response:
     """The page with the form that was sent, or as the application is."""
     client_id = record["client_id"]
-    granted = Granted(principal.account_id, client_id)
+    granted = GrantedScopes(principal.account_id, client_id)
     members, members_total = people_of_account(principal.account_id, client_id)
     change = form if isinstance(form, ChangeForm) else _change_form(record)
     rotation = form if isinstance(form, RotateForm) else None
@@ -153,7 +158,7 @@ def _page(
         application=record,
         change=change,
         rotation=rotation or RotateForm(formdata=None, mark=record["secret_mark"]),
-        use=use_of_applications(principal.account_id).get(client_id, Use(0, None)),
+        use=use_of_applications(principal.account_id).get(client_id, ApplicationUse(0, None)),
         members=members,
         members_total=members_total,
         people_with={name: granted.people([name]) for name in record["scopes"]},
