@@ -1,4 +1,4 @@
-"""Why a mail was not sent.
+"""The reasons why a mail was not sent.
 
 ::
 

@@ -44,7 +44,7 @@ _ATTEMPTS: Final = len(RETRY_AFTER) + 1
 
 
 def send_mails() -> int:
-    """Send mails until none is due. Returns how many were sent.
+    """Send mails until none is due. Returns the number of sent ones.
 
     Stops early when its time is up or the mail server is unavailable; the next run continues.
     """
@@ -66,7 +66,7 @@ def _lease() -> LeasedMail | None:
 
 
 def _process(mail: LeasedMail, transport: Transport) -> bool:
-    """Send a mail and record the outcome. Returns whether it was sent.
+    """Send a mail and record the outcome. Returns False if it was not sent.
 
     Raises:
         ServerUnavailable: no mail can be sent now.
@@ -89,7 +89,7 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
 
 
 def _record_sent(mail: LeasedMail) -> None:
-    """Record a sent mail. Retries while the database is down, else the mail would be sent again."""
+    """Record a sent mail. Retries while the database is down: else the mail would be sent again."""
     for pause in (*RECORD_RETRY_AFTER, None):
         try:
             with transaction():
@@ -103,7 +103,7 @@ def _record_sent(mail: LeasedMail) -> None:
 
 
 def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
-    """The mail with its final contents, which are determined and stored at the first attempt.
+    """Return the mail with its final contents, which the first attempt determines and stores.
 
     The contents are None if the mail is dropped, or another worker is sending it.
     """
@@ -131,11 +131,11 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
 
 
 def _send(mail: LeasedMail, contents: Contents, transport: Transport) -> str:
-    moment = contents.resolved_at
-    assert moment is not None
+    date = contents.resolved_at
+    assert date is not None
     if _has_link_expired(mail, contents, clock.now()):
         raise Undeliverable("its link has expired")
-    envelope = Envelope(mail.id, mail.recipient, moment)
+    envelope = Envelope(mail.id, mail.recipient, date)
     message = compose(envelope, mail.kind, contents.values, current_app.config["SETTINGS"])
     return transport.send(mail, message)
 
@@ -155,10 +155,10 @@ def _record_failure(mail: LeasedMail, contents: Contents | None, failure: MailEr
         log.warning("mail %s (%s) failed at attempt %d, will retry: %s", *details)
 
 
-def _has_link_expired(mail: LeasedMail, contents: Contents, moment: datetime) -> bool:
+def _has_link_expired(mail: LeasedMail, contents: Contents, at: datetime) -> bool:
     life = LINK_LIVES.get(mail.kind)
     created_at = contents.resolved_at
-    return life is not None and created_at is not None and moment >= created_at + life
+    return life is not None and created_at is not None and at >= created_at + life
 
 
 @contextmanager
@@ -177,8 +177,8 @@ def _delay_on_error(mail: LeasedMail) -> Iterator[None]:
 
 
 def shorten_mail_waits() -> int:
-    """Let no mail wait for longer than it may, after the clock was set back. Returns how many
-    did."""
+    """Shorten the waits of mails that are too long because the clock was set back. Returns their
+    number."""
     with transaction():
         return shorten_waits(Mail, LONGEST_WAITS)
 

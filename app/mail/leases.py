@@ -17,7 +17,7 @@ from app.models import Mail
 from app.policy.mails import LEASE
 from app.security.sealing import seal, unseal
 from app.values import clock
-from app.values.clock import format_time, parse_time
+from app.values.clock import format_optional_time, parse_time
 
 
 class LeasedMail(NamedTuple):
@@ -37,22 +37,21 @@ class Contents(NamedTuple):
     resolved_at: datetime | None = None  # None until the mail was resolved
 
     def sealed(self) -> str:
-        moment = self.resolved_at
-        return seal([self.values, None if moment is None else format_time(moment)])
+        return seal([self.values, format_optional_time(self.resolved_at)])
 
 
 def unseal_contents(mail: LeasedMail) -> Contents:
-    """The contents of a mail. Raises ValueError if sealed with another ``SECRET_KEY``."""
-    values, moment = unseal(mail.sealed or "")
-    return Contents(values, None if moment is None else parse_time(moment))
+    """Unseal the contents of a mail. Raises ValueError if another ``SECRET_KEY`` sealed them."""
+    values, resolved_at = unseal(mail.sealed or "")
+    return Contents(values, None if resolved_at is None else parse_time(resolved_at))
 
 
 def lease_next() -> LeasedMail | None:
     """Lease the mail that has been due longest, or None if none is due."""
-    moment = clock.now()
+    now = clock.now()
     due = (
         select(Mail.id)
-        .where(Mail.due_at <= moment)
+        .where(Mail.due_at <= now)
         .order_by(Mail.due_at)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -61,7 +60,7 @@ def lease_next() -> LeasedMail | None:
     statement = (
         update(Mail)
         .where(Mail.id == due)
-        .values(due_at=moment + LEASE, attempts=Mail.attempts + 1)
+        .values(due_at=now + LEASE, attempts=Mail.attempts + 1)
         .returning(Mail.id, Mail.kind, Mail.recipient, Mail.sealed, Mail.attempts)
     )
     row = db.session.execute(statement).one_or_none()
@@ -69,7 +68,7 @@ def lease_next() -> LeasedMail | None:
 
 
 def store_contents(mail: LeasedMail, kind: str, contents: Contents) -> bool:
-    """Store the final contents of a mail. False if the lease has passed to another worker."""
+    """Store the final contents of a mail. Returns False if another worker has the lease by now."""
     return _update(mail, kind=kind, sealed=contents.sealed())
 
 
@@ -86,7 +85,7 @@ def record_dropped(mail: LeasedMail) -> None:
 
 
 def record_failure(mail: LeasedMail, reason: str, retry_at: datetime | None) -> None:
-    """Record a failed attempt. With ``retry_at`` None, the mail is given up."""
+    """Record a failed attempt. If ``retry_at`` is None, the mail is given up."""
     if retry_at is None:
         _update(mail, due_at=None, sealed=None, error=reason)
     else:

@@ -75,13 +75,13 @@ _TEMPLATES: Final = Environment(
 )
 
 
-def _format_moment(text: str) -> str:
-    """``2 January 2026, 03:04 UTC`` for a timestamp in the format of the API."""
-    moment = parse_time(text)
-    return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
+def _format_time(text: str) -> str:
+    """Write a timestamp of the API as ``2 January 2026, 03:04 UTC``."""
+    time = parse_time(text)
+    return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
 
-_TEMPLATES.filters["moment"] = _format_moment
+_TEMPLATES.filters["time"] = _format_time
 
 
 class Envelope(NamedTuple):
@@ -89,7 +89,7 @@ class Envelope(NamedTuple):
 
     id: str  # of the mail
     recipient: str
-    moment: datetime  # its Date
+    date: datetime
 
 
 def compose(
@@ -109,7 +109,7 @@ def compose(
     sender = settings.mail_from
     message["From"] = Address(sender.name, addr_spec=sender.address)
     message["To"] = _address(envelope.recipient)
-    message["Date"] = envelope.moment
+    message["Date"] = envelope.date
     message["Message-ID"] = f"<{envelope.id}@{mail_host(settings.public_url)}>"
     message["Auto-Submitted"] = "auto-generated"
     context = {
@@ -133,7 +133,7 @@ def compose(
 
 
 def mail_host(public_url: str) -> str:
-    """The host of a URL as mails write it: a name in ASCII, or an IP address in brackets."""
+    """The host of a URL in the form of mails: a name in ASCII, or an IP address in brackets."""
     host = urlsplit(public_url).hostname or "localhost"
     try:
         address = ipaddress.ip_address(host)
@@ -145,7 +145,7 @@ def mail_host(public_url: str) -> str:
 
 
 def _sanitize(name: str, value: Any) -> Any:
-    """A value on one line, and a name also without anything that becomes a link."""
+    """Put a value on one line, and break up what a mail program would make a link of in a name."""
     if not isinstance(value, str):
         return value
     line = " ".join("".join(map(_line_character, value)).split())
@@ -159,7 +159,7 @@ def _sanitize(name: str, value: Any) -> Any:
 
 
 def _line_character(character: str) -> str:
-    """A character within a line: control characters become spaces, invisible ones are removed."""
+    """Replace a control character by a space, and remove an invisible one."""
     category = unicodedata.category(character)
     if category == "Cc":
         return " "
@@ -173,8 +173,8 @@ def _set_header(message: EmailMessage, name: str, value: str) -> None:
 
 
 def _address(recipient: str) -> Address:
-    """The address with its domain in ASCII. The local part is unchanged: if it is not ASCII, the
-    server has to support SMTPUTF8 (RFC 6531)."""
+    """Convert the domain of an address to ASCII. The local part is unchanged: if it is not ASCII,
+    the server must support SMTPUTF8 (RFC 6531)."""
     local, _, domain = recipient.rpartition("@")
     try:
         domain = domain.encode("idna").decode()

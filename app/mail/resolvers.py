@@ -1,8 +1,8 @@
-"""Resolves a queued mail, when it is sent, to the mail to send, or to none.
+"""Resolvers, which decide when a queued mail is sent what to send instead, if anything.
 
-Whether an address is registered is looked up when the mail is sent, not when it is queued: else the
-duration of the request would reveal it. The package that queues a kind of mail provides its
-resolver; ``create_app`` collects them.
+An address is looked up when the mail is sent, not when it is queued: otherwise the duration of the
+request would reveal whether it is registered. The module that queues a kind of mail has its
+resolver; ``app.core`` collects them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def init_app(app: Flask, resolvers: Mapping[str, Resolver]) -> None:
 
 
 def resolve_mail(kind: str, recipient: str, values: dict[str, Any]) -> Resolved:
-    """The mail to send for a queued one, or None to drop it.
+    """Return the mail to send for a queued one, or None to drop it.
 
     A kind without a resolver is sent as it was queued. Called once for each mail, in the
     transaction that stores the result.
@@ -41,7 +41,7 @@ def resolve_mail(kind: str, recipient: str, values: dict[str, Any]) -> Resolved:
 
 
 def is_over_mail_limit(recipient: str, kinds: tuple[str, ...], cause: str = "") -> bool:
-    """Whether an address was sent ``MAILS_AN_HOUR`` mails of these kinds within the last hour.
+    """Return True if an address was sent ``MAILS_AN_HOUR`` mails of these kinds in the last hour.
 
     Args:
         cause: count only mails whose cause begins with this.

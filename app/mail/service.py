@@ -1,4 +1,4 @@
-"""Queueing mails, in the transaction of the change that they report."""
+"""Queueing mails in the transaction of the change that they report."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, An
     Args:
         kind: one of ``app.mail.messages``, or one that has a resolver (``app.mail.resolvers``).
         recipient: the address alone, without a name.
-        cause: why it is sent. Only one mail is queued for each cause.
+        cause: a key for the reason; only one mail is queued for each.
         values: JSON values for the message; stored encrypted until it is sent.
     """
-    moment = clock.now()
+    now = clock.now()
     row = insert_into(Mail).values(
         id=new_id("mail"),
         kind=kind,
@@ -37,8 +37,8 @@ def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, An
         cause=cause,
         sealed=Contents(dict(values)).sealed(),
         attempts=0,
-        due_at=moment,
-        created_at=moment,
+        due_at=now,
+        created_at=now,
     )
     db.session.execute(row.on_conflict_do_nothing(index_elements=[Mail.cause]))
     notify_after_commit(NEW_MAILS)

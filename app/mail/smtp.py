@@ -44,9 +44,8 @@ class SmtpTransport:
     ) -> None:
         """
         Args:
-            own_name: this machine's name in EHLO.
-            reply_timeout: seconds that the server has to take the connection, and for each answer,
-                if other than usual.
+            own_name: the name of this machine in EHLO.
+            reply_timeout: seconds for the connection and for each reply; by default REPLY_TIMEOUT.
         """
         self._server = server
         self._own_name = own_name
@@ -83,7 +82,7 @@ class SmtpTransport:
             client.close()
 
     def _ready(self) -> smtplib.SMTP:
-        """The connection, or a new one if that is dead or has carried enough mails."""
+        """Return the connection, or a new one if it is dead or has carried MAILS_A_CONNECTION."""
         client = self._client
         if client is not None and self._left and _is_alive(client):
             return client
@@ -112,8 +111,8 @@ class SmtpTransport:
 
     @contextmanager
     def _in_time(self) -> Iterator[None]:
-        """Cut the connection when a mail takes too long. Each answer has a time of its own, but one
-        that comes byte by byte would never be over."""
+        """Cut the connection if a mail takes longer than SEND_TIMEOUT. Each reply has a timeout,
+        but one that arrives byte by byte would never reach it."""
         self._deadline = Deadline(SEND_TIMEOUT)
         timer = threading.Timer(SEND_TIMEOUT, self._cut)
         timer.daemon = True
@@ -155,7 +154,7 @@ class SmtpTransport:
 
 
 class _RegisteredEarly:
-    """Tells the transport of a connection before it is made, so that it can be cut."""
+    """A client that its transport knows before it connects, so that it can be cut."""
 
     sock: socket.socket | None
     timeout: float
@@ -165,13 +164,14 @@ class _RegisteredEarly:
         super().__init__(server.host, server.port, **options)  # type: ignore[call-arg]
 
     def data(self, msg: Any) -> tuple[int, bytes]:
-        """A server may examine a mail before it answers; whoever does not wait sends it twice."""
+        """Send the contents with a longer timeout: a server may examine a mail before it replies,
+        and after an early end the mail would be sent again."""
         assert self.sock is not None
         self.sock.settimeout(ACCEPT_TIMEOUT)
-        answer: tuple[int, bytes] = super().data(msg)  # type: ignore[misc]
+        reply: tuple[int, bytes] = super().data(msg)  # type: ignore[misc]
         if self.sock is not None:
             self.sock.settimeout(self.timeout)
-        return answer
+        return reply
 
 
 class _Client(_RegisteredEarly, smtplib.SMTP):

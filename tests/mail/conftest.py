@@ -14,9 +14,9 @@ from sqlalchemy import delete, select
 
 from app.db.extensions import db
 from app.mail import jobs
-from app.mail.folder import MailFolder
 from app.mail.jobs import send_mails
 from app.mail.service import queue_mail
+from app.mail.transport import MailFolder
 from app.models import Mail
 from app.settings.mail import mail_server
 from app.values import clock

@@ -8,15 +8,15 @@ from email.message import EmailMessage
 
 from flask import Flask
 
-from app.mail.folder import NAME
 from app.mail.jobs import send_mails
+from app.mail.transport import MAIL_FOLDER
 
 
 def mails_to(app: Flask, address: str) -> list[EmailMessage]:
     """The mails that an address has got, the oldest first; those that are due are sent before."""
     with app.app_context():
         send_mails()
-    folder = app.config["SETTINGS"].instance_path / NAME
+    folder = app.config["SETTINGS"].instance_path / MAIL_FOLDER
     contents = (path.read_bytes() for path in folder.glob("*.eml"))
     messages = [_message(content) for content in contents if address.encode() in content]
     own = [message for message in messages if message["To"] == address]
