@@ -12,7 +12,7 @@ from flask import Flask
 from prometheus_client import REGISTRY
 
 from app.http.logging import JsonFormatter
-from app.monitoring.delivery_metrics import delivery_registry
+from app.monitoring.metrics import delivery_registry
 from app.processes.web_server import refusals
 from tests.deploy.files import text
 from tests.make import Client
