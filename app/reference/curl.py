@@ -1,17 +1,21 @@
-"""Requests as lines for a terminal. The key is in ``$KEY``, the id of a project in
-``$PROJECT_ID``."""
+"""Example requests as curl commands, with the key in ``$KEY`` and ids such as ``$PROJECT_ID``, and
+example bodies as JSON."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Final
 
-from app.reference.json_text import json_text
+import orjson
 
-# Stands for the address of the instance until a page is sent: each reader has their own.
+# A placeholder for the address of the instance, replaced when a page is sent.
 ADDRESS: Final = "https://address.invalid"
 _CREDENTIAL: Final = '-H "Authorization: Bearer $KEY"'
 _JSON: Final = "-H 'Content-Type: application/json'"
+# A multi-line array of numbers only, such as a position.
+_NUMBERS: Final = re.compile(r"\[\s+([-+.\d\seE,]+?)\s+\]")
+_SHORT: Final = 60  # characters of an object or list that stays on one line
 
 
 def curl(
@@ -23,13 +27,13 @@ def curl(
     form: dict[str, Any] | None = None,
     is_file: bool = False,
 ) -> str:
-    """A request with curl, for any shell of POSIX.
+    """Write a request as a curl command for any POSIX shell.
 
     Args:
-        path: with the names of ids in braces, as OpenAPI writes it.
-        body: of JSON; None is no body.
-        form: parts to send instead, of which ``file`` names a file.
-        is_file: whether the response is saved, under the name that it comes with.
+        path: the path in OpenAPI, with ids in braces.
+        body: the JSON body; None for none.
+        form: the parts of a form to send instead; ``file`` names a file.
+        is_file: save the response under the name that it comes with.
     """
     named = re.sub(r"{(\w+)}", lambda found: f"${found[1].upper()}", path)
     address = f'"{ADDRESS}{named}{query}"' if named != path else f"'{ADDRESS}{path}{query}'"
@@ -45,6 +49,15 @@ def curl(
     return " \\\n  ".join([f"{begin} {address}", _CREDENTIAL, _JSON, sent])
 
 
+def json_text(value: Any) -> str:
+    """Write JSON with indents; short values and positions stay on one line."""
+    short = json.dumps(value, ensure_ascii=False)
+    if len(short) <= _SHORT:
+        return short
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    return _NUMBERS.sub(lambda found: "[" + " ".join(found[1].split()) + "]", text)
+
+
 def _quoted(text: str) -> str:
-    """Text as one word of a shell."""
+    """Quote a text as one word for a shell."""
     return "'" + text.replace("'", "'\\''") + "'"

@@ -1,13 +1,12 @@
-"""Prepares the OpenAPI document for the reference page: its operations, by resource."""
+"""The operations of the OpenAPI document, by resource, for the reference page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.reference.curl import curl
-from app.reference.fields import Field, fields_of, parameter_field, resolve
-from app.reference.json_text import json_text
+from app.reference.curl import curl, json_text
+from app.reference.fields import FieldRow, fields_of, parameter_row, resolve
 
 _METHODS = ("get", "post", "put", "delete")  # PATCH stands beside PUT
 _BINARY: Final = "application/octet-stream"  # of a file that no terminal shows
@@ -15,28 +14,28 @@ _BINARY: Final = "application/octet-stream"  # of a file that no terminal shows
 
 @dataclass(frozen=True, slots=True)
 class ResponseEntry:
-    """One status that an operation can return."""
+    """A response of an operation, by its status."""
 
     status: str
     text: str
-    fields: list[Field]
-    enveloped: bool  # whether they are those of ``data``
+    fields: list[FieldRow]
+    enveloped: bool  # the fields are those of ``data``
     example: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation, for display."""
+    """An operation."""
 
     id: str
-    method: str  # "PUT or PATCH" where both do the same
+    method: str  # "PUT or PATCH" if both do the same
     path: str
     summary: str
     description: list[str]  # paragraphs
-    parameters: list[Field]
-    headers: list[Field]
-    body: list[Field]
-    alternative_body: str  # description of other forms that the body can have
+    parameters: list[FieldRow]
+    headers: list[FieldRow]
+    body: list[FieldRow]
+    alternative_body: str  # describes other forms of the body
     curl: str
     success: ResponseEntry
     errors: list[ResponseEntry]
@@ -53,7 +52,7 @@ class Group:
 
 
 def groups(document: dict[str, Any]) -> list[Group]:
-    """The operations of an OpenAPI document, grouped by resource, in the document's order."""
+    """Group the operations of an OpenAPI document by resource, in the document's order."""
     return [
         Group(
             tag["name"],
@@ -91,8 +90,8 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         path=path,
         summary=found["summary"].rstrip("."),
         description=found.get("description", "").split("\n\n"),
-        parameters=[parameter_field(document, each) for each in parameters if _is_shown(each)],
-        headers=[parameter_field(document, each) for each in parameters if each["in"] == "header"],
+        parameters=[parameter_row(document, each) for each in parameters if _is_shown(each)],
+        headers=[parameter_row(document, each) for each in parameters if each["in"] == "header"],
         body=fields_of(document, forms[0], is_request=True),
         alternative_body=" ".join(resolve(document, form)["description"] for form in forms[1:]),
         curl=curl(
@@ -109,8 +108,7 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
 
 
 def _query(parameters: list[dict[str, Any]]) -> str:
-    """What an example of a request has in its query: what is required, and of a list a few
-    records."""
+    """The query of an example request: the required parameters, and a small page of a list."""
     examples = {"per_page": 5} | {
         each["name"]: each["schema"]["examples"][0]
         for each in parameters

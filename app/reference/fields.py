@@ -1,4 +1,4 @@
-"""Rows of the tables of the reference page: parameters and fields, with their types and bounds."""
+"""Rows of the reference page's tables of parameters and fields, with their types and bounds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """A parameter or a field of an object."""
+class FieldRow:
+    """A row about a parameter or a field of an object."""
 
     name: str
     type: str
@@ -18,12 +18,12 @@ class Field:
     text: str
 
 
-def fields_of(document: Schema, schema: Schema, *, is_request: bool = False) -> list[Field]:
-    """The fields of an object, or of a list's objects; in a request without read-only ones."""
+def fields_of(document: Schema, schema: Schema, *, is_request: bool = False) -> list[FieldRow]:
+    """The rows for an object, or a list's objects; for a request without read-only fields."""
     resolved = resolve(document, schema)
     if "items" in resolved:
         resolved = resolve(document, resolved["items"])
-    if "anyOf" in resolved:  # a whole record, or the fields of it that were asked for
+    if "anyOf" in resolved:  # a whole record, or its requested fields
         resolved = resolve(document, resolved["anyOf"][0])
     required = resolved.get("required", [])
     return [
@@ -33,8 +33,8 @@ def fields_of(document: Schema, schema: Schema, *, is_request: bool = False) -> 
     ]
 
 
-def parameter_field(document: Schema, parameter: Schema) -> Field:
-    """A parameter of a path, a query or a header."""
+def parameter_row(document: Schema, parameter: Schema) -> FieldRow:
+    """The row for a parameter of a path, a query or a header."""
     described = parameter.get("schema", {}) | {
         key: parameter[key] for key in ("description",) if key in parameter
     }
@@ -42,7 +42,7 @@ def parameter_field(document: Schema, parameter: Schema) -> Field:
 
 
 def resolve(document: Schema, node: Schema) -> Schema:
-    """The node, with its ``$ref`` followed. A choice between one schema and null is that schema."""
+    """Follow the ``$ref`` of a node. A choice between one schema and null is that schema."""
     for key in ("allOf", "anyOf", "oneOf"):
         choices = [each for each in node.get(key, []) if each.get("type") != "null"]
         if len(choices) == 1:
@@ -55,7 +55,7 @@ def resolve(document: Schema, node: Schema) -> Schema:
     return resolve(document, target)
 
 
-def _field(document: Schema, name: str, schema: Schema, required: bool) -> Field:
+def _field(document: Schema, name: str, schema: Schema, required: bool) -> FieldRow:
     resolved = resolve(document, schema)
     notes = [schema.get("description") or resolved.get("description", "")]
     inner = resolve(document, resolved["items"]) if "items" in resolved else resolved
@@ -65,11 +65,13 @@ def _field(document: Schema, name: str, schema: Schema, required: bool) -> Field
     if resolved.get("default") is not None:
         value = resolved["default"]
         notes.append(f"Default `{str(value).lower() if isinstance(value, bool) else value}`.")
-    return Field(name, _type(document, schema), required, " ".join(note for note in notes if note))
+    return FieldRow(
+        name, _type(document, schema), required, " ".join(note for note in notes if note)
+    )
 
 
 def _words(document: Schema, schema: Schema) -> list[str]:
-    """The words of a choice."""
+    """The allowed words of a choice."""
     if "const" in schema:
         return [str(schema["const"])]
     if "anyOf" in schema:

@@ -1,4 +1,4 @@
-"""What the guide on the reference page takes from the policy."""
+"""Variables of the guide on the reference page, from the policy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def guide() -> dict[str, Any]:
 
 
 def duration(time: timedelta) -> str:
-    """A time in the largest unit that gives a whole number, such as ``5 minutes``."""
+    """Write a time in the largest unit that gives a whole number, such as ``5 minutes``."""
     seconds = int(time.total_seconds())
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
         if seconds % length == 0:

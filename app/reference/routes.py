@@ -34,7 +34,7 @@ def openapi() -> Response:
 
 @bp.get("/openapi.json")
 def moved_openapi() -> Any:
-    """Where some programs look for the OpenAPI document: redirects to it."""
+    """Redirect programs that look for the OpenAPI document here."""
     return redirect("/v1/openapi.json", 308)
 
 
@@ -48,17 +48,17 @@ def page() -> Response:
 
 
 def _reference(is_signed_in: bool, theme: str | None) -> str:
-    """The rendered page, with ``ADDRESS`` for that of the instance. Like the document, it does not
-    change while the application runs, but for what operators set.
+    """The rendered page, with ``ADDRESS`` in place of the instance's. It is cached while the
+    operators' settings that it shows stay the same.
 
     Args:
-        theme: with which it is rendered, as it is in the context of all templates.
+        theme: the theme that the context of all templates has.
     """
     set_now = (shown_message(), shown_sign_up())
-    kept: tuple[Any, dict[Any, str]] = current_app.extensions.get(_PAGES, (None, {}))
-    if kept[0] != set_now:
-        kept = current_app.extensions[_PAGES] = (set_now, {})
-    pages, key = kept[1], (is_signed_in, theme)
+    cached: tuple[Any, dict[Any, str]] = current_app.extensions.get(_PAGES, (None, {}))
+    if cached[0] != set_now:
+        cached = current_app.extensions[_PAGES] = (set_now, {})
+    pages, key = cached[1], (is_signed_in, theme)
     if key not in pages:
         pages[key] = _render(is_signed_in)
     return pages[key]
@@ -84,7 +84,7 @@ def _render(is_signed_in: bool) -> str:
 
 
 def _anchors(found: list[Group]) -> dict[str, str]:
-    """The anchor of each operation, by how texts name it: ``GET /v1/me``."""
+    """The anchors of operations, by their names in texts, such as ``GET /v1/me``."""
     operations = [operation for group in found for operation in group.operations]
     return {
         f"{method} {operation.path}": operation.id
@@ -94,7 +94,8 @@ def _anchors(found: list[Group]) -> dict[str, str]:
 
 
 def _linked(sentence: str, anchors: dict[str, str]) -> Markup:
-    """Text between backticks as code, with a link where it names an operation; the rest escaped."""
+    """Mark up text between backticks as code, with a link if it names an operation. Escapes the
+    rest."""
     parts = []
     for index, part in enumerate(re.split(r"`([^`]+)`", sentence)):
         if index % 2 == 0:
