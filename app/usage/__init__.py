@@ -1,1 +1,1 @@
-"""Usage of an account: hectares, projects, members, requests."""
+"""The usage of accounts: hectares, projects, members, stored bytes and requests."""

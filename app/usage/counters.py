@@ -35,8 +35,8 @@ _USAGE = cast("Table", AccountUsage.__table__)
 
 
 def next_version() -> ColumnElement[int]:
-    """The version of an account's projects after a change of one of them. Its parameter ``now`` is
-    the time in Unix milliseconds: so no version comes again after a backup was restored."""
+    """The next version of an account's map. The parameter ``now`` is the time in Unix milliseconds,
+    so that no version is repeated after a backup was restored."""
     version, now = _USAGE.c.map_version, bindparam("now", type_=BigInteger)
     return case((version >= now, version + 1), else_=now)
 
@@ -52,7 +52,7 @@ _ACCOUNT = [
     select(column).where(Account.id == bindparam("account")).scalar_subquery().label(column.key)
     for column in (Account.name, Account.plan)
 ]
-# Returns everything needed to see which thresholds were crossed, so that one statement is enough.
+# Returns the values that decide which thresholds were crossed, so that one statement is enough.
 _CHANGE = (
     update(_USAGE).where(_USAGE.c.account_id == bindparam("account")).returning(*_LEVELS, *_ACCOUNT)
 )
@@ -76,13 +76,13 @@ _ASSET_BYTES = columns_of(Asset).add_columns(
 _KEPT_BYTES = (
     columns_of(BoundaryEntry)
     .add_columns(func.coalesce(func.sum(BoundaryEntry.stored_bytes), 0))
-    .where(BoundaryEntry.stored_bytes > 0)  # as the index has it
+    .where(BoundaryEntry.stored_bytes > 0)  # the condition of the index
 )
 _MEMBERS = columns_of(Membership).add_columns(func.count())
 
 
 class ProjectContribution(NamedTuple):
-    """What a project contributes to the counters."""
+    """The contribution of a project to the counters."""
 
     status: str
     area_m2: int | None
@@ -98,13 +98,13 @@ def count_project(
     """Update the counters for a changed project, in the current transaction.
 
     Emits the events of crossed thresholds, so emit the event of the change first. That event's
-    foreign key to the account also serialises this transaction with ``set_plan``, which locks the
+    foreign key to the account also serializes this transaction with ``set_plan``, which locks the
     account.
 
     Args:
         before: None if the project was created.
         after: None if the project was deleted.
-        more_bytes: of its former boundaries and its assets.
+        more_bytes: the change of the bytes of its former boundaries and its assets.
 
     Raises:
         Forbidden: the account would store more bytes than it may.
@@ -120,21 +120,21 @@ def count_project(
 
 
 def count_bytes(account_id: str, change: int) -> None:
-    """Add to the counter of stored bytes, or subtract, in the current transaction, after emitting
-    the event. Raises Forbidden if the account would store more than it may."""
+    """Add to the counter of stored bytes in the current transaction. Emit the event of the change
+    first. Raises Forbidden if the account would store more than it may."""
     if change:
         _add(account_id, {"stored_bytes": change})
 
 
 def count_member(account_id: str, change: int) -> None:
-    """Add 1 or -1 to the counter of members, in the current transaction, after emitting the event.
-    Invited people count."""
+    """Add 1 or -1 to the counter of members, invited people included, in the current transaction.
+    Emit the event of the change first."""
     _add(account_id, {"members": change})
 
 
 def note_new_shapes(account_ids: Iterable[str]) -> None:
-    """Note in the current transaction that maps of these accounts show something new."""
-    for account_id in sorted(set(account_ids)):  # in an order, so that no two wait for each other
+    """Give the maps of accounts with new shapes a new version, in the current transaction."""
+    for account_id in sorted(set(account_ids)):  # sorted, so that no two wait for each other
         _write(_ADD_PROJECT, account_id, dict.fromkeys(_COUNTED, 0))
 
 
@@ -145,7 +145,7 @@ def lock_counters(account_id: str) -> None:
 
 
 def recount(account_id: str) -> None:
-    """Recompute all counters in the current transaction, after emitting the events of its changes.
+    """Recompute all counters in the current transaction. Emit the events of its changes first.
 
     Exact despite concurrent changes: a transaction that has already updated the counters has ended
     before the lock is granted; any other is not visible here yet, and adds its change afterwards.
@@ -171,10 +171,10 @@ def check_thresholds(account_id: str) -> None:
 
 
 def counters(account_id: str) -> Any:
-    """The columns of an account's counters.
+    """Read an account's counters.
 
     Raises:
-        NoResultFound: it has just been deleted.
+        NoResultFound: the account has just been deleted.
     """
     found = _COUNTERS.first(account_id=account_id)
     if found is None:
@@ -183,16 +183,16 @@ def counters(account_id: str) -> Any:
 
 
 def project_total(row: Any) -> int:
-    """The number of projects of any status.
+    """The number of projects with any status.
 
     Args:
-        row: as in ``summary``.
+        row: a row of ``counters``, or an ``AccountUsage``.
     """
     return int(row.projects_active + row.projects_archived + row.projects_draft)
 
 
 def summary(row: Any) -> dict[str, Any]:
-    """The field ``usage`` of an account: hectares (without archived projects), projects, members.
+    """Build the field ``usage`` of an account; archived projects do not count for the hectares.
 
     Args:
         row: a row of ``counters``, or an ``AccountUsage``.
@@ -202,6 +202,12 @@ def summary(row: Any) -> dict[str, Any]:
         "projects": project_total(row),
         "members": row.members,
     }
+
+
+def byte_limit() -> int | None:
+    """The most bytes of boundaries, former ones included, and metadata that an account may store;
+    None for no limit."""
+    return current_app.config["SETTINGS"].max_account_bytes or None
 
 
 def _add(account_id: str, changes: dict[str, int], statement: Any = _ADD) -> None:
@@ -219,12 +225,6 @@ def _write(statement: Any, account_id: str, counts: dict[str, int]) -> Any:
     if row is not None:
         update_counter_levels(account_id, row)
     return row
-
-
-def byte_limit() -> int | None:
-    """How many bytes of boundaries, former ones too, and metadata an account may store; None: any
-    number."""
-    return current_app.config["SETTINGS"].max_account_bytes or None
 
 
 def _storage_full(total: int, added: int, limit: int) -> Forbidden:

@@ -1,4 +1,4 @@
-"""Which credentials still use what is deprecated, and the emails before it is gone."""
+"""Uses of deprecated operations by an account's credentials, and the mails before a sunset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.models import DeprecatedRequest
 from app.policy import deprecations
 from app.policy.bounds import REQUEST_DAYS
 from app.policy.deprecations import MAIL_DAYS, USED_DAYS, Deprecation
-from app.usage.requests import Caller, callers_by_id, gone_caller, last_days
+from app.usage.requests import Caller, callers_by_id, deleted_application, last_days
 from app.values import clock
 
 MAIL: Final = "deprecation_ends"  # the kind of mail
@@ -35,35 +35,34 @@ _ACCOUNTS = (
 
 
 class DeprecatedUse(NamedTuple):
-    """What one credential has used of something deprecated."""
+    """The use of something deprecated by one credential."""
 
     caller: Caller
     last_day: str
-    requests: int  # of the last USED_DAYS days
+    requests: int  # in the last USED_DAYS days
 
 
 class DeprecationUse(NamedTuple):
-    """Something deprecated, and who in the account used it in the last 90 days, the latest
-    first."""
+    """Something deprecated, and its uses in the account in the last 90 days, latest first."""
 
     deprecation: Deprecation
     uses: list[DeprecatedUse]
 
     @property
     def is_used(self) -> bool:
-        """Still: in the last USED_DAYS days."""
+        """True if it was used in the last USED_DAYS days."""
         return any(each.requests for each in self.uses)
 
 
 def read_deprecations(account_id: str) -> list[DeprecationUse]:
-    """All that is deprecated, and what of it the account uses."""
+    """List everything that is deprecated, with its uses in the account."""
     table, days = deprecations.DEPRECATIONS, last_days(REQUEST_DAYS)
     known = callers_by_id(account_id)
     counted = deprecated_requests(account_id, known, [each.id for each in table], days)
     recent = set(days[-USED_DAYS:])
     found: dict[str, list[DeprecatedUse]] = {each.id: [] for each in table}
     for (credential, deprecation), by_day in counted.items():
-        caller = known.get(credential, gone_caller(credential))
+        caller = known.get(credential, deleted_application(credential))
         number = sum(number for day, number in by_day.items() if day in recent)
         if deprecation in found:  # else it is gone
             found[deprecation].append(DeprecatedUse(caller, max(by_day), number))
@@ -73,7 +72,7 @@ def read_deprecations(account_id: str) -> list[DeprecationUse]:
 
 
 def deprecation_record(it: DeprecationUse) -> dict[str, Any]:
-    """As the API shows it."""
+    """Build the record of the API."""
     return {
         "id": it.deprecation.id,
         "operation": it.deprecation.operation,
@@ -96,19 +95,21 @@ def deprecation_record(it: DeprecationUse) -> dict[str, Any]:
 
 
 def warn_owners() -> int:
-    """Email the owners of accounts that still use what may soon be gone, once. Returns how many
-    emails were queued; those that were queued before are among them."""
+    """Mail the owners of accounts that still use something within MAIL_DAYS of its sunset, once.
+
+    Returns the number of mails, including those that were queued by an earlier run.
+    """
     today, number = clock.now().date(), 0
     for each in deprecations.DEPRECATIONS:
         if each.sunset is None or not each.sunset - timedelta(days=MAIL_DAYS) <= today:
             continue
-        if today < each.sunset:  # later, the email of before would no longer be known
+        if today < each.sunset:  # later, the earlier mail would no longer be known
             number += sum(_mail_owners(row, each, each.sunset) for row in _accounts_using(each))
     return number
 
 
 def _accounts_using(it: Deprecation) -> list[Any]:
-    """The accounts that have used something deprecated lately, with how many ``requests``."""
+    """The accounts that have used something deprecated lately, with their number of requests."""
     after = clock.day_of(clock.now() - timedelta(days=USED_DAYS))
     return list(db.session.execute(_ACCOUNTS, {"deprecation": it.id, "after": after}).all())
 

@@ -1,4 +1,4 @@
-"""The jobs that copy request counts from Valkey into the database, and warn of sunsets."""
+"""The jobs that copy request counts from Valkey into the database, and warn about sunsets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.usage.thresholds import update_requests_level
 
 _CHUNK: Final = 500  # counters per transaction, which blocks all other writers on SQLite
 
-# The table of a counter, by how many parts its name has, and their columns.
+# The table of a counter, by the number of parts of its name, and their columns.
 _TABLES: Final[dict[int, Any]] = {1: RequestCount, 2: CredentialRequest, 3: DeprecatedRequest}
 _COLUMNS: Final = ("account_id", "credential_id", "deprecation")
 
@@ -38,7 +38,7 @@ DayCount = tuple[str, str, int]  # counter, day, requests
 
 
 def write_counts() -> int:
-    """Copy the counters that changed since the last run. Returns how many."""
+    """Copy the counters that changed since the last run. Returns their number."""
     client = valkey().client
     copied = 0
     members = cast("set[bytes]", client.smembers(CHANGED))
@@ -58,7 +58,7 @@ def _chunks(members: list[str]) -> Iterator[list[str]]:
 
 
 def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
-    """The current values of counters."""
+    """Read the current values of counters."""
     names = [member.rpartition(" ")[::2] for member in members]
     pipeline = client.pipeline(transaction=False)
     for name, day in names:
@@ -68,9 +68,9 @@ def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
 
 
 def _write(counts: list[DayCount]) -> None:
-    """Raise the rows to the counters, in the current transaction.
+    """Raise the rows to the values of the counters, in the current transaction.
 
-    Rows are never lowered: a counter below its row has restarted, after Valkey lost its data.
+    Rows are never lowered: a counter below its row has restarted after Valkey lost its data.
     """
     for name, day, number in counts:
         parts = parts_of(name)
@@ -80,7 +80,7 @@ def _write(counts: list[DayCount]) -> None:
 
 
 def _raise_row(model: Any, parts: tuple[str, ...], day: str, number: int) -> bool:
-    """Raise the row of one counter. Returns whether it was lower, or not there."""
+    """Raise the row of a counter. Returns False if it was not lower."""
     account_id, *of = parts
     keys = [*_COLUMNS[: len(parts)], "day"]
     # Selected from accounts: after restoring a backup, the account may no longer exist.
@@ -106,7 +106,7 @@ def _mark_copied(client: Redis, counts: list[DayCount]) -> None:
 
 
 def warn_of_sunsets() -> int:
-    """Email owners of accounts that still use what may soon be gone. Returns how many emails."""
+    """Mail owners of accounts that still use what is removed soon. Returns the number of mails."""
     with transaction():
         return warn_owners()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from app.auth.credentials import has_ended
 from app.auth.principal import SESSIONS
@@ -36,7 +36,7 @@ _CONSENTED = CompiledQuery(
     .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
     .distinct()
 )
-# Those to whom nobody grants access anymore, but whose requests are known.
+# Applications that have lost all access, but whose requests are known.
 _SEEN = CompiledQuery(
     columns_of(CredentialRequest, CredentialRequest.credential_id)
     .add_columns(OAuthApplication.name)
@@ -50,18 +50,18 @@ _FIRST_DAY = CompiledQuery(
 
 
 class Caller(NamedTuple):
-    """What makes requests: a key, a token, an application, or people in their browsers."""
+    """A caller of the API: a key, a token, an application, or people in their browsers."""
 
     id: str
     kind: str  # api_key, service_token, oauth_application or session
     name: str
     token_end: str = ""
     has_ended: bool = False  # revoked, expired, or without access
-    was_used: bool = True  # ever, as far as that is known
+    was_used: bool = True  # ever, as far as known
 
 
 class CallerRequests(NamedTuple):
-    """A caller's requests, for each day of the period."""
+    """The requests of a caller on each day of a period."""
 
     caller: Caller
     by_day: list[int]
@@ -72,11 +72,9 @@ class CallerRequests(NamedTuple):
 
 
 class Requests(NamedTuple):
-    """The requests of an account in a period, and those who made them, the most first.
+    """The requests of an account in a period, and their callers, the most active first.
 
-    ``unknown_by_day`` are those of nobody: from before they were counted by credential, which is
-    kept for 90 days only. A day has none where the account's counter is behind those of its
-    credentials.
+    ``unknown`` counts requests without a caller: those of credentials are kept for 90 days only.
     """
 
     days: list[str]
@@ -100,31 +98,31 @@ class Requests(NamedTuple):
 
 
 def last_days(number: int) -> list[str]:
-    """So many days up to today (UTC)."""
+    """The last ``number`` days up to today (UTC), as ``YYYY-MM-DD``."""
     today = clock.now().date()
     return days_between(today - timedelta(days=number - 1), today)
 
 
 def days_between(first: date, last: date) -> list[str]:
-    """All days from one to another, with both."""
+    """The days from ``first`` to ``last``, both included, as ``YYYY-MM-DD``."""
     return [(first + timedelta(days=n)).isoformat() for n in range((last - first).days + 1)]
 
 
 def known_days(account_id: str) -> list[str]:
-    """All days from the first one with requests up to today (UTC)."""
+    """The days from the first with requests of an account up to today (UTC)."""
     row, today = _FIRST_DAY.first(account_id=account_id), clock.now().date()
     return days_between(date.fromisoformat(row.day) if row else today, today)
 
 
 def read_requests(account_id: str, days: Sequence[str]) -> Requests:
-    """The requests of an account on consecutive days (UTC), today's up to this moment.
+    """Count the requests of an account on consecutive days (UTC), today's up to now.
 
-    Callers that made none are there too, unless they have ended.
+    Callers without requests are included, unless they have ended.
     """
     known = callers_by_id(account_id)
     counted = requests_by_credential(account_id, known, days)
     for id_ in counted.keys() - known.keys():
-        known[id_] = gone_caller(id_)
+        known[id_] = deleted_application(id_)
     found = [
         CallerRequests(each, [counted.get(each.id, {}).get(day, 0) for day in days])
         for each in known.values()
@@ -136,12 +134,12 @@ def read_requests(account_id: str, days: Sequence[str]) -> Requests:
 
 
 def csv_name(found: Requests) -> str:
-    """What the file of ``requests_csv`` is called."""
+    """The file name for ``requests_csv``."""
     return f"requests-{found.days[0]}-{found.days[-1]}.csv"
 
 
 def requests_csv(found: Requests) -> bytes:
-    """A line for each day and caller that made requests on it, and for those of nobody."""
+    """Write a line for each day and caller with requests, and for requests without a caller."""
     lines = [csv_line(("day", "credential_id", "type", "name", "requests"))]
     for place, (day, unknown) in enumerate(zip(found.days, found.unknown_by_day, strict=True)):
         for caller, by_day in found.callers:
@@ -152,17 +150,28 @@ def requests_csv(found: Requests) -> bytes:
     return b"".join(lines)
 
 
+def requests_record(found: Requests) -> dict[str, Any]:
+    """Build the record of the API, by day and by credential."""
+    return {
+        "since": found.days[0],
+        "until": found.days[-1],
+        "requests": found.total,
+        "by_day": _days(found.days, found.by_day),
+        "by_credential": [_caller(found.days, each) for each in found.callers],
+    }
+
+
 def callers_by_id(account_id: str) -> dict[str, Caller]:
-    return {each.id: each for each in callers(account_id)}
+    """All that may make requests in an account, and its keys and tokens that have ended."""
+    return {each.id: each for each in _callers(account_id)}
 
 
-def gone_caller(id_: str) -> Caller:
-    """What there is no more: an application that was deleted."""
+def deleted_application(id_: str) -> Caller:
+    """A placeholder for a deleted application."""
     return Caller(id_, _APPLICATION, id_, has_ended=True)
 
 
-def callers(account_id: str) -> Iterator[Caller]:
-    """All that may make requests in an account, and keys and tokens that have ended."""
+def _callers(account_id: str) -> Iterator[Caller]:
     for row in _CREDENTIALS.all(account_id=account_id):
         used = row.last_used_at is not None
         yield Caller(row.id, row.kind, row.name, row.token_end, has_ended(row._asdict()), used)
@@ -171,3 +180,18 @@ def callers(account_id: str) -> Iterator[Caller]:
     for id_, name in (seen | consented).items():
         yield Caller(id_, _APPLICATION, name, "", id_ not in consented, id_ in seen)
     yield Caller(SESSIONS, SESSIONS, "Signed-in people at /ogc")
+
+
+def _caller(days: list[str], each: CallerRequests) -> dict[str, Any]:
+    made = [(day, number) for day, number in zip(days, each.by_day, strict=True) if number]
+    return {
+        "id": each.caller.id,
+        "type": each.caller.kind,
+        "name": each.caller.name,
+        "requests": each.total,
+        "by_day": [{"day": day, "requests": number} for day, number in made],
+    }
+
+
+def _days(days: list[str], numbers: list[int]) -> list[dict[str, Any]]:
+    return [{"day": day, "requests": number} for day, number in zip(days, numbers, strict=True)]

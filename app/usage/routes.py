@@ -11,8 +11,14 @@ from app.api.blueprint import ApiBlueprint
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
 from app.usage.deprecations import deprecation_record, read_deprecations
-from app.usage.record import requests_record
-from app.usage.requests import CSV, csv_name, days_between, read_requests, requests_csv
+from app.usage.requests import (
+    CSV,
+    csv_name,
+    days_between,
+    read_requests,
+    requests_csv,
+    requests_record,
+)
 from app.usage.schemas import DeprecationSchema, RequestsQuerySchema, RequestsSchema
 
 bp = ApiBlueprint(

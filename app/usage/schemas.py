@@ -1,4 +1,4 @@
-"""The queries and responses of the routes of usage."""
+"""Query and response schemas of usage and deprecations."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class RequestsQuerySchema(QuerySchema):
 
     @ma.post_load
     def _complete(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Both days.
+        """Fill in missing days.
 
         Raises:
-            ValidationError: the last one is before the first, or the days are too many.
+            ValidationError: the last day is before the first, or there are too many.
         """
         until: date = data.setdefault("until", clock.now().date())
         if until.toordinal() < REQUEST_DAYS_READ:

@@ -1,4 +1,4 @@
-"""The usage of an account in the current month, beside the limits of its plan."""
+"""The usage of an account in the current month, with the limits of its plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.values import clock
 
 
 def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
-    """The usage statistics for the current calendar month (UTC)."""
+    """Build the usage statistics of the current calendar month (UTC)."""
     row = counters(account_id)
     plan = plan_of(plan_name)
     start, end = _month(clock.now())
@@ -43,11 +43,11 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
 
 
 def requests_today(account_id: str) -> int:
-    """The requests of the account on this day (UTC)."""
+    """Count the requests of the account today (UTC)."""
     return requests_on(account_id, [today()])
 
 
-def _month(moment: datetime) -> tuple[datetime, datetime]:
-    """The start of this month and of the next one."""
-    start = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+def _month(now: datetime) -> tuple[datetime, datetime]:
+    """The start of this month and of the next."""
+    start = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return start, start + timedelta(days=calendar.monthrange(start.year, start.month)[1])

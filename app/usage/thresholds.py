@@ -59,7 +59,7 @@ _REQUESTS: Final = (
 
 
 def _usage_level(current: int, limit: int | None) -> int:
-    """How many thresholds are reached: 0 without a limit, all of them above it.
+    """The number of thresholds reached: 0 without a limit, all of them above it.
 
     Args:
         current, limit: in the same unit.
@@ -71,7 +71,7 @@ def _usage_level(current: int, limit: int | None) -> int:
 
 
 def crossed(current: int, limit: int | None, level: int) -> tuple[tuple[Threshold, ...], int]:
-    """The newly reached thresholds, lowest first, and the new level.
+    """Return the newly reached thresholds, lowest first, and the new level.
 
     Args:
         level: the previous level.

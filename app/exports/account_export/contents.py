@@ -37,8 +37,7 @@ from app.oauth.consents import consents_of_account
 from app.people.second_factor.requirement import requirement_of
 from app.projects.boundary_history.reading import scan_boundaries
 from app.usage.deprecations import deprecation_record, read_deprecations
-from app.usage.record import requests_record
-from app.usage.requests import known_days, read_requests
+from app.usage.requests import known_days, read_requests, requests_record
 from app.usage.statistics import statistics
 from app.values.clock import format_optional_time
 from app.webhooks.logs.listing import scan_logs
