@@ -1,1 +1,1 @@
-"""Events as they can be read, and the catalogue of their types."""
+"""Events: writing and reading them, and the catalogue of their types."""

@@ -1,4 +1,4 @@
-"""Events, written in the transaction of the change.
+"""Writing events in the transaction of the change.
 
 A change, its event and a delivery for each subscribed webhook are committed together or not at all.
 Nothing is sent from here: the delivery job (``app/webhooks/deliveries``) needs only the database.
@@ -41,8 +41,7 @@ _SUBSCRIPTIONS = (
 
 
 class EventActor(NamedTuple):
-    """The account in which something happens, and who does it: for a key, its creator. The actor in
-    the audit log is the key itself (``app.audit.origin.Actor``)."""
+    """An account in which something happens, and the person who does it: for a key, its creator."""
 
     account_id: str
     account_name: str
@@ -71,10 +70,10 @@ def emit(
 
     Args:
         event_type: one of ``app.policy.events.EVENTS``.
-        subject: the current record of what it happened to, with its ``id``; the catalogue picks
+        subject: the current record that the event is about, with its ``id``; the catalogue selects
             the fields of the event from it.
-        subject_id: an id of ours, when the subject has none, or one of another system.
-        extra: what the catalogue requires besides, such as ``changes``.
+        subject_id: the id to find the event by, if the subject has none or one of another system.
+        extra: other values that the catalogue requires, such as ``changes``.
 
     Raises:
         KeyError: the type is unknown, or the subject lacks a field of the catalogue.
@@ -99,13 +98,13 @@ def emit_many(
     actor: EventActor,
     webhook_ids: Sequence[str],
 ) -> None:
-    """Write an event about each subject, for webhooks that are known: one statement for the events,
-    and one for the deliveries.
+    """Write an event about each subject for known webhooks, with one statement for the events and
+    one for the deliveries.
 
     Args:
-        event_type: one of ``app.policy.events.EVENTS``, without an actor or more in its data.
-        subjects: the id by which each event is found, and the record.
-        webhook_ids: of those that ``subscribed`` returned in this transaction.
+        event_type: one of ``app.policy.events.EVENTS``, without an actor or extra values.
+        subjects: the id to find each event by, and the record.
+        webhook_ids: ids that ``subscribed`` returned in this transaction.
     """
     kind = EVENTS[event_type]
     records = [(key, {name: record[name] for name in kind.fields}) for key, record in subjects]
@@ -119,7 +118,7 @@ def emit_many(
 
 
 def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
-    """For each type, the ids of the webhooks that are subscribed to it.
+    """The ids of the webhooks that are subscribed to each type.
 
     They are locked against deletion until the deliveries are committed; other changes of them do
     not wait, and neither do other events.
@@ -148,10 +147,10 @@ def queue_deliveries(
 
     Args:
         cause: ``event``, ``test`` or ``redelivery``.
-        due_at: None: now.
+        due_at: by default now.
 
     Returns:
-        the ids of the deliveries.
+        The ids of the deliveries.
     """
     due_at = due_at or clock.now()
     return _queue(account_id, [(event_id, each, due_at) for each in webhook_ids], cause)
@@ -163,10 +162,10 @@ def queue_replay(account_id: str, webhook_id: str, events: Iterable[tuple[str, d
 
 
 def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str) -> list[str]:
-    """Insert deliveries: event, webhook, and when each is due. Returns their ids."""
+    """Insert deliveries of (event id, webhook id, due time). Returns their ids."""
     if not due:
         return []
-    moment = clock.now()
+    now = clock.now()
     rows = [
         {
             "id": new_id("delivery"),
@@ -177,7 +176,7 @@ def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
             "state": "pending",
             "attempts": 0,
             "due_at": due_at,
-            "created_at": moment,
+            "created_at": now,
         }
         for event_id, webhook_id, due_at in due
     ]
@@ -189,21 +188,25 @@ def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
 def _write(
     event_type: str, records: Iterable[tuple[str, Mapping[str, Any]]], actor: EventActor
 ) -> list[str]:
-    """Insert events: the id of the subject, and the data of each. Returns their ids."""
-    moment = clock.now()
-    rows = [_row(event_type, data, actor, key, moment) for key, data in records]
+    """Insert events of (subject id, data). Returns their ids."""
+    now = clock.now()
+    rows = [_row(event_type, data, actor, key, now) for key, data in records]
     db.session.connection().execute(_EVENTS.insert(), rows)
     return [str(row["id"]) for row in rows]
 
 
 def _row(
-    event_type: str, data: Mapping[str, Any], actor: EventActor, subject_id: str, moment: datetime
+    event_type: str,
+    data: Mapping[str, Any],
+    actor: EventActor,
+    subject_id: str,
+    created_at: datetime,
 ) -> dict[str, Any]:
     event_id = new_id("event")
     body = {
         "id": event_id,
         "type": event_type,
-        "created_at": clock.format_time(moment),
+        "created_at": clock.format_time(created_at),
         "data": data,
         "account": {"id": actor.account_id, "name": actor.account_name},
     }
@@ -213,5 +216,5 @@ def _row(
         "type": event_type,
         "subject_id": subject_id,
         "body": dumps(body).decode(),
-        "created_at": moment,
+        "created_at": created_at,
     }

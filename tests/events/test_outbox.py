@@ -116,5 +116,7 @@ def test_an_event_of_somebody_needs_an_actor(app: Flask) -> None:
     nobody = EventActor(client.account_id, "A")
     with app.app_context():
         with pytest.raises(ValueError, match="actor"):
-            emit("project.created", dict.fromkeys(PROJECT_FIELDS), nobody)
+            emit(
+                "project.created", dict.fromkeys(PROJECT_FIELDS), EventActor(client.account_id, "A")
+            )
         db.session.rollback()

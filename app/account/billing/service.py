@@ -46,7 +46,7 @@ _EVENTS: Final = CompiledQuery(
         BillingEvent.received_at,
     ).order_by(BillingEvent.created_at, BillingEvent.id)
 )
-_BILLING: Final = Acting("system", None, "Billing system")
+_BILLING: Final = Actor("system", None, "Billing system")
 
 
 def apply_message(message: BillingMessage) -> str:
