@@ -1,7 +1,8 @@
 """The types of events, each with a JSON Schema of the whole envelope and an example.
 
-Made from ``app.policy.events.EVENTS``. A schema allows further members: receivers ignore those that
-they do not know. ``closed`` schemas forbid them; the tests validate every event with these.
+They are built from ``app.policy.events.EVENTS``. A schema allows additional members, as receivers
+ignore those that they do not know. ``closed`` schemas forbid them; tests validate every event with
+these.
 """
 
 from __future__ import annotations
@@ -9,27 +10,36 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from app.events.records import RECORDS, TEST, TEXT, TIMESTAMP, Field, Record, Schema, id_of
+from app.events.records import (
+    RECORDS,
+    TEST,
+    TEXT,
+    TIMESTAMP,
+    EventField,
+    EventRecord,
+    Schema,
+    id_of,
+)
 from app.policy.events import EVENTS, TEST_EVENT, EventKind
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-TYPES: Final = (*EVENTS, TEST_EVENT)  # of what is written
+TYPES: Final = (*EVENTS, TEST_EVENT)  # of written events
 
 _TEST: Final = EventKind("A webhook is tested", tuple(TEST.fields))
 _ACTOR: Final = {
-    "id": Field(id_of("user"), "user_01k9zq2f7d3h8k1m5p9s0v4x6z"),
-    "email": Field(TEXT, "ann@example.org"),
+    "id": EventField(id_of("user"), "user_01k9zq2f7d3h8k1m5p9s0v4x6z"),
+    "email": EventField(TEXT, "ann@example.org"),
 }
 _ACCOUNT: Final = {
-    "id": Field(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
-    "name": Field(TEXT, "Umpqua Forest Watch"),
+    "id": EventField(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
+    "name": EventField(TEXT, "Umpqua Forest Watch"),
 }
 _EVENT_ID: Final = "evt_01k9zq3n8d1v6c0r4t7y2w5xke"
 
 
 @cache
 def event_types() -> list[dict[str, Any]]:
-    """The types that can be subscribed to, in the order of the catalogue."""
+    """List the types that can be subscribed to, in the order of the catalogue."""
     return [
         {
             "name": name,
@@ -42,11 +52,11 @@ def event_types() -> list[dict[str, Any]]:
 
 
 def schema_of(event_type: str, *, closed: bool = False) -> Schema:
-    """The JSON Schema of an event.
+    """Build the JSON Schema of an event.
 
     Args:
         event_type: one of ``TYPES``.
-        closed: whether it forbids what it does not name.
+        closed: forbid members that the schema does not name.
 
     Raises:
         KeyError: the type is unknown, or ``RECORDS`` lacks its kind of record.
@@ -67,7 +77,7 @@ def schema_of(event_type: str, *, closed: bool = False) -> Schema:
 
 
 def example_of(event_type: str) -> dict[str, Any]:
-    """An event of a type. Raises KeyError as ``schema_of`` does."""
+    """Build an example of an event. Raises KeyError as ``schema_of`` does."""
     kind, record = _kind(event_type)
     data = {name: field.example for name, field in record.fields.items()}
     data |= {name: _extra_example(name, record) for name in kind.extra}
@@ -81,14 +91,14 @@ def example_of(event_type: str) -> dict[str, Any]:
     }
 
 
-def _kind(event_type: str) -> tuple[EventKind, Record]:
+def _kind(event_type: str) -> tuple[EventKind, EventRecord]:
     if event_type == TEST_EVENT:
         return _TEST, TEST
     kind = EVENTS[event_type]
     return kind, RECORDS[kind.fields]
 
 
-def _extra_schema(name: str, record: Record, closed: bool) -> Schema:
+def _extra_schema(name: str, record: EventRecord, closed: bool) -> Schema:
     if name == "previous_status":
         return record.fields["status"].schema
     if name != "changes":
@@ -101,20 +111,20 @@ def _extra_schema(name: str, record: Record, closed: bool) -> Schema:
     return _object(changes, closed, required=False) | {"minProperties": 1}
 
 
-def _extra_example(name: str, record: Record) -> Any:
+def _extra_example(name: str, record: EventRecord) -> Any:
     return record.change["status"]["from"] if name == "previous_status" else dict(record.change)
 
 
 def _object(properties: dict[str, Schema], closed: bool, *, required: bool = True) -> Schema:
-    """Members, all of which must be there if ``required``."""
+    """The schema of an object with these members, all of them required if ``required``."""
     made: Schema = {"type": "object", "properties": properties}
     made |= {"required": list(properties)} if required else {}
     return made | ({"additionalProperties": False} if closed else {})
 
 
-def _schemas(fields: dict[str, Field]) -> dict[str, Schema]:
+def _schemas(fields: dict[str, EventField]) -> dict[str, Schema]:
     return {name: field.schema for name, field in fields.items()}
 
 
-def _examples(fields: dict[str, Field]) -> dict[str, Any]:
+def _examples(fields: dict[str, EventField]) -> dict[str, Any]:
     return {name: field.example for name, field in fields.items()}

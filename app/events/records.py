@@ -1,8 +1,8 @@
-"""What the data of events is made of: the schema and an example of each field, by kind of record.
+"""The records in the data of events: the JSON Schema and an example of each of their fields.
 
-The catalogue of ``app.policy.events`` names fields, and a kind of record is known by them: another
-type of event about one that is here needs nothing here. The fields of projects and assets come from
-``app.policy.fields``.
+A kind of record is identified by its fields in the catalogue of ``app.policy.events``, so another
+type of event about a record that is here needs nothing more. The fields of projects and assets come
+from ``app.policy.fields``.
 """
 
 from __future__ import annotations
@@ -23,27 +23,28 @@ from app.policy.events import (
     TEST_MESSAGE,
     USAGE_FIELDS,
 )
-from app.policy.fields import ASSET, PROJECT
-from app.policy.fields import Field as ResourceField
+from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.permissions import ROLES
 
 Schema = dict[str, Any]
 
 
-class Field(NamedTuple):
-    """A field of a record: its JSON Schema, and a value."""
+class EventField(NamedTuple):
+    """A field of a record: its JSON Schema and an example."""
 
     schema: Schema
     example: Any
 
 
-class Record(NamedTuple):
-    """A kind of record, and the change of one that an example shows.
+class EventRecord(NamedTuple):
+    """A kind of record.
 
-    ``changes_besides`` has the schemas of changes that are not ``{from, to}``.
+    Attributes:
+        change: the ``changes`` of an example.
+        changes_besides: the schemas of changes that are not ``{from, to}``.
     """
 
-    fields: Mapping[str, Field]
+    fields: Mapping[str, EventField]
     change: Mapping[str, Any] = {}
     changes_besides: Mapping[str, Schema] = {}
 
@@ -73,7 +74,7 @@ _POINT: Final[Schema] = {
 
 
 def id_of(prefix: str) -> Schema:
-    """The schema of an identifier of this kind."""
+    """The schema of an id with this prefix."""
     return {"type": "string", "pattern": f"^{prefix}_", "maxLength": 40}
 
 
@@ -90,20 +91,20 @@ def _counted(description: str) -> Schema:
 
 
 def _object_of(**members: Schema) -> Schema:
-    """The schema of an object that has all of these."""
+    """The schema of an object with these members, all of them required."""
     return {"type": "object", "properties": members, "required": list(members)}
 
 
-def _resource_fields(table: Sequence[ResourceField]) -> dict[str, Field]:
-    """The fields of projects or assets that events show."""
+def _resource_fields(table: Sequence[Field]) -> dict[str, EventField]:
+    """The fields of projects or assets that are in events."""
     return {
-        field.name: Field(_resource_schema(field), field.example)
+        field.name: EventField(_resource_schema(field), field.example)
         for field in table
         if field.in_events
     }
 
 
-def _resource_schema(field: ResourceField) -> Schema:
+def _resource_schema(field: Field) -> Schema:
     more_exact = {
         kinds.ID: id_of(str(field.example).partition("_")[0]),
         kinds.CHOICE: _one_of(*field.choices),
@@ -114,7 +115,7 @@ def _resource_schema(field: ResourceField) -> Schema:
     return _or_null(schema) if field.nullable else schema
 
 
-_PROJECT: Final = Record(
+_PROJECT: Final = EventRecord(
     _resource_fields(PROJECT),
     change={"description": {"from": None, "to": "Umpqua National Forest"}},
     changes_besides={
@@ -126,66 +127,70 @@ _PROJECT: Final = Record(
         }
     },
 )
-_ASSET: Final = Record(
+_ASSET: Final = EventRecord(
     _resource_fields(ASSET), change={"status": {"from": "maintenance", "to": "active"}}
 )
-_MEMBER: Final = Record(
+_MEMBER: Final = EventRecord(
     {
-        "id": Field(id_of("user"), "user_01k9zqd5r8m2yqf6t0w3xjbv7c"),
-        "email": Field(TEXT, "jo@example.org"),
-        "name": Field(TEXT, "Jo Forester"),
-        "role": Field(_one_of(*ROLES), "editor"),
-        "joined_at": Field(_or_null(TIMESTAMP), "2026-01-02T03:04:05.678Z"),
+        "id": EventField(id_of("user"), "user_01k9zqd5r8m2yqf6t0w3xjbv7c"),
+        "email": EventField(TEXT, "jo@example.org"),
+        "name": EventField(TEXT, "Jo Forester"),
+        "role": EventField(_one_of(*ROLES), "editor"),
+        "joined_at": EventField(_or_null(TIMESTAMP), "2026-01-02T03:04:05.678Z"),
     },
     change={"role": {"from": "viewer", "to": "editor"}},
 )
-_SUBSCRIPTION: Final = Record(
+_SUBSCRIPTION: Final = EventRecord(
     {
-        "plan": Field(TEXT, "pro"),
-        "previous_plan": Field(TEXT, "free"),
-        "status": Field(TEXT, "active"),
-        "current_period_end": Field(_or_null(TIMESTAMP), "2026-02-01T00:00:00.000Z"),
+        "plan": EventField(TEXT, "pro"),
+        "previous_plan": EventField(TEXT, "free"),
+        "status": EventField(TEXT, "active"),
+        "current_period_end": EventField(_or_null(TIMESTAMP), "2026-02-01T00:00:00.000Z"),
     }
 )
-_INVOICE: Final = Record(
+_INVOICE: Final = EventRecord(
     {
-        "id": Field({**TEXT, "description": "The billing system's own id."}, "in_2041"),
-        "amount": Field({"type": "integer", "description": "In minor units, such as cents."}, 4900),
-        "currency": Field(TEXT, "eur"),
-        "status": Field(TEXT, "paid"),
-        "due_at": Field(_or_null(TIMESTAMP), "2026-01-15T00:00:00.000Z"),
+        "id": EventField({**TEXT, "description": "The billing system's own id."}, "in_2041"),
+        "amount": EventField(
+            {"type": "integer", "description": "In minor units, such as cents."}, 4900
+        ),
+        "currency": EventField(TEXT, "eur"),
+        "status": EventField(TEXT, "paid"),
+        "due_at": EventField(_or_null(TIMESTAMP), "2026-01-15T00:00:00.000Z"),
     }
 )
-_USAGE: Final = Record(
+_USAGE: Final = EventRecord(
     {
-        "metric": Field(_one_of("hectares", "members", "api_requests"), "hectares"),
-        "threshold": Field({"type": "integer", "description": "Percent of the limit."}, 75),
-        "current": Field(_NUMBER, 38120.5),
-        "limit": Field(_or_null({"type": "integer"}), 50000),
-        "percentage": Field(_or_null(_NUMBER), 76.24),
+        "metric": EventField(_one_of("hectares", "members", "api_requests"), "hectares"),
+        "threshold": EventField({"type": "integer", "description": "Percent of the limit."}, 75),
+        "current": EventField(_NUMBER, 38120.5),
+        "limit": EventField(_or_null({"type": "integer"}), 50000),
+        "percentage": EventField(_or_null(_NUMBER), 76.24),
     }
 )
 _OPTIONAL_TEXT: Final = _or_null(TEXT)
-_AUDIT_ENTRY: Final = Record(
+_AUDIT_ENTRY: Final = EventRecord(
     {
-        "account_id": Field(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
-        "action": Field({**TEXT, "description": "Later versions have more."}, "project.updated"),
-        "actor": Field(
+        "account_id": EventField(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
+        "action": EventField(
+            {**TEXT, "description": "Later versions have more."}, "project.updated"
+        ),
+        "actor": EventField(
             _object_of(id=_OPTIONAL_TEXT, label=TEXT, type=_one_of(*ACTORS)),
             {"id": "key_01k9zq1z4b7d2f5h8k1m3p6r9t", "label": "Sync", "type": "api_key"},
         ),
-        "at": Field(TIMESTAMP, "2026-01-03T10:20:30.456Z"),
-        "changes": Field(
+        "at": EventField(TIMESTAMP, "2026-01-03T10:20:30.456Z"),
+        "changes": EventField(
             _or_null({"type": "object", "description": "By field, what it was and is."}),
             {"name": {"from": "Hood", "to": "Mount Hood"}},
         ),
-        "id": Field(id_of("aud"), "aud_01k9zq3n8d1v6c0r4t7y2w5xke"),
-        "outcome": Field(_one_of("done", "refused"), "done"),
-        "target": Field(
+        "id": EventField(id_of("aud"), "aud_01k9zq3n8d1v6c0r4t7y2w5xke"),
+        "outcome": EventField(_one_of("done", "refused"), "done"),
+        "target": EventField(
             _object_of(id=_OPTIONAL_TEXT, label=TEXT, type=TEXT),
             {"id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd", "label": "Hood", "type": "project"},
         ),
-        "via": Field(
+        "via": EventField(
             _object_of(
                 application=_or_null(_object_of(id=TEXT, label=TEXT)),
                 credential=_OPTIONAL_TEXT,
@@ -203,34 +208,36 @@ _AUDIT_ENTRY: Final = Record(
                 "user_agent": "curl/8.5.0",
             },
         ),
-        "number": Field(_counted("Entries are counted from 1, without a gap."), 341),
+        "number": EventField(_counted("Entries are counted from 1, without a gap."), 341),
     }
 )
-_CHECKPOINT: Final = Record(
+_CHECKPOINT: Final = EventRecord(
     {
-        "account_id": Field(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
-        "number": Field(_counted("Checkpoints are counted from 1, without a gap."), 1),
-        "first": Field(_counted("Number of the first entry."), 1),
-        "last": Field(_counted("Number of the last entry."), 500),
-        "sealed_at": Field(TIMESTAMP, "2026-01-03T10:25:00.000Z"),
-        "previous_hash": Field(_HASH, "0" * 64),
-        "hash": Field(_HASH, "3d1a6bd0c76f24b1d3b0f6cb5a4bb0a76d21ec6d5e55d0c24bb0a6f4d7b1f2aa"),
-        "key_id": Field(id_of("sk"), "sk_01k9zq0b7d2f5h8k1m3p6r9t4x"),
-        "signature": Field(
+        "account_id": EventField(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
+        "number": EventField(_counted("Checkpoints are counted from 1, without a gap."), 1),
+        "first": EventField(_counted("Number of the first entry."), 1),
+        "last": EventField(_counted("Number of the last entry."), 500),
+        "sealed_at": EventField(TIMESTAMP, "2026-01-03T10:25:00.000Z"),
+        "previous_hash": EventField(_HASH, "0" * 64),
+        "hash": EventField(
+            _HASH, "3d1a6bd0c76f24b1d3b0f6cb5a4bb0a76d21ec6d5e55d0c24bb0a6f4d7b1f2aa"
+        ),
+        "key_id": EventField(id_of("sk"), "sk_01k9zq0b7d2f5h8k1m3p6r9t4x"),
+        "signature": EventField(
             {**TEXT, "description": "Ed25519, in base64."},
             "bm90IGEgc2lnbmF0dXJlLCBidXQgYXMgbG9uZyBhcyBvbmUgaXMsIGluIGFuIGV4YW1wbGUsIG9rLmFuZCBlbmQ=",
         ),
-        "entries": Field(_counted("How many it seals."), 500),
+        "entries": EventField(_counted("How many it seals."), 500),
     }
 )
-TEST: Final = Record(
+TEST: Final = EventRecord(
     {
-        "webhook_id": Field(id_of("wh"), "wh_01k9zqf0v7c3s6m1e8y2r5t9wd"),
-        "message": Field(TEXT, TEST_MESSAGE),
+        "webhook_id": EventField(id_of("wh"), "wh_01k9zqf0v7c3s6m1e8y2r5t9wd"),
+        "message": EventField(TEXT, TEST_MESSAGE),
     }
 )
 
-RECORDS: Final[dict[tuple[str, ...], Record]] = {
+RECORDS: Final[dict[tuple[str, ...], EventRecord]] = {
     PROJECT_FIELDS: _PROJECT,
     ASSET_FIELDS: _ASSET,
     MEMBER_FIELDS: _MEMBER,

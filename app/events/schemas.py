@@ -1,4 +1,4 @@
-"""The queries and responses of the routes of events."""
+"""Query and response schemas of events and event types."""
 
 from __future__ import annotations
 
