@@ -1,4 +1,4 @@
-"""The bodies, queries and responses of the routes of assets.
+"""Request, query and response schemas of assets.
 
 Their fields are listed in ``app.policy.fields``.
 """
@@ -13,7 +13,6 @@ from marshmallow.fields import String
 from app.api.fields import FieldNames, ListQuerySchema, RecordId, SearchText
 from app.api.openapi.schemas import OutputSchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.assets import examples
 from app.policy import bounds
 from app.policy.fields import ASSET
 from app.values.fields import InputSchema
@@ -22,7 +21,7 @@ from app.values.fields import InputSchema
 class AssetSchema(OutputSchema):
     """Equipment, a station or a point of interest in a project."""
 
-    example: ClassVar = examples.ASSET
+    example: ClassVar = {field.name: field.example for field in ASSET}
 
     class Meta(OutputSchema.Meta):
         include = shown_fields(ASSET)
@@ -31,7 +30,11 @@ class AssetSchema(OutputSchema):
 class AssetCreateSchema(InputSchema):
     """A new asset."""
 
-    example: ClassVar = examples.ASSET_BODY
+    example: ClassVar = {
+        field.name: field.example
+        for field in ASSET
+        if field.writable == "always" and field.name != "status"  # a new asset is active without it
+    }
 
     class Meta(InputSchema.Meta):
         include = create_fields(ASSET)
@@ -40,7 +43,7 @@ class AssetCreateSchema(InputSchema):
 class AssetUpdateSchema(InputSchema):
     """The fields to change. Fields that you leave out stay as they are; null clears a field."""
 
-    example: ClassVar = examples.ASSET_CHANGE
+    example: ClassVar = {"status": "maintenance"}
 
     class Meta(InputSchema.Meta):
         include = update_fields(ASSET)

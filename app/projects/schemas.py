@@ -1,27 +1,54 @@
-"""The bodies, queries and responses of the routes of projects.
+"""Request, query and response schemas of projects.
 
 Their fields are listed in ``app.policy.fields``.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
 from app.api.fields import FieldNames, ListQuerySchema, SearchText
 from app.api.openapi.schemas import OutputSchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.policy import bounds
+from app.policy import bounds, kinds
 from app.policy.fields import PROJECT
-from app.projects import examples
 from app.values.fields import InputSchema, ReadOnlyHere
+
+# Cottage Grove Ranger District of the Umpqua National Forest, from the Forest Service's map.
+_DISTRICT: Final[dict[str, Any]] = {
+    "type": "Polygon",
+    "coordinates": [
+        [
+            [-122.67096335999997, 43.79732169],
+            [-122.74473307, 43.78474236],
+            [-122.75140270000003, 43.558381259999976],
+            [-122.78196294999998, 43.53721359999997],
+            [-122.76121251, 43.5163356],
+            [-122.69157308000001, 43.53322497],
+            [-122.65382402, 43.58503022999997],
+            [-122.62562014999997, 43.57858187],
+            [-122.60564115, 43.597732940000014],
+            [-122.56474054, 43.58065224],
+            [-122.52893569999998, 43.61659058999999],
+            [-122.56524443, 43.63999633999998],
+            [-122.56797876000002, 43.70707029],
+            [-122.59114753, 43.72028452],
+            [-122.59406130000002, 43.74245301000002],
+            [-122.67096335999997, 43.79732169],
+        ]
+    ],
+}
 
 
 class ProjectSchema(OutputSchema):
     """A forest area with its boundary."""
 
-    example: ClassVar = examples.PROJECT
+    example: ClassVar = {
+        field.name: _DISTRICT if field.kind is kinds.BOUNDARY else field.example
+        for field in PROJECT
+    }
 
     class Meta(OutputSchema.Meta):
         include = shown_fields(PROJECT)
@@ -30,7 +57,11 @@ class ProjectSchema(OutputSchema):
 class ProjectCreateSchema(InputSchema):
     """A new project."""
 
-    example: ClassVar = examples.PROJECT_BODY
+    example: ClassVar = {
+        field.name: ProjectSchema.example[field.name]
+        for field in PROJECT
+        if field.writable == "always"
+    }
 
     status = ReadOnlyHere("A new project is active; leave `status` out, and change it afterwards.")
 
@@ -41,7 +72,7 @@ class ProjectCreateSchema(InputSchema):
 class ProjectUpdateSchema(InputSchema):
     """The fields to change. Fields that you leave out stay as they are; null clears a field."""
 
-    example: ClassVar = examples.PROJECT_CHANGE
+    example: ClassVar = {"description": "Umpqua National Forest, Oregon"}
 
     class Meta(InputSchema.Meta):
         include = update_fields(PROJECT)

@@ -10,13 +10,15 @@ from flask import Flask
 from app.account.credentials.schemas import VerificationSchema
 from app.account.schemas import AccountSchema, UsageSchema
 from app.account.service import create_account
-from app.assets.examples import ASSET, ASSET_BODY, ASSET_CHANGE
+from app.assets.schemas import AssetCreateSchema, AssetSchema, AssetUpdateSchema
 from app.db.extensions import db
-from app.projects.boundaries.examples import OPEN_RING, REPORT
-from app.projects.examples import PROJECT, PROJECT_BODY, PROJECT_CHANGE
+from app.projects.boundaries.schemas import GeometryCheckSchema, GeometryReportSchema
+from app.projects.schemas import ProjectCreateSchema, ProjectSchema, ProjectUpdateSchema
 from app.values import clock
 from tests.make import Client, make_asset, make_key, make_project
 
+PROJECT = ProjectSchema.example
+ASSET = AssetSchema.example
 MOMENT = clock.parse_time(PROJECT["created_at"])
 IDS = {"id", "project_id", "account_id"}
 
@@ -47,31 +49,36 @@ def _without_ids(record: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.both
 def test_project(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: MOMENT)
-    project = make_project(client, **PROJECT_BODY)
+    project = make_project(client, **ProjectCreateSchema.example)
     assert _without_ids(project) == _without_ids(_as_created(PROJECT))
     assert list(project) == list(PROJECT)
     assert [len(project[name]) for name in ("id",)] == [len(PROJECT["id"])]
-    changed = client.put(f"/v1/projects/{project['id']}", json=PROJECT_CHANGE).json["data"]
-    assert changed == project | PROJECT_CHANGE
+    changed = client.put(f"/v1/projects/{project['id']}", json=ProjectUpdateSchema.example).json[
+        "data"
+    ]
+    assert changed == project | ProjectUpdateSchema.example
 
 
 @pytest.mark.both
 def test_asset(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: MOMENT)
-    asset = make_asset(client, make_project(client)["id"], **ASSET_BODY)
+    asset = make_asset(client, make_project(client)["id"], **AssetCreateSchema.example)
     assert _without_ids(asset) == _without_ids(_as_created(ASSET))
     assert list(asset) == list(ASSET)
     path = f"/v1/projects/{asset['project_id']}/assets/{asset['id']}"
-    assert client.put(path, json=ASSET_CHANGE).json["data"] == asset | ASSET_CHANGE
+    assert (
+        client.put(path, json=AssetUpdateSchema.example).json["data"]
+        == asset | AssetUpdateSchema.example
+    )
 
 
 def test_report_of_a_geometry(client: Client) -> None:
-    report = client.post("/v1/geometry/validate", json={"geometry": OPEN_RING}).json["data"]
-    assert report == REPORT
+    report = client.post("/v1/geometry/validate", json=GeometryCheckSchema.example).json["data"]
+    assert report == GeometryReportSchema.example
 
 
 def test_account_and_usage(owner: Client) -> None:
-    make_project(owner, **PROJECT_BODY)
+    make_project(owner, **ProjectCreateSchema.example)
     usage = owner.get("/v1/account/usage").json["data"]
     assert usage == UsageSchema.example
     account = owner.get("/v1/account").json["data"]

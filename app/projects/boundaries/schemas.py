@@ -1,4 +1,4 @@
-"""The bodies and responses of the routes of boundaries."""
+"""Request and response schemas of boundaries and of checks of geometries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from app.api.openapi.schemas import OutputSchema
 from app.api.schemas import MetaSchema, TotalMetaSchema
 from app.geometry import PROBLEM_CODES
 from app.policy.bounds import BOUNDARY_SOURCES
-from app.projects.boundaries import examples
 from app.projects.boundaries.validation import geometry_report
 from app.values.fields import Choice, InputSchema, StrictBoolean
 
@@ -37,7 +36,16 @@ class BoundarySchema(OutputSchema):
     made with SQL.
     """
 
-    example: ClassVar = examples.BOUNDARY
+    example: ClassVar = {
+        "id": "bnd_01k9zr2c6hw4v8n1mx5t7d3qbe",
+        "area_hectares": 35692.7657,
+        "added_hectares": 112.4051,
+        "removed_hectares": 3.0216,
+        "source": "dashboard",
+        "created_at": "2026-01-03T10:20:30.456Z",
+        "created_by": {"id": "user_01k9zq1b5c7x2m4v8n6t3w0qfd", "email": "ada@example.org"},
+        "replaced_at": None,
+    }
 
     id = fields.String(required=True)
     area_hectares = fields.Float(required=True)
@@ -76,7 +84,12 @@ class BoundarySchema(OutputSchema):
 class BoundaryWithGeometrySchema(BoundarySchema):
     """A boundary that a project has or has had, with its geometry."""
 
-    example: ClassVar = examples.BOUNDARY | {"geometry": examples.BOUNDARY_GEOMETRY}
+    example: ClassVar = BoundarySchema.example | {
+        "geometry": {
+            "type": "Polygon",
+            "coordinates": [[[8.1, 48.1], [8.2, 48.1], [8.2, 48.2], [8.1, 48.1]]],
+        }
+    }
 
     geometry = Geometry(
         allow_none=True,
@@ -88,7 +101,12 @@ class BoundaryWithGeometrySchema(BoundarySchema):
 class GeometryCheckSchema(InputSchema):
     """A geometry to check."""
 
-    example: ClassVar = {"geometry": examples.OPEN_RING}
+    example: ClassVar = {
+        "geometry": {
+            "type": "Polygon",
+            "coordinates": [[[8.1, 48.1], [8.2, 48.1], [8.2, 48.2], [8.1, 48.2]]],
+        }
+    }
     also: ClassVar = BARE_GEOMETRY
 
     geometry = fields.Raw(
@@ -116,7 +134,7 @@ class GeometryCheckSchema(InputSchema):
 
     @post_load
     def _check(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Checked here and not in the view: the turn of a large body ends once it is loaded."""
+        """Check the geometry here: the turn of a large body ends once it is loaded."""
         began = thread_time()
         report, boundary = geometry_report(data["geometry"])
         seconds = thread_time() - began
@@ -137,7 +155,12 @@ class GeometryProblemSchema(OutputSchema):
 class OverlapSchema(OutputSchema):
     """A project whose area overlaps."""
 
-    example: ClassVar = examples.OVERLAP
+    example: ClassVar = {
+        "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+        "name": "Cottage Grove District",
+        "overlap_hectares": 12.3456,
+        "share": 0.080512,
+    }
 
     project_id = fields.String(required=True)
     name = fields.String(required=True)
@@ -161,7 +184,21 @@ class GeometryReportMetaSchema(MetaSchema):
 class GeometryReportSchema(OutputSchema):
     """Whether a geometry is valid, its area, and its problems; its overlaps, if asked for."""
 
-    example: ClassVar = examples.REPORT
+    example: ClassVar = {
+        "valid": False,
+        "area_hectares": None,
+        "problems": [
+            {
+                "code": "not_closed",
+                "message": "Ring 0, position 3 differs from the first position. "
+                "Close the ring: repeat the first position as the last.",
+                "part": None,
+                "ring": 0,
+                "position": 3,
+                "coordinates": [8.1, 48.2],
+            }
+        ],
+    }
 
     valid = fields.Boolean(required=True)
     area_hectares = fields.Float(required=True, allow_none=True)
