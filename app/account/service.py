@@ -104,15 +104,15 @@ def open_account(
         plan: the setting ``DEFAULT_PLAN`` by default.
         actor: the creator, for the audit log, if they are not signed in yet.
     """
-    moment = clock.now()
+    now = clock.now()
     account = Account(
         id=new_id("account"),
         name=name,
         slug=_free_slug(slug or slugify(name)),
         type=type,
         plan=default_plan() if plan is None else plan,
-        created_at=moment,
-        updated_at=moment,
+        created_at=now,
+        updated_at=now,
     )
     db.session.add_all([account, AccountUsage(account_id=account.id), owner])
     db.session.flush()
@@ -120,8 +120,8 @@ def open_account(
         account_id=account.id,
         user_id=owner.id,
         role="owner",
-        joined_at=moment,
-        created_at=moment,
+        joined_at=now,
+        created_at=now,
     )
     db.session.add(member)
     count_member(account.id, 1)
@@ -181,13 +181,13 @@ def _find_or_create_owner(
             message = "This person has signed up already. Leave this field out."
             raise Conflict(details=[Detail("owner_password", message)])
         return person, None
-    moment = clock.now()
+    now = clock.now()
     if person is None:
-        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=moment)
+        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=now)
         person.name = name or email.partition("@")[0][:NAME_LENGTH]
     password = password or make_password()
     person.password_hash = hash_password(password)
-    person.updated_at = moment
+    person.updated_at = now
     return person, password
 
 

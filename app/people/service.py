@@ -44,7 +44,8 @@ _CONTACT = CompiledQuery(
 def find_contact(user_id: str) -> Any:
     """Read the ``id``, ``email``, ``name``, ``has_password`` and ``has_second_factor`` of a person.
 
-    Raises NoResultFound if they have just been deleted.
+    Raises:
+        NoResultFound: they have just been deleted.
     """
     found = _CONTACT.first(user_id=user_id)
     if found is None:
@@ -175,7 +176,7 @@ def set_first_password(user_id: str, name: str, password: str) -> bool:
 
 
 def own_account_problem(user_id: str) -> str | None:
-    """Why a person may not create another account of their own, as a sentence for them, or None."""
+    """The reason why a person may not create another account, as a sentence for them, or None."""
     limit = current_app.config["SETTINGS"].accounts_per_person
     owned = sum(row.role == "owner" for row in memberships_of(user_id))
     if owned < limit:

@@ -1,8 +1,8 @@
 """Signing up: person and account are created once the mailed link and the password are combined.
 
-The request does not look the address up; that happens when the mail is sent, so neither the
-response nor its timing reveals who is registered. And since the link needs the password too, nobody
-can get an account created for somebody else's address with a password of their own.
+The address is looked up when the mail is sent, not by the request, so that neither the response nor
+its timing reveals who is registered. As the link needs the password too, nobody can create an
+account for somebody else's address with a password that they chose.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _SEATS = columns_of(Membership).add_columns(func.count())
 _PENDING = (
     Membership.invitation_hash == bindparam("token_hash"),
     Membership.joined_at.is_(None),
-    Membership.invitation_expires_at > bindparam("moment"),
+    Membership.invitation_expires_at > bindparam("now"),
 )
 _BY_TOKEN = CompiledQuery(
     select(
@@ -60,8 +60,8 @@ _BY_TOKEN = CompiledQuery(
     .where(*_PENDING)
 )
 ACCEPTED: Final[Any] = {
-    "joined_at": bindparam("moment"),
-    "last_active_at": bindparam("moment"),
+    "joined_at": bindparam("now"),
+    "last_active_at": bindparam("now"),
     "invitation_hash": None,
     "invitation_expires_at": None,
 }
@@ -138,7 +138,7 @@ def find_invitation(token: str) -> Any:
     """
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
-    return _BY_TOKEN.first(token_hash=tokens.hash_token(token), moment=clock.now())
+    return _BY_TOKEN.first(token_hash=tokens.hash_token(token), now=clock.now())
 
 
 def accept_invitation(token: str) -> AcceptedInvitation | None:
@@ -147,16 +147,16 @@ def accept_invitation(token: str) -> AcceptedInvitation | None:
 
     A link works once, even in concurrent requests. It also verifies the person's address.
     """
-    moment = clock.now()
-    values = {"token_hash": tokens.hash_token(token), "moment": moment}
+    now = clock.now()
+    values = {"token_hash": tokens.hash_token(token), "now": now}
     row = db.session.execute(_ACCEPT, values).one_or_none()
-    return None if row is None else record_joined(row, moment)
+    return None if row is None else record_joined(row, now)
 
 
-def record_joined(row: Any, moment: datetime) -> AcceptedInvitation:
+def record_joined(row: Any, now: datetime) -> AcceptedInvitation:
     """Verify the address of a person who has just joined an account, and emit the event."""
     unverified = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
-    db.session.execute(unverified.values(email_verified_at=moment))
+    db.session.execute(unverified.values(email_verified_at=now))
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
     emit("member.joined", member.record, EventActor(account.id, account.name))
@@ -184,14 +184,14 @@ def _find_person(email: str) -> User | None:
 
 def _create_person(email: str) -> User:
     """Create a person without a password, or return the one of a concurrent invitation."""
-    moment, key = clock.now(), fold(email)
+    now, key = clock.now(), fold(email)
     row = insert_into(User).values(
         id=new_id("user"),
         email=email,
         email_key=key,
         name=name_from_email(email),
-        created_at=moment,
-        updated_at=moment,
+        created_at=now,
+        updated_at=now,
     )
     db.session.execute(row.on_conflict_do_nothing(index_elements=[User.email_key]))
     return db.session.scalars(select(User).where(User.email_key == key)).one()
@@ -229,10 +229,10 @@ def _check_seats(account: Account) -> None:
 
 def _send_link(principal: Principal, account: Account, membership: Membership, person: User) -> str:
     """Give an invitation a new link, mail it to the person's address, and return it."""
-    token, moment = tokens.new_token(tokens.LINK), clock.now()
-    membership.invited_at = moment
+    token, now = tokens.new_token(tokens.LINK), clock.now()
+    membership.invited_at = now
     membership.invitation_hash = tokens.hash_token(token)
-    membership.invitation_expires_at = moment + INVITATION_LIFE
+    membership.invitation_expires_at = now + INVITATION_LIFE
     inviter = db.session.get_one(User, principal.user_id)
     link = f"{current_app.config['SETTINGS'].public_url}/invitations/{token}"
     values = {

@@ -18,7 +18,7 @@ from app.values import clock
 
 _IS_OPEN: Final = (
     Membership.joined_at.is_(None),
-    Membership.invitation_expires_at > bindparam("moment"),
+    Membership.invitation_expires_at > bindparam("now"),
 )
 _OPEN: Final = CompiledQuery(
     own_columns_of(
@@ -54,15 +54,15 @@ _PERSON: Final = CompiledQuery(
 def list_own_invitations(user_id: str) -> list[Any]:
     """The accounts that a person is invited to: rows with ``id`` and ``name`` of the account,
     ``role`` and ``invitation_expires_at``."""
-    return _OPEN.all(own_user_id=user_id, moment=clock.now())
+    return _OPEN.all(own_user_id=user_id, now=clock.now())
 
 
 def accept_own_invitation(user_id: str, account_id: str) -> AcceptedInvitation | None:
     """Join an account in the current transaction. Returns None without an open invitation."""
-    moment = clock.now()
-    values = {"of_account": account_id, "of_user": user_id, "moment": moment}
+    now = clock.now()
+    values = {"of_account": account_id, "of_user": user_id, "now": now}
     row = db.session.execute(_ACCEPT_OWN, values).one_or_none()
-    return None if row is None else record_joined(row, moment)
+    return None if row is None else record_joined(row, now)
 
 
 def decline_own_invitation(user_id: str, account_id: str) -> bool:

@@ -41,7 +41,7 @@ def read_member(account_id: str, member_id: str) -> dict[str, Any]:
 
 
 def check_member(principal: Principal, member_id: str) -> None:
-    """Raises NotFound if the account has no such member."""
+    """Raise NotFound if the account has no such member."""
     read_member(principal.account_id, member_id)
 
 

@@ -38,15 +38,15 @@ def mail_linked(person: Any, email: str, subject: str) -> None:
         email: the address of the identity at the provider.
         subject: the subject of the identity there.
     """
-    settings, moment = _settings(), format_time(now())
+    settings, when = _settings(), format_time(now())
     values = {
         "name": person.name,
         "provider": settings.oidc_name,
         "email": email,
-        "when": moment,
+        "when": when,
         "profile_link": f"{settings.public_url}/profile",
     }
-    cause = f"{_LINKED}:{person.id}:{tokens.hash_token(subject)}:{moment}"
+    cause = f"{_LINKED}:{person.id}:{tokens.hash_token(subject)}:{when}"
     queue_mail(_LINKED, person.email, cause=cause, values=values)
 
 
