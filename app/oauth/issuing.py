@@ -122,7 +122,7 @@ def revoke(found: Any) -> bool:
     return bool(revoked.rowcount)
 
 
-def wipe_expired_successors(number: int = 500) -> int:
+def wipe_expired_successors(number: int) -> int:
     """Wipe up to ``number`` stored responses whose grace period is over. Returns their number.
 
     A refresh wipes those of its own family; this covers families that are not refreshed again.

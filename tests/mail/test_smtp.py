@@ -13,9 +13,9 @@ from app.mail import smtp
 from app.policy.mails import RETRY_AFTER
 from app.settings.mail import mail_server
 from app.values import clock
-from tests.mail.conftest import LINK, RECIPIENT, Connected, only_row, queue, rows, send
+from tests.mail.conftest import LINK, RECIPIENT, Connected, only_row, queue, send
 from tests.mail.servers import raw_server
-from tests.make import link_in, second_app, together
+from tests.make import link_in, second_app
 from tests.ports import free_port
 
 
@@ -250,17 +250,6 @@ class TestUnavailableServer:
         queue(app)
         assert send(app) == 1
         assert len(inbox.mails) == 1
-
-
-@pytest.mark.slow
-def test_several_workers_send_each_mail_once(connected: Connected) -> None:
-    app, inbox = connected()
-    for number in range(24):
-        queue(app, f"many{number}@example.org")
-    assert sum(together(*[lambda: send(app)] * 4)) == 24
-    assert sorted(inbox.recipients) == sorted(f"many{n}@example.org" for n in range(24))
-    assert len({mail["Message-ID"] for mail in inbox.mails}) == 24
-    assert all(row.sent_at for n in range(24) for row in rows(app, f"many{n}@example.org"))
 
 
 def _drip(connection: socket.socket) -> None:

@@ -2,35 +2,60 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.db.extensions import db
-from app.models import OAuthToken
-from app.oauth.jobs import wipe_successors
+from app.models import OAuthAuthorization, OAuthToken
+from app.oauth import jobs
+from app.oauth.issuing import wipe_expired_successors
 from app.policy.oauth import REFRESH_GRACE
-from app.security.tokens import hash_token
 from app.values import clock
 from tests.make import Client
 from tests.make.oauth import grant_tokens, make_application, refresh
 
 pytestmark = pytest.mark.both
 
+_SCOPES = ("projects:read", "offline_access")
 
-def test_a_stored_response_is_wiped_after_the_grace(
+
+def test_stored_responses_are_wiped_after_the_grace(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The token itself stays, so that its reuse is detected."""
+    """In batches. The tokens themselves stay, so that their reuse is detected."""
     application = make_application(client)
-    scopes = ("projects:read", "offline_access")
-    response = grant_tokens(client.app, application, client.owner_id, client.account_id, scopes)
-    refresh(client.app, application, response["refresh_token"])
-    used = OAuthToken.token_hash == hash_token(response["refresh_token"])
-    moment = clock.now()
-    for elapsed, is_stored in ((REFRESH_GRACE / 2, True), (REFRESH_GRACE * 2, False)):
-        monkeypatch.setattr(clock, "now", lambda elapsed=elapsed: moment + elapsed)
+    old = [
+        grant_tokens(client.app, application, client.owner_id, client.account_id, _SCOPES)
+        for _ in range(3)
+    ]
+    for response in old:
+        refresh(client.app, application, response["refresh_token"])
+    now = clock.now()
+    monkeypatch.setattr(jobs, "_BATCH_ROWS", 1)
+    for elapsed, left in ((REFRESH_GRACE / 2, 3), (REFRESH_GRACE + timedelta(seconds=1), 0)):
+        monkeypatch.setattr(clock, "now", lambda elapsed=elapsed: now + elapsed)
         with client.app.app_context():
-            wipe_successors()
-            sealed = db.session.scalars(select(OAuthToken.sealed_successor).where(used)).one()
-            db.session.rollback()
-        assert (sealed is not None) is is_stored
+            if not left:
+                assert wipe_expired_successors(2) == 2
+                db.session.rollback()
+            jobs.wipe_successors()
+            assert _stored(client.account_id) == left
+    again = refresh(client.app, application, old[0]["refresh_token"])
+    assert again.json["error"] == "invalid_grant"
+
+
+def _stored(account_id: str) -> int:
+    """How many token responses are stored for an account."""
+    statement = (
+        select(func.count())
+        .select_from(OAuthToken)
+        .join(OAuthAuthorization, OAuthAuthorization.id == OAuthToken.authorization_id)
+        .where(
+            OAuthAuthorization.account_id == account_id, OAuthToken.sealed_successor.is_not(None)
+        )
+    )
+    number = db.session.scalars(statement).one()
+    db.session.rollback()
+    return number

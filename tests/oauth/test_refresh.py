@@ -6,8 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.db.extensions import db
-from app.oauth.issuing import find_token, wipe_expired_successors
+from app.oauth.issuing import find_token
 from app.policy.oauth import (
     AUTHORIZATION_LIFE,
     REFRESH_GRACE,
@@ -93,27 +92,6 @@ def test_the_stored_response_is_encrypted_and_wiped(
         token_hash = find_token(old).token_hash
     found = "SELECT sealed_successor FROM oauth_tokens WHERE token_hash = :token_hash"
     assert rows(client, found, token_hash=token_hash)[0][0] is None
-
-
-@pytest.mark.both
-def test_stored_responses_of_unused_families_are_wiped(
-    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    statement = (
-        "SELECT count(*) FROM oauth_tokens JOIN oauth_authorizations AS a ON a.id ="
-        " authorization_id WHERE a.account_id = :id AND sealed_successor IS NOT NULL"
-    )
-    for _ in range(3):
-        old = tokens_of(client, application)["refresh_token"]
-        refresh(client.app, application, old)
-    for wait, number, left in ((REFRESH_GRACE - SECOND, 500, 3), (SECOND, 1, None), (0, 500, 0)):
-        advance_clock(monkeypatch, wait or timedelta())
-        with client.app.app_context():
-            forgotten = wipe_expired_successors(number)
-            db.session.commit()
-        assert forgotten <= number
-        assert left is None or rows(client, statement, id=client.account_id)[0][0] == left
-    assert_error(refresh(client.app, application, old), "invalid_grant")
 
 
 @pytest.mark.parametrize(

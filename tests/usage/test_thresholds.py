@@ -117,25 +117,6 @@ def test_up_and_down_and_up_again(free: Client) -> None:
     assert usage_events(free) == ALL * 2
 
 
-def test_falling_below_some_thresholds_rearms_only_these(free: Client) -> None:
-    set_counters(free, area_m2=LIMIT_M2 * 80 // 100, hectares_level=1)
-    path = f"/v1/projects/{make_project(free, geometry=square(size=0.1))['id']}"
-    assert usage_events(free) == [90, 100, "over"]
-    free.put(path, json={"geometry": None})
-    assert levels(free)[0] == 1
-    free.put(path, json={"geometry": square(size=0.1)})
-    assert usage_events(free) == [90, 100, "over"] * 2
-
-
-def test_falling_back_to_the_limit_rearms_limit_exceeded(free: Client) -> None:
-    set_counters(free, area_m2=LIMIT_M2, hectares_level=3)
-    path = f"/v1/projects/{make_project(free, geometry=square(size=0.001))['id']}"
-    for _ in range(2):
-        free.put(path, json={"geometry": None})
-        free.put(path, json={"geometry": square(size=0.001)})
-    assert usage_events(free) == ["over"] * 3
-
-
 @pytest.mark.parametrize("last", ["archive", "PUT archived", "delete"])
 def test_archived_and_deleted_projects_do_not_count(free: Client, last: str) -> None:
     path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"

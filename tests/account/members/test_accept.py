@@ -95,13 +95,6 @@ def test_a_verified_address_keeps_its_time(
     assert _verified_at(client, member.id) == first
 
 
-def test_a_link_works_once(client: Client, token: str) -> None:
-    assert _accept(client, token) is not None
-    assert _find(client, token) is None
-    assert _accept(client, token) is None
-    assert event_types(client) == ["member.invited", "member.joined"]
-
-
 def test_the_token_is_deleted(client: Client, invited: dict[str, Any], token: str) -> None:
     _accept(client, token)
     with client.app.app_context():
@@ -118,15 +111,6 @@ def test_a_link_expires_after_a_week(
     monkeypatch.setattr(clock, "now", lambda: later)
     assert (_find(client, token) is not None) is good
     assert (_accept(client, token) is not None) is good
-
-
-def test_a_withdrawn_invitation_is_invalid(
-    client: Client, invited: dict[str, Any], token: str
-) -> None:
-    client.delete(f"{PATH}/{invited['id']}")
-    assert _find(client, token) is None
-    assert _accept(client, token) is None
-    assert event_types(client) == ["member.invited", "member.removed"]
 
 
 def test_one_joins_with_the_current_role(

@@ -94,13 +94,6 @@ def test_an_invitation_works_once(app: Flask, client: Client, email: str) -> Non
     assert page.title == "This invitation has expired or was already used"
 
 
-def test_a_newer_invitation_replaces_an_older_one(app: Flask, client: Client, email: str) -> None:
-    first = invite(client, email)
-    second = invite(client, email)
-    assert Browser(app).get(first).status == 404
-    assert Browser(app).get(second).status == 200
-
-
 def test_a_withdrawn_invitation_cannot_be_used(app: Flask, client: Client, email: str) -> None:
     link = invite(client, email)
     browser = Browser(app)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.http.errors import Conflict, Forbidden, ValidationFailed
+from app.http.errors import Forbidden, ValidationFailed
 from app.oauth.applications import service
 from app.oauth.applications.client_secrets import rotate_secret
 from app.oauth.applications.service import create_application, delete_application, list_applications
@@ -85,13 +85,6 @@ def test_applications_of_other_accounts_are_not_accessible(
         assert rotate_secret(stranger.account_id, made.id) is None
         assert not delete_application(stranger.account_id, made.id)
         db.session.rollback()
-
-
-def test_a_public_application_has_no_secret_to_rotate(client: Client) -> None:
-    made = make_application(client, public=True)
-    assert made.secret is None
-    with client.app.app_context(), pytest.raises(Conflict):
-        rotate_secret(client.account_id, made.id)
 
 
 # The commands.

@@ -87,14 +87,6 @@ def test_an_app_goes_on_beside_a_passkey(app: Flask, email: str, later: Later) -
     assert give(begin(app, email), value=factor.code()).path == "/welcome"
 
 
-def test_a_response_is_used_once(app: Flask, email: str) -> None:
-    passkey = person_with_passkey(app, email)
-    browser = begin(app, email)
-    response = passkey.signed(options_of(browser.get(STEP)))
-    assert give(browser, "passkey", response).path == "/welcome"
-    assert give(begin(app, email), "passkey", response).status == 422
-
-
 @pytest.mark.both
 def test_a_response_is_no_good_twice_in_a_session(app: Flask, email: str, later: Later) -> None:
     """A session may confirm several times; a recorded response confirms nothing again, also of a

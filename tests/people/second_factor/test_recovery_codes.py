@@ -41,14 +41,6 @@ def test_a_code_signs_in_and_is_mailed(app: Flask, email: str) -> None:
     assert "You have 9 left" in text_of(mail)
 
 
-@pytest.mark.slow
-def test_a_code_works_once(app: Flask, email: str) -> None:
-    factor = person_with_app(app, email)
-    assert give(begin(app, email), KIND, factor.codes[0]).path == "/welcome"
-    assert give(begin(app, email), KIND, factor.codes[0]).status == 422
-    assert give(begin(app, email), KIND, factor.codes[1]).path == "/welcome"
-
-
 def test_a_code_at_the_same_moment_works_once(app: Flask, email: str) -> None:
     factor = person_with_app(app, email)
     browsers = [begin(app, email) for _ in range(3)]

@@ -82,14 +82,6 @@ def test_a_clock_may_be_half_a_minute_wrong(
     assert give(begin(app, email), value=factor.code(steps)).path == "/welcome"
 
 
-def test_a_code_works_once(app: Flask, email: str, later: Later) -> None:
-    factor = person_with_app(app, email)
-    later.move()
-    code = factor.code()
-    assert give(begin(app, email), value=code).path == "/welcome"
-    assert give(begin(app, email), value=code).status == 422
-
-
 def test_the_code_that_turned_it_on_does_not_sign_in(app: Flask, email: str) -> None:
     factor = person_with_app(app, email)
     assert give(begin(app, email), value=factor.code()).status == 422
