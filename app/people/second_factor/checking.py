@@ -19,7 +19,7 @@ from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.passkeys import has_passkey, use_passkey
 from app.people.second_factor.recovery_codes import codes_left_now, use_recovery_code
 from app.people.second_factor.reporting import mail_guesses, report_change
-from app.policy.second_factor import WRONG_CODES, WRONG_CODES_MAILED, WRONG_CODES_WINDOW
+from app.policy.second_factor import WRONG_CODES_MAILED
 
 CODE: Final = "code"
 RECOVERY_CODE: Final = "recovery_code"

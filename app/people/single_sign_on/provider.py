@@ -13,6 +13,7 @@ from urllib.parse import quote_plus, urlencode
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from flask import Flask
 
+from app.outbound import Attempt, Egress, EgressError, TooLong, parse_target
 from app.people.single_sign_on.id_token import ExpectedClaims, UnknownKey, check_id_token
 from app.people.single_sign_on.interface import (
     EXTENSION,
@@ -31,26 +32,20 @@ _DISCOVERY: Final = "/.well-known/openid-configuration"
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _USERINFO: Final = "userinfo_endpoint"
 _AUTH_METHODS: Final = "token_endpoint_auth_methods_supported"
-
-# Errors that a response can cause, RecursionError by endlessly nested JSON.
-_FAILURES: Final = (
-    httpx2.HTTPError, httpx2.InvalidURL, ValueError, TypeError, KeyError, OverflowError,
-    RecursionError,
-)  # fmt: skip
-
-_Result = TypeVar("_Result")
+_HEADERS: Final = {
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": f"Canopy/{VERSION}",
+}
 
 
 def init_app(app: Flask) -> None:
-    """Set up the provider of the settings. At most half of the web threads wait for it."""
-    settings: Settings = app.config["SETTINGS"]
-    for name in ("httpx2", "httpcore2"):  # they would log URLs, which have codes
-        logging.getLogger(name).setLevel(logging.WARNING)
-    app.extensions[EXTENSION] = OpenIDProvider(settings)
+    """Give ``app`` the provider of its settings; half of the threads may wait for it."""
+    app.extensions[EXTENSION] = OpenIDProvider(app.config["SETTINGS"])
 
 
 class _Document(NamedTuple):
-    """A document that the provider publishes, and until when it is cached."""
+    """Something that the provider publishes, and until when it is kept."""
 
     content: dict[str, Any]
     until: float  # on the monotonic clock
@@ -68,7 +63,7 @@ class OpenIDProvider:
         self._slots = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
 
     def authorization_url(self, sent: RequestSecrets) -> str:
-        """The URL to redirect a browser to. Raises ProviderFailed."""
+        """Where to send a browser. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
         parameters = {
@@ -85,7 +80,7 @@ class OpenIDProvider:
         return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
     def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
-        """Exchange a code for the identity of its person. Raises ProviderFailed."""
+        """Who came back with a code. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
             self._check_issuer(metadata, issuer)
@@ -95,17 +90,17 @@ class OpenIDProvider:
         return ProviderIdentity(claims["sub"], claims)
 
     def metadata(self) -> dict[str, Any]:
-        """Read the provider's metadata (OpenID Connect Discovery 1.0).
+        """What the provider says of itself (OpenID Connect Discovery 1.0).
 
         Raises:
-            ProviderFailed: it cannot be read, or is invalid for the issuer.
+            ProviderFailed: it cannot be read, or is not that of the issuer.
         """
         address = self._issuer.rstrip("/") + _DISCOVERY
         found = self._document(address)
         try:
             self._check_metadata(found)
         except ProviderFailed:
-            self._documents.pop(address, None)  # it may be valid the next time
+            self._documents.pop(address, None)  # it may be right the next time
             raise
         return found
 
@@ -119,7 +114,7 @@ class OpenIDProvider:
             raise ProviderFailed(f"its {_AUTH_METHODS} is no list")
 
     def check(self) -> None:
-        """Read the provider's metadata and keys. Raises ProviderFailed."""
+        """Read what the provider publishes. Raises ProviderFailed."""
         self._document(self.metadata()["jwks_uri"])
 
     @property
@@ -145,15 +140,15 @@ class OpenIDProvider:
         return self._request("POST", metadata["token_endpoint"], headers, body)
 
     def _claims(self, metadata: dict[str, Any], token: Any, sent: RequestSecrets) -> dict[str, Any]:
-        """The claims of the ID token. Cached keys are read again if none of them fits."""
+        """The claims of the ID token. Keys that were kept are read again if none of them fits."""
         expected = ExpectedClaims(self._issuer, self._client_id, sent.nonce)
         address = metadata["jwks_uri"]
-        was_cached = address in self._documents
+        was_kept = address in self._documents
         try:
             return check_id_token(token, self._document(address), expected)
         except ProviderFailed as error:
-            self._documents.pop(address, None)  # the cached keys may be wrong
-            if not was_cached or not isinstance(error, UnknownKey):
+            self._documents.pop(address, None)  # the keys may be what is wrong
+            if not was_kept or not isinstance(error, UnknownKey):
                 raise
             return check_id_token(token, self._document(address), expected)
 
@@ -171,17 +166,16 @@ class OpenIDProvider:
         return {name: value for name, value in more.items() if name not in claims}
 
     def _check_issuer(self, metadata: dict[str, Any], issuer: str | None) -> None:
-        """Raise ProviderFailed if another provider has sent the browser (RFC 9207)."""
+        """Refuse what another provider has sent (RFC 9207)."""
         is_promised = metadata.get("authorization_response_iss_parameter_supported") is True
         if issuer != self._issuer and (is_promised or issuer is not None):
             raise ProviderFailed("another issuer has sent the browser back")
 
     def _document(self, address: str) -> dict[str, Any]:
-        cached = self._documents.get(address)
-        if cached is not None and time.monotonic() < cached.until:
-            return cached.content
-        with self._http() as http:
-            content = _attempt(lambda: _read(http.get(address)))
+        kept = self._documents.get(address)
+        if kept is not None and time.monotonic() < kept.until:
+            return kept.content
+        content = self._request("GET", address, {})
         self._documents[address] = _Document(content, time.monotonic() + DOCUMENTS_LIFE)
         return content
 
@@ -208,7 +202,7 @@ class OpenIDProvider:
         return content
 
     def _is_endpoint(self, address: Any) -> bool:
-        """Return True if an address is as safe as the issuer: https, or its host and scheme."""
+        """Whether it is as safe as the issuer: https, or on this machine as the issuer is."""
         if not isinstance(address, str):
             return False
         try:
@@ -219,7 +213,7 @@ class OpenIDProvider:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        """Limit the threads that wait for the provider. Raises ProviderFailed if all are taken."""
+        """Leave threads for others, however slow the provider is. Raises ProviderFailed."""
         if not self._slots.acquire(blocking=False):
             raise ProviderFailed("too many sign-ins wait for the provider")
         try:
@@ -228,30 +222,10 @@ class OpenIDProvider:
             self._slots.release()
 
 
-def _attempt(request: Callable[[], _Result]) -> _Result:
-    """Run a request and return its result. Raises ProviderFailed."""
+def _object(body: bytes) -> dict[str, Any] | None:
+    """A JSON object, if it is one."""
     try:
-        return request()
-    except AuthlibBaseError as error:  # such as invalid_grant
-        raise ProviderFailed(f"the provider answers {str(error.error)[:100]!r}") from None
-    except _FAILURES as error:
-        reason = str(error).partition("\n")[0][:200]
-        raise ProviderFailed(f"{type(error).__name__} {reason}") from None
-
-
-def _read(response: httpx2.Response) -> dict[str, Any]:
-    """Parse the JSON object in a response. Raises ValueError."""
-    if response.status_code != 200:
-        raise ValueError(f"status {response.status_code}")
-    content = loads(response.content)
-    if not isinstance(content, dict):
-        raise ValueError("no JSON object")
-    return content
-
-
-def _encode_basic(client: Any, _: str, uri: str, headers: Any, body: str) -> Any:
-    """Authenticate as in RFC 6749, section 2.3.1: both parts are encoded before they are joined,
-    which Authlib does not do."""
-    pair = f"{quote_plus(client.client_id)}:{quote_plus(client.client_secret)}"
-    headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    return uri, headers, body
+        content = loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
