@@ -15,7 +15,7 @@ from app.cli.output import CommandError, command_error
 from app.db.engines import is_outage
 from app.db.snapshots import DATABASE_ERRORS, reason, shown_url
 from app.http.errors import ApiError
-from app.maintenance.errors import MaintenanceError
+from app.maintenance import MaintenanceError
 from config import SettingsError
 
 Result = TypeVar("Result")

@@ -29,11 +29,11 @@ from app.db import migrations, queries
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.db.transactions import transaction
-from app.maintenance.archive import Manifest, Reader
+from app.maintenance.archive import BackupReader, Manifest
 from app.maintenance.authenticity import is_authentic, require_authentic
 from app.maintenance.backup import NOT_INCLUDED, back_up
-from app.maintenance.copying import Comparison, copy_database
-from app.maintenance.dump import Progress, no_progress
+from app.maintenance.copying import TableComparison, copy_database
+from app.maintenance.dump import OnRows, no_progress
 from app.maintenance.restore import check, restore, rows_now
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
@@ -104,7 +104,7 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     settings: Settings = current_app.config["SETTINGS"]
     url = database_url(settings)
     keys = [key for key in (settings.secret_key, settings.secret_key_former) if key]
-    with Reader(path) as source:
+    with BackupReader(path) as source:
         if not unverified:
             require_authentic(source, keys)
         with _bar("Checking ", quiet=as_json) as (start, advance):
@@ -177,7 +177,7 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
 
 
 @contextmanager
-def _bar(label: str, *, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
+def _bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
     """A progress bar on a terminal, as two functions: one sets the total, one advances it."""
     if quiet or not sys.stderr.isatty():
         yield no_progress, no_progress
@@ -247,7 +247,7 @@ def _make_schema(settings: Settings) -> None:
             queries.engine().dispose()
 
 
-def _comparison(table: Comparison) -> dict[str, Any]:
+def _comparison(table: TableComparison) -> dict[str, Any]:
     return {
         "table": table.table,
         "equal": table.is_equal,
@@ -256,7 +256,7 @@ def _comparison(table: Comparison) -> dict[str, Any]:
     }
 
 
-def _show_comparison(compared: Sequence[Comparison], begun_at: str) -> None:
+def _show_comparison(compared: Sequence[TableComparison], begun_at: str) -> None:
     show_table(
         ("table", "source rows", "target rows", "checksums"),
         (

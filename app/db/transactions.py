@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Table
 
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.queries import connect
+
+# ``transaction`` as an argument: jobs and routes pass it to what commits several times.
+Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
 @contextmanager

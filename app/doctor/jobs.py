@@ -19,7 +19,7 @@ def run_doctor() -> int:
 
     findings = []
     for name, result in run_checks(os.environ):
-        if shutdown.is_requested():
+        if shutdown.requested.is_set():
             return 0
         findings.append(Finding(name, str(result.status), result.found, result.advice))
     store_findings(findings)

@@ -16,13 +16,14 @@ from app.auth.tenant import columns_of
 from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.db.transactions import Transaction
 from app.http.errors import ApiError, Conflict
 from app.imports.feature_rows import candidate, count_features, update_feature
 from app.imports.features.candidates import Candidate, problem_of
 from app.imports.features.decisions import Decision, Match, Unusable
 from app.imports.features.targets import Matcher, Targets, Written
 from app.imports.leases import Leased, end_step, locked
-from app.imports.progress import NO_PROGRESS, Progress, Transaction
+from app.imports.progress import NO_PROGRESS, Progress
 from app.imports.uploads import delete_upload
 from app.jobs import shutdown
 from app.models import Import, ImportFeature

@@ -1,11 +1,6 @@
-"""How a step of an import commits, and tells how far it is."""
+"""Progress of a step of an import, for whoever watches it."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-
-Transaction = Callable[[], AbstractContextManager[None]]  # commits at its end
 
 
 class Progress:

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from app.db.transactions import Transaction
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry import Bounds, around, wrapped
@@ -26,7 +27,7 @@ from app.imports.features.mapping import (
 from app.imports.features.reader_process import Batch, Opened, ReaderProcess
 from app.imports.features.targets import Matcher, Targets
 from app.imports.leases import Leased, end_step, locked
-from app.imports.progress import NO_PROGRESS, Progress, Transaction
+from app.imports.progress import NO_PROGRESS, Progress
 from app.imports.remembered import remembered_mapping
 from app.models import Import
 from app.policy.files import FEATURES, NAMES_LENGTH

@@ -10,13 +10,13 @@ from sqlalchemy import bindparam, select
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.queries import CompiledQuery
+from app.db.transactions import Transaction
 from app.imports.applying import apply_features
 from app.imports.attribution import acting_for
 from app.imports.features.asset_targets import AssetTargets
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import Targets
 from app.imports.leases import Leased, LeaseLost
-from app.imports.progress import Transaction
 from app.imports.reading import read_file
 from app.imports.undoing import undo_features
 from app.imports.uploads import delete_upload, local_copy

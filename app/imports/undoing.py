@@ -12,12 +12,13 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.db.transactions import Transaction
 from app.http.errors import ApiError
 from app.imports.feature_rows import count_states, update_feature
 from app.imports.features.candidates import problem_of
 from app.imports.features.targets import Kept, Targets
 from app.imports.leases import Leased, end_step, locked
-from app.imports.progress import NO_PROGRESS, Progress, Transaction
+from app.imports.progress import NO_PROGRESS, Progress
 from app.imports.uploads import delete_upload
 from app.jobs import shutdown
 from app.models import ImportFeature

@@ -18,8 +18,7 @@ from sqlalchemy import bindparam, delete
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.db.transactions import insert_row
-from app.imports.progress import Transaction
+from app.db.transactions import Transaction, insert_row
 from app.models import Import, ImportFile
 from app.policy.imports import CHUNK_BYTES
 from app.values import clock

@@ -1,1 +1,2 @@
-"""The job queue, wake signals, work after a commit, the scheduler, and the client of Valkey."""
+"""Jobs: RQ's queues, the scheduler, wake signals, calls after a commit, and the client of
+Valkey."""

@@ -1,7 +1,7 @@
-"""What is done in Valkey once a change is committed, such as starting a job.
+"""Calls to Valkey that wait for the commit of a change, such as starting a job.
 
-What a job has to do is in the database, and a periodic job looks for it; this only makes it happen
-at once. So while Valkey is down nothing is lost, and nobody is told.
+The database says what a job has to do, and a periodic job looks for it; this only makes it happen
+at once. So nothing is lost while Valkey is down, and nobody is told.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from app.jobs.wake_signals import WakeSignal
 
 
 def notify_after_commit(signal: WakeSignal) -> None:
-    """Send a signal as soon as the open transaction is committed, once for all of it."""
+    """Send a signal after the open transaction is committed, once however often it was asked
+    for."""
     call_after_commit(signal.name, signal.notify)
 
 
 def call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
-    """Do something in Valkey as soon as the open transaction is committed, once for each name.
-    While Valkey is down it is not done."""
+    """Run ``call`` after the open transaction is committed; calls with the same name are merged.
+
+    While Valkey is down, the call is dropped.
+    """
     notes()[_Call(name)] = call
 
 
 class _Call(NamedTuple):
-    """The name of a note that is a call."""
+    """The key of a note that is a call."""
 
     name: str
 

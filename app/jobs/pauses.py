@@ -11,16 +11,16 @@ from typing import Final
 from app.db.transactions import write_back
 from app.jobs import shutdown
 
-_FACTOR: Final = 4.0  # a pause is so many times as long as the transaction before it
+FACTOR: Final = 4.0  # a pause is this many times as long as the transaction before it
 _LONGEST: Final = 0.1  # seconds
 
 
-def pause_after(began: float) -> None:
-    """Pause after a transaction. Ends when the worker is asked to stop.
+def pause_after(began: float) -> bool:
+    """Pause after a transaction. Returns True, at once, when the worker is asked to stop.
 
     Args:
         began: when the transaction began, by ``time.monotonic``.
     """
     took = time.monotonic() - began
     write_back()
-    shutdown.requested.wait(min(_FACTOR * took, _LONGEST))
+    return shutdown.requested.wait(min(FACTOR * took, _LONGEST))

@@ -1,9 +1,9 @@
-"""The job queues. Each has a worker process of its own, which takes jobs in the order in which they
-came: so neither deliveries of events nor mails wait for an import.
+"""The job queues. Each has a worker process that takes its jobs in the order in which they came: so
+neither deliveries of events nor mails wait for an import.
 
 Queues hold the names of jobs. Former versions put dotted paths of functions on queues that have
 other names in Valkey: so the workers of both find only what they know while hosts are upgraded one
-by one. What a former version has left there is moved (``take_former_jobs``) and run by its path.
+by one. Jobs that a former version left there are moved (``take_former_jobs``) and run by path.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IMPORTS: Final = "canopy-imports"
 QUEUES: Final = (GENERAL, DELIVERIES, IMPORTS)
 
 RESULT_TTL: Final = 0  # seconds
-FAILURE_TTL: Final = 5  # seconds; a failed job keeps its id, and with it the next one away, so long
+FAILURE_TTL: Final = 5  # seconds for which a failed job keeps its id, and thus the next one off
 
 # Moves the jobs of the queue KEYS[1] to the queue KEYS[2], whose name is ARGV[1].
 _TAKE: Final = """
@@ -40,19 +40,21 @@ end
 
 
 def valkey_name(name: str) -> str:
-    """What a queue is called in Valkey."""
+    """The name of a queue in Valkey."""
     return f"{name}:named"
 
 
 def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
-    """The queue of a name behind a connection. Arguments of jobs are JSON, which holds no code, as
-    the pickles of RQ's default do."""
+    """A queue, by name. Arguments of jobs are JSON, which holds no code, unlike RQ's default,
+    pickles."""
     return Queue(valkey_name(name), connection=connection, serializer=JSONSerializer)
 
 
 def take_former_jobs(client: Redis) -> None:
-    """Move what former versions have put on their queues to those of today. To be deleted, with
-    ``register_former``, after one release. Raises RedisError or OSError."""
+    """Move the jobs that former versions queued to today's queues.
+
+    To be deleted, with ``register_former``, after one release. Raises RedisError or OSError.
+    """
     for name in QUEUES:
         former, queue = Queue(name, client), job_queue(client, name)
         client.eval(_TAKE, 2, former.key, queue.key, queue.name, Job.key_for(""))

@@ -1,7 +1,7 @@
-"""The jobs of the service: what a queue may run, and what is run again and again.
+"""The jobs of the service: those that a queue may run, and those that run periodically.
 
-Each package lists its own in its ``jobs.py``, and ``create_app`` registers them. A queue holds
-their names, and whoever can write to it could name anything: what is not registered is not run.
+Each package lists its jobs in ``jobs.py``, and ``create_app`` registers them. A queue holds names,
+and whoever can write to it could name anything: only registered jobs are run.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Job:
     """A function without arguments that the worker runs.
 
     ``every_seconds``: how often the scheduler starts it. ``signal``: what starts it at once; then
-    the scheduler sends the signal instead. A job without a signal has a ``queue``,
-    and a ``timeout`` in seconds.
+    the scheduler sends the signal instead. A job without a signal has a ``queue``, and a
+    ``timeout`` in seconds.
     """
 
     function: Callable[[], Any]
@@ -34,7 +34,7 @@ class Job:
 
     @property
     def name(self) -> str:
-        """What it is called on a queue: ``send-mails`` for ``send_mails``."""
+        """Its name on a queue: ``send-mails`` for ``send_mails``."""
         return self.function.__name__.replace("_", "-")
 
 
@@ -43,7 +43,7 @@ _former: dict[str, Job] = {}  # by the path of the function in a former version
 
 
 def register(jobs: Iterable[Job]) -> None:
-    """Let this process put these jobs on queues and run them. To repeat it changes nothing."""
+    """Let this process put these jobs on queues and run them. Repeating it changes nothing."""
     for job in jobs:
         assert _jobs.setdefault(job.name, job) == job, f"two jobs are called {job.name}"
         if job.signal is not None:
@@ -54,7 +54,7 @@ def register_former(modules: Mapping[str, Iterable[Job]]) -> None:
     """Let this process run jobs by the paths that former versions put on queues.
 
     Args:
-        modules: the module that the functions of some jobs were in: ``app.history.jobs``.
+        modules: the jobs by the module that had their functions, such as ``app.history.jobs``.
     """
     for module, jobs in modules.items():
         _former.update({f"{module}.{job.function.__name__}": job for job in jobs})
@@ -66,11 +66,11 @@ def periodic_jobs() -> tuple[Job, ...]:
 
 
 class _Executions(ExecutionRegistry):
-    """The executions of a job. That of a worker that was killed stays listed for a minute after RQ
-    has forgotten it, and RQ would fail each job that ends meanwhile, though it did its work."""
+    """The executions of a job. One whose worker was killed stays listed for a minute after RQ has
+    forgotten it; RQ would fail each job that ends meanwhile, although it did its work."""
 
     def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
-        """All that are listed, by their ids alone."""
+        """All executions that are listed, by id alone."""
         return [
             Execution(each, self.job_id, self.connection)
             for each in self.get_execution_ids(start, end)
@@ -78,7 +78,7 @@ class _Executions(ExecutionRegistry):
 
 
 class RegisteredJob(RqJob):
-    """What RQ's workers run: a function that is registered, and no callbacks."""
+    """A job as RQ's workers run it: a registered function, and no callbacks."""
 
     success_callback = None
     failure_callback = None
@@ -90,7 +90,7 @@ class RegisteredJob(RqJob):
 
     @property
     def func(self) -> Callable[[], Any]:
-        """What it runs. Raises PermissionError for what is no job of the service."""
+        """The function to run. Raises PermissionError for one that is not registered."""
         name = self.func_name or ""
         job = _jobs.get(name) or _former.get(name)
         if job is None:

@@ -1,4 +1,4 @@
-"""Starts the periodic jobs, each once a period for all workers together."""
+"""The scheduler starts the periodic jobs, each once a period for all workers together."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ return 1
 
 
 class Scheduler:
-    """A thread that survives whatever happens to Valkey, and logs an outage once."""
+    """A thread that survives any outage of Valkey, and logs each one once."""
 
     def __init__(self, connect: Callable[[], Redis], jobs: Iterable[Job] | None = None) -> None:
         self._connect = connect
@@ -69,7 +69,7 @@ class Scheduler:
 
 
 def _start_when_due(client: Redis, job: Job) -> None:
-    """The first worker to find the period's key expired sets it, and starts the job."""
+    """Start the job if this is the first worker to find the key of its period expired."""
     assert job.every_seconds is not None
     if not client.eval(_BEGIN, 1, f"canopy:periodic:{job.name}", job.every_seconds * 1000):
         return

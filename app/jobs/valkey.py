@@ -42,7 +42,7 @@ _PROBE_SECONDS: Final = 60  # for which the probe's key stays
 
 
 class Script:
-    """A Lua script, which Valkey keeps under its SHA-1."""
+    """A Lua script, which Valkey caches by its SHA-1."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -63,14 +63,14 @@ class Valkey:
 
     @property
     def client(self) -> Redis:
-        """The client itself, for jobs, which may fail and be tried again."""
+        """The client, for jobs, which may fail and be tried again."""
         client = self._client  # looked at once: another thread may drop it meanwhile
         if client is None:
             client = self._client = connect(self._resolve_url())
         return client
 
     def resolve(self) -> None:
-        """Find out where it is, which may start it; whether it answers is not asked.
+        """Find out its address, which may start it, without asking whether it answers.
 
         Raises:
             OSError: it has no address yet, and cannot be given one.
@@ -82,15 +82,17 @@ class Valkey:
         return self._down_since is not None
 
     def execute(self, *command: Any) -> Any:
-        """The reply to one command, or None as in ``attempt``; for what every request needs.
+        """The reply to one command, or None as in ``attempt``; for commands that every request
+        needs.
 
-        Each thread has a connection of its own: the client's pool and its retries cost as much as
-        the command.
+        It has a connection for each thread: the client's pool and its retries cost as much as the
+        command.
         """
         return self.attempt(lambda client: self._on_own_connection(client, command))
 
     def run(self, script: Script, keys: tuple[str, ...], *values: Any) -> Any:
-        """The answer of a script, or None as in ``attempt``; likewise on the thread's connection.
+        """The result of a script, or None as in ``attempt``, on the thread's connection as
+        ``execute``.
 
         It is one round trip, and two when Valkey does not know the script yet.
         """
@@ -117,14 +119,14 @@ class Valkey:
             return None
 
     def is_writable(self) -> bool:
-        """Whether it can be written to now."""
+        """True if it can be written to now."""
         return self.attempt(_write_probe) is not None
 
     def probe(self) -> bool:
-        """Find out whether an outage is over. Only the probing thread calls this.
+        """Check whether an outage is over; only the probing thread calls this.
 
-        A server that hangs is there; one that is gone may have another address by now, and the
-        embedded one may have to be started.
+        A server that hangs is still there. One that is gone may have a new address, and the
+        embedded one may have to be started, so the client is dropped.
         """
         try:
             _write_probe(self.client)
@@ -178,7 +180,7 @@ class Valkey:
             self._probing_pid = None
 
     def _probe_once(self) -> bool:
-        """One probe by the probing thread; True lets it end."""
+        """Probe from the probing thread. Returns True when that thread is done."""
         if not self.probe():
             return False
         with self._lock:
@@ -189,7 +191,7 @@ class Valkey:
 
 
 def _probe_until_up(reference: weakref.ref[Valkey]) -> None:
-    """The probing thread of an outage; it ends with the outage, or when nobody uses Valkey."""
+    """Probe until the outage is over, or nobody uses Valkey any more; the body of the thread."""
     while True:
         time.sleep(PROBE_INTERVAL)
         valkey = reference()
@@ -202,7 +204,8 @@ def _probe_until_up(reference: weakref.ref[Valkey]) -> None:
 
 
 def _exchange(connection: Any, command: tuple[Any, ...]) -> Any:
-    """The answer to a command; a connection that failed is closed, and opens anew when used."""
+    """The reply to a command. After an error the connection is closed, and opens again when
+    used."""
     try:
         if not connection.is_connected:
             connection.connect()  # asks the Sentinels, which send_command does not
@@ -224,8 +227,8 @@ def _digest(text: str) -> str:
 
 
 def connect(url: str, *, timeout: float | None = None) -> Redis:
-    """A client with short timeouts and without redis-py's own retries, whatever the address says
-    of them. Raises ValueError or TypeError for an address with wrong options.
+    """A client with short timeouts and without redis-py's retries, whatever the address asks for.
+    Raises ValueError or TypeError for an address with wrong options.
 
     Args:
         timeout: in seconds; None: ``TIMEOUT_SECONDS``.
@@ -243,19 +246,19 @@ def connect(url: str, *, timeout: float | None = None) -> Redis:
 
 
 def _new_connection(client: Redis) -> Any:
-    """A connection beside the client's pool, which would count it for ever; it opens when used."""
+    """A connection outside the client's pool, which would count it for ever. It opens when used."""
     pool = client.connection_pool
     return pool.connection_class(**pool.connection_kwargs)
 
 
 def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
-    """Give ``app`` its Valkey; nothing is connected, or started, before the first use.
+    """Give ``app`` its Valkey. Nothing is connected, or started, before the first use.
 
     Args:
-        start: starts the embedded one, where REDIS_URL is not set, and gives its address.
+        start: starts the embedded server, where REDIS_URL is not set, and returns its address.
 
     Raises:
-        config.SettingsError: REDIS_URL has an option that there is not.
+        config.SettingsError: REDIS_URL has an unknown option.
     """
     url = settings.redis_url
     if url is not None:

@@ -21,7 +21,7 @@ ASK_AGAIN: Final = 10.0  # seconds, after no Sentinel answered: requests wait fo
 
 
 class _Sentinel(Sentinel):
-    """Asks the Sentinels where the primary is, the one that responded last first."""
+    """Asks the Sentinels for the primary, the one that responded last first."""
 
     def discover_master(self, service_name: str) -> Any:
         # redis-py reorders the list in place; two threads at once could drop a Sentinel from it.
@@ -41,8 +41,8 @@ class _Sentinel(Sentinel):
 class PrimaryPool(SentinelConnectionPool):
     """Connections to the primary.
 
-    A primary that is replaced on purpose goes on taking writes for ten seconds or more, which are
-    lost. So the Sentinels are asked every second, and not only for a new connection.
+    A primary that is replaced on purpose goes on accepting writes for ten seconds or more, which
+    are lost. So the Sentinels are asked every second, not only for a new connection.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -54,15 +54,15 @@ class PrimaryPool(SentinelConnectionPool):
         return super().get_connection(*arguments, **options)
 
     def follow(self) -> None:
-        """Find out where the primary is, if it is time to. The connections to another server that
-        nobody uses are closed then."""
+        """Ask where the primary is, if that is due, and close idle connections to another
+        server."""
         now = time.monotonic()
         if now < self._ask_at:
             return
         self._ask_at = now + ASK_EVERY
         try:
             self.get_master_address()  # type: ignore[no-untyped-call]
-        except (RedisError, OSError):  # the connections that there are may work all the same
+        except (RedisError, OSError):  # existing connections may still work
             self._ask_at = now + ASK_AGAIN
 
 
@@ -72,7 +72,7 @@ def make_client(url: str, **options: Any) -> Redis:
     One of Sentinels asks them for the primary at each new connection, and every second.
 
     Args:
-        options: of redis-py's connections, whatever the address says of them.
+        options: options of redis-py's connections; they override those of the address.
 
     Raises:
         ValueError, TypeError: the address cannot be read, or has wrong options.
@@ -84,7 +84,8 @@ def make_client(url: str, **options: Any) -> Redis:
 
 
 def leads_elsewhere(client: Redis, connection: Any) -> bool:
-    """Whether a connection beside the client's pool leads to a server that was the primary."""
+    """True if a connection outside the client's pool leads to a server that is no longer the
+    primary."""
     pool = client.connection_pool
     if not isinstance(pool, PrimaryPool):
         return False

@@ -24,7 +24,7 @@ _SENT_TTL: Final = 60  # seconds that a signal waits for a job to receive it
 _QUEUED_TTL: Final = 5
 
 # Sends the signal, and says whether a job has to be put on the queue. The list holds one signal,
-# however many were sent. When the second key has expired, a job may wait all the same, behind one
+# however many were sent. When the second key has expired, a job may still be waiting, behind one
 # that runs for long.
 _NOTIFY: Final = """
 redis.call('LPUSH', KEYS[1], '1')
@@ -53,7 +53,7 @@ class WakeSignal:
     job: str = ""
 
     def notify(self, client: Redis) -> bool:
-        """Wake the job. Returns whether one was put on the queue.
+        """Wake the job. Returns True if one was put on the queue.
 
         It is one round trip, and some more when a job is put there. Raises RedisError or OSError.
         """
@@ -65,7 +65,7 @@ class WakeSignal:
             return False
         queue.enqueue(
             self.job,
-            # Every job has an id of its own: one that was killed keeps none from coming.
+            # A new id for each job: one that was killed does not block the next.
             job_id=f"{self._prefix}{uuid4().hex}",
             job_timeout=self.job_timeout,
             result_ttl=RESULT_TTL,
@@ -74,18 +74,20 @@ class WakeSignal:
         return True
 
     def begin(self, client: Redis) -> None:
-        """What the job does first, before it looks for what is due: the next signal puts another
-        job behind this one, and those so far are received. Raises RedisError or OSError."""
+        """Receive the signals so far, so that the next one queues another job behind this one.
+
+        A job calls this before it looks for what is due. Raises RedisError or OSError.
+        """
         client.delete(self._queued, self._sent)
 
     def wait(self, client: Redis, seconds: float) -> bool:
-        """Wait for a signal. Returns whether there was one since the last that was received.
+        """Wait for a signal. Returns True if one came since the last that was received.
 
         Of several jobs that wait, one receives it. A job that has to end soon after it was asked to
         (``app.jobs.shutdown``) waits for a second at a time, say.
 
         Args:
-            client: whatever its timeouts.
+            client: its timeouts do not matter.
             seconds: more than 0.
 
         Raises:

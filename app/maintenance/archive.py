@@ -18,8 +18,8 @@ from typing import IO, Final, Self
 
 import orjson
 
+from app.maintenance import MaintenanceError
 from app.maintenance.dump import TableChecksum
-from app.maintenance.errors import MaintenanceError
 from app.maintenance.rows import TableCodec
 from app.values.files import new_private_file
 
@@ -44,8 +44,8 @@ _ZIP_ERRORS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """What the manifest says about one table."""
+class TableEntry:
+    """The entry of one table in the manifest."""
 
     name: str
     rows: int
@@ -55,8 +55,9 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup contains. ``secret_key_check`` is a few bits of a digest of SECRET_KEY: enough
-    to notice another key, too few to guess it. ``commit`` is that of the version, if known."""
+    """The contents of a backup. ``secret_key_check`` is a few bits of a digest of SECRET_KEY:
+    enough to notice another key, too few to guess it. ``commit`` is that of the version, if
+    known."""
 
     format: int
     service_version: str
@@ -65,9 +66,9 @@ class Manifest:
     database: str
     schema_revision: str
     secret_key_check: str
-    tables: list[Table]
+    tables: list[TableEntry]
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> TableEntry:
         """The entry of a table. Raises KeyError."""
         return {table.name: table for table in self.tables}[name]
 
@@ -76,7 +77,7 @@ class Manifest:
         return {table.name: table.rows for table in self.tables}
 
 
-class Writer:
+class BackupWriter:
     """Writes the members of a backup, in the order of the calls."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -96,12 +97,12 @@ class Writer:
 
     def add_table(
         self, codec: TableCodec, lines: Iterator[bytes], checksum: TableChecksum
-    ) -> Table:
+    ) -> TableEntry:
         """Write a table. ``checksum`` is complete once ``lines`` are."""
         with self._zip.open(_member(codec.name), "w", force_zip64=True) as member:
             for line in lines:
                 member.write(line)
-        return Table(codec.name, checksum.rows, codec.columns, checksum.sha256)
+        return TableEntry(codec.name, checksum.rows, codec.columns, checksum.sha256)
 
     def add_manifest(self, manifest: Manifest, sign: Callable[[bytes], str]) -> None:
         """Write the manifest, and what ``sign`` returns for its bytes."""
@@ -110,7 +111,7 @@ class Writer:
         self._zip.writestr(SIGNATURE, sign(content))
 
 
-class Reader:
+class BackupReader:
     """Reads a backup. Raises MaintenanceError, with one sentence, for anything wrong with it."""
 
     def __init__(self, path: Path) -> None:
@@ -186,7 +187,7 @@ class Reader:
             raise self._damage(f"{MANIFEST}: {error}") from None
 
     def _read_signature(self) -> str | None:
-        """None when there is none."""
+        """The signature in the file, or None."""
         try:
             with self._zip.open(SIGNATURE) as member:
                 return member.read(_MAX_SIGNATURE).decode("ascii", "replace")
@@ -246,8 +247,8 @@ def _reject_existing(path: Path, *, overwrite: bool) -> None:
 _NAMES: Final = {field.name for field in fields(Manifest)}
 
 
-def _table(*, name: str, rows: int, columns: list[str], sha256: str) -> Table:
-    return Table(str(name), int(rows), list(columns), str(sha256))
+def _table(*, name: str, rows: int, columns: list[str], sha256: str) -> TableEntry:
+    return TableEntry(str(name), int(rows), list(columns), str(sha256))
 
 
 def _member(table: str) -> str:

@@ -1,4 +1,4 @@
-"""Whether a backup is as an instance with this ``SECRET_KEY`` wrote it.
+"""Verifying that an instance with this ``SECRET_KEY`` wrote a backup, and that it is unchanged.
 
 The manifest has the checksum of each table, so a signature of the manifest is one of the whole
 backup. Its key is derived from ``SECRET_KEY``: whoever has only the file can change it, but cannot
@@ -11,8 +11,8 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
-from app.maintenance.archive import Reader
-from app.maintenance.errors import MaintenanceError
+from app.maintenance import MaintenanceError
+from app.maintenance.archive import BackupReader
 from app.security.sealing import key_check
 from app.security.signatures import is_same, sign
 
@@ -23,14 +23,14 @@ def signature_of(manifest: bytes, secret_key: str) -> str:
     return sign(derived.hexdigest(), manifest)
 
 
-def is_authentic(backup: Reader, secret_keys: Sequence[str]) -> bool:
-    """Whether it was signed with one of these keys, and not changed since."""
+def is_authentic(backup: BackupReader, secret_keys: Sequence[str]) -> bool:
+    """True if it was signed with one of these keys, and not changed since."""
     signatures = [signature_of(backup.manifest_bytes, key) for key in secret_keys]
     return any(is_same(backup.signature or "", each) for each in signatures)
 
 
-def require_authentic(backup: Reader, secret_keys: Sequence[str]) -> None:
-    """Raise MaintenanceError unless it is authentic, with what can be done about it."""
+def require_authentic(backup: BackupReader, secret_keys: Sequence[str]) -> None:
+    """Raise MaintenanceError, which says what can be done, unless the backup is authentic."""
     if is_authentic(backup, secret_keys):
         return
     if backup.signature is None:

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 from sqlalchemy import URL
 
 from app.db.snapshots import snapshot
-from app.maintenance.archive import FORMAT, Manifest, Writer, new_file
+from app.maintenance.archive import FORMAT, BackupWriter, Manifest, new_file
 from app.maintenance.authenticity import signature_of
-from app.maintenance.dump import Progress, TableChecksum, count_rows, no_progress, read_lines
+from app.maintenance.dump import OnRows, TableChecksum, count_rows, no_progress, read_lines
 from app.maintenance.schema import codecs_of, require_whole
 from app.security.sealing import key_check
 from app.values import clock
@@ -38,8 +38,8 @@ def back_up(
     service_version: str,
     commit: str | None,
     overwrite: bool = False,
-    progress: Progress = no_progress,
-    started: Progress = no_progress,
+    progress: OnRows = no_progress,
+    started: OnRows = no_progress,
 ) -> Backup:
     """Write the database to a file, also when its tables are of another version.
 
@@ -63,7 +63,7 @@ def back_up(
         revision = require_whole(connection)
         codecs = codecs_of(connection)
         started(sum(count_rows(connection, codecs).values()))
-        with Writer(file) as writer:
+        with BackupWriter(file) as writer:
             tables = []
             for codec in codecs:
                 checksum = TableChecksum()

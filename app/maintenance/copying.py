@@ -1,4 +1,4 @@
-"""Moving the service from one database to another, SQLite to PostgreSQL or back.
+"""Copying a database into another one, SQLite to PostgreSQL or back.
 
 A table in the target marks a copy that is not finished. It tells an interrupted copy from a
 database that is in use. The next copy starts again from the beginning, as the source may have
@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from sqlalchemy import URL, Connection, column, table
 
 from app.db.snapshots import connect, exclusive_file, refresh_statistics, shown_url, snapshot
+from app.maintenance import MaintenanceError
 from app.maintenance.dump import (
-    Progress,
+    OnRows,
     TableChecksum,
     batches,
     checksum_of,
@@ -23,7 +24,6 @@ from app.maintenance.dump import (
     no_progress,
     read_lines,
 )
-from app.maintenance.errors import MaintenanceError
 from app.maintenance.load import clear, finish, insert
 from app.maintenance.rows import TableCodec, table_codecs
 from app.maintenance.schema import MARKER, is_half_copied, require_current, tables_of_others
@@ -31,8 +31,8 @@ from app.values import clock
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """One table in the source and in the target."""
+class TableComparison:
+    """The rows and checksum of one table in the source and in the target."""
 
     table: str
     source_rows: int
@@ -50,9 +50,9 @@ def copy_database(
     target: URL,
     *,
     make_schema: Callable[[], None],
-    progress: Progress = no_progress,
-    started: Progress = no_progress,
-) -> list[Comparison]:
+    progress: OnRows = no_progress,
+    started: OnRows = no_progress,
+) -> list[TableComparison]:
     """Copy a snapshot of the source, and compare the two databases.
 
     Args:
@@ -115,8 +115,8 @@ def _mark(target: URL, source: URL) -> None:
 
 
 def _copy(
-    reading: Connection, writing: Connection, codecs: list[TableCodec], progress: Progress
-) -> list[Comparison]:
+    reading: Connection, writing: Connection, codecs: list[TableCodec], progress: OnRows
+) -> list[TableComparison]:
     clear(writing, codecs)
     writing.commit()
     read = [_copy_table(reading, writing, codec, progress) for codec in codecs]
@@ -125,13 +125,13 @@ def _copy(
     found = [checksum_of(writing, codec, progress) for codec in codecs]
     writing.rollback()
     return [
-        Comparison(codec.name, one.rows, other.rows, one.sha256, other.sha256)
+        TableComparison(codec.name, one.rows, other.rows, one.sha256, other.sha256)
         for codec, one, other in zip(codecs, read, found, strict=True)
     ]
 
 
 def _copy_table(
-    reading: Connection, writing: Connection, codec: TableCodec, progress: Progress
+    reading: Connection, writing: Connection, codec: TableCodec, progress: OnRows
 ) -> TableChecksum:
     checksum = TableChecksum()
     with closing(read_lines(reading, codec, checksum)) as lines:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, inspect, select
 from app.maintenance.rows import TableCodec
 from app.values.batching import batched_by_bytes
 
-Progress = Callable[[int], None]  # called with the number of rows done since the last call
+OnRows = Callable[[int], None]  # called with the number of rows done since the last call
 
 _ROWS_AT_ONCE: Final = 50  # in memory; a row may have megabytes of coordinates
 _BATCH_ROWS: Final = 500
@@ -45,7 +45,7 @@ def read_lines(
     connection: Connection,
     codec: TableCodec,
     checksum: TableChecksum,
-    progress: Progress = no_progress,
+    progress: OnRows = no_progress,
 ) -> Generator[bytes, None, None]:
     """The lines of a table, a few of them in memory at a time; each is added to ``checksum``.
 
@@ -62,7 +62,7 @@ def read_lines(
 
 
 def checksum_of(
-    connection: Connection, codec: TableCodec, progress: Progress = no_progress
+    connection: Connection, codec: TableCodec, progress: OnRows = no_progress
 ) -> TableChecksum:
     """The checksum of a table."""
     checksum = TableChecksum()
@@ -78,7 +78,7 @@ def batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def count_rows(connection: Connection, codecs: Iterable[TableCodec]) -> dict[str, int]:
-    """How many rows each table has, for the tables that exist."""
+    """The number of rows of each table that exists."""
     existing = set(inspect(connection).get_table_names())
     return {
         codec.name: connection.execute(select(func.count()).select_from(codec.table)).scalar_one()

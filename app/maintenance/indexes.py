@@ -34,7 +34,7 @@ def empty_indexes(connection: Connection) -> None:
 
 
 def count_faults(connection: Connection) -> list[str]:
-    """The indexes that have another number of rows than their tables, each as a sentence."""
+    """A sentence for each index with another number of rows than its table."""
     faults = []
     for name, table, placed in INDEXES:
         for index, found, wanted in (
@@ -49,7 +49,7 @@ def count_faults(connection: Connection) -> list[str]:
 
 
 def text_faults(connection: Connection) -> list[str]:
-    """The search indexes that differ from the texts, each as a sentence. Takes the write lock."""
+    """A sentence for each search index that differs from the texts. Takes the write lock."""
     faults = []
     for name, _, _ in INDEXES:
         check = f"INSERT INTO {name}_text({name}_text, rank) VALUES ('integrity-check', 1)"

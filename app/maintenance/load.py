@@ -1,5 +1,5 @@
-"""Filling the tables of a database, with what depends on their rows: the indexes that SQLite
-updates by triggers, and PostgreSQL's sequences."""
+"""Filling the tables of a database, and updating what depends on their rows: SQLite's indexes,
+which triggers fill, and PostgreSQL's sequences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from app.maintenance.errors import MaintenanceError
+from app.maintenance import MaintenanceError
 from app.maintenance.indexes import count_faults, empty_indexes, text_faults
 from app.maintenance.rows import Row, TableCodec
 
@@ -45,7 +45,7 @@ def insert(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> No
 
 
 def finish(connection: Connection, codecs: Sequence[TableCodec]) -> None:
-    """Update and check what depends on the rows, after all were written.
+    """Update and check indexes and sequences, after all rows were written.
 
     Raises:
         MaintenanceError: a row refers to one that is missing, or an index differs from its table.
@@ -64,8 +64,8 @@ def finish(connection: Connection, codecs: Sequence[TableCodec]) -> None:
 
 
 def _clear_sqlite(connection: Connection, codecs: Sequence[TableCodec]) -> None:
-    """Without the triggers, which would update the indexes row by row, and fail where an index
-    differs from its table."""
+    """Delete all rows without the triggers, which would update the indexes row by row, and fail
+    where an index differs from its table."""
     triggers = connection.exec_driver_sql(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
     ).all()

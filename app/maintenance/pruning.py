@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -18,23 +17,18 @@ from sqlalchemy import ColumnElement, Executable, delete, select, true, tuple_
 
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.transactions import write_back
-from app.jobs import shutdown
+from app.db.transactions import Transaction
+from app.jobs.pauses import pause_after
 from app.values import clock
 
 RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
 BATCH_SECONDS: Final = 0.005  # that a transaction should take
-PAUSE: Final = 4.0  # times as long as the transaction before it
-PAUSE_SECONDS: Final = 0.1  # at most
 LEAST_ROWS: Final = 100  # of a batch, and of the first of each table; a slow machine must keep up
 MOST_ROWS: Final = 500  # for more, PostgreSQL would rather read the whole of a middling table
 
 
-Transaction = Callable[[], AbstractContextManager[None]]  # commits at its end
-
-
 class Expired(NamedTuple):
-    """The rows of a table whose time is longer ago than ``age``."""
+    """The rows of a table whose time is more than ``age`` ago."""
 
     model: type[Base]
     time: Any  # the column
@@ -55,22 +49,21 @@ class Batches:
         self._last: Any = None  # the time of the last row deleted
 
     def delete_next(self) -> tuple[int, float]:
-        """Delete a batch. Returns how many rows went, and for how many seconds the transaction
-        lasted once it was its turn to write."""
+        """Delete a batch. Returns the number of rows deleted, and when the transaction began to
+        write, by ``time.monotonic``."""
         with self._transaction():
             db.session.connection()
             began = time.monotonic()
             times = db.session.scalars(self._statement()).all()
-        took = time.monotonic() - began
         self.is_done = len(times) < self.rows
         self._last = max(times, default=None)
-        self.rows = next_rows(self.rows, took)
-        return len(times), took
+        self.rows = next_rows(self.rows, time.monotonic() - began)
+        return len(times), began
 
     def _statement(self) -> Executable:
-        """Deletes a batch, and returns the times of its rows.
+        """The statement that deletes a batch and returns the times of its rows.
 
-        It begins where the one before ended: PostgreSQL would have to pass over all the rows that
+        A batch begins where the last one ended, or PostgreSQL would pass over all the rows that
         are deleted and not vacuumed yet. Rows that another transaction holds are left to the next
         run.
         """
@@ -86,8 +79,10 @@ class Batches:
 
 
 def next_rows(rows: int, seconds: float) -> int:
-    """How many rows the next batch may have, after one of so many that took so long: more or fewer,
-    but at most twice and at least half as many, as any batch may have been held up."""
+    """The size of the next batch, after one of ``rows`` that took ``seconds``.
+
+    At most twice and at least half the last one, as any batch may have been held up.
+    """
     fitting = rows * BATCH_SECONDS / max(seconds, 1e-6)
     fitting = min(max(fitting, rows / 2), rows * 2)
     return min(max(int(fitting), LEAST_ROWS), MOST_ROWS)
@@ -98,17 +93,16 @@ def prune_tables(tables: Iterable[Expired], transaction: Transaction) -> int:
 
     Stops when its time is up, or the worker is asked to stop; the next run continues.
 
-    Returns the number of rows deleted, without those that went with others.
+    Returns the number of rows deleted, not counting those deleted by a cascade.
     """
     end, now, deleted = time.monotonic() + RUN_SECONDS, clock.now(), 0
     waiting = deque(Batches(rows, rows.to_column(now - rows.age), transaction) for rows in tables)
     while waiting:
         batches = waiting.popleft()
-        number, took = batches.delete_next()
+        number, began = batches.delete_next()
         deleted += number
-        write_back()
         if not batches.is_done:
             waiting.append(batches)
-        if shutdown.requested.wait(min(PAUSE * took, PAUSE_SECONDS)) or time.monotonic() > end:
+        if pause_after(began) or time.monotonic() > end:
             break
     return deleted

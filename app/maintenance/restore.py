@@ -1,4 +1,4 @@
-"""Replacing the rows of a database by those of a backup."""
+"""Restoring a backup: replacing the rows of a database by those of the file."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from sqlalchemy import URL, Connection, Table, select, update
 
 from app.db.migrations import newest_revision
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
-from app.maintenance.archive import Manifest, Reader
-from app.maintenance.dump import Progress, TableChecksum, batches, count_rows, no_progress
-from app.maintenance.errors import MaintenanceError
+from app.maintenance import MaintenanceError
+from app.maintenance.archive import BackupReader, Manifest
+from app.maintenance.dump import OnRows, TableChecksum, batches, count_rows, no_progress
 from app.maintenance.load import clear, finish, insert
 from app.maintenance.rows import TableCodec, table_codecs
 from app.maintenance.schema import require_current
@@ -21,7 +21,7 @@ from app.values import clock
 from app.values.version import describe
 
 
-def check(backup: Reader, progress: Progress = no_progress) -> None:
+def check(backup: BackupReader, progress: OnRows = no_progress) -> None:
     """Read the whole backup, and check that this version can restore it.
 
     Raises:
@@ -37,20 +37,20 @@ def check(backup: Reader, progress: Progress = no_progress) -> None:
 
 
 def rows_now(url: URL) -> dict[str, int]:
-    """How many rows each table of the database has, for the tables that exist."""
+    """The number of rows of each table that the database has."""
     if not may_exist(url):
         return {}
     with snapshot(url) as connection:
         return count_rows(connection, table_codecs())
 
 
-def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> list[str]:
+def restore(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
     """Replace all rows of the database, in one transaction.
 
-    Until it is committed, readers see the old rows and writers wait. Accounts that were scheduled
-    for deletion when the backup was made are put off, as that may have been canceled since.
+    Until it is committed, readers see the old rows and writers wait. Deletions of accounts that
+    were scheduled when the backup was made are put off, as they may have been canceled since.
 
-    Returns the slugs of these.
+    Returns the slugs of these accounts.
 
     Raises:
         MaintenanceError: the schema is not the newest, or the rows do not fit together; nothing
@@ -73,7 +73,7 @@ def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> list[
 
 
 def _put_off_deletions(connection: Connection) -> list[str]:
-    """Let owners cancel scheduled deletions for as long as if they had been scheduled now."""
+    """Let owners cancel scheduled deletions for as long as if they were scheduled now."""
     accounts, earliest = cast("Table", Account.__table__), clock.now() + DELETED_AFTER
     is_sooner = accounts.c.deletes_at < earliest
     slugs = connection.scalars(select(accounts.c.slug).where(is_sooner).order_by(accounts.c.slug))
@@ -82,8 +82,8 @@ def _put_off_deletions(connection: Connection) -> list[str]:
     return found
 
 
-def _checked_again(backup: Reader, codec: TableCodec) -> Iterator[bytes]:
-    """The file may have been replaced since it was checked."""
+def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
+    """The lines of a table, compared with the manifest again: the file may have been replaced."""
     checksum = TableChecksum()
     for line in backup.lines(codec.name):
         checksum.add(line)

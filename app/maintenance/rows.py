@@ -46,8 +46,8 @@ Value = Any
 Row = tuple[Value, ...]
 
 
-class Kind(NamedTuple):
-    """How the values of a column type are encoded in a line, and decoded.
+class ColumnEncoding(NamedTuple):
+    """Encodes the values of a column type for a line, and decodes them.
 
     Decoded values go to the database as they are: both take times and JSON as text.
     """
@@ -63,9 +63,9 @@ class TableCodec:
         self.table = table
         self.name = str(table.name)
         self.columns = [str(column.name) for column in table.columns]
-        kinds = [_kind(column) for column in table.columns]
-        self._encoders = [(n, kind.encode) for n, kind in enumerate(kinds) if kind.encode]
-        self._decoders = [(n, kind.decode) for n, kind in enumerate(kinds) if kind.decode]
+        encodings = [_encoding(column) for column in table.columns]
+        self._encoders = [(n, each.encode) for n, each in enumerate(encodings) if each.encode]
+        self._decoders = [(n, each.decode) for n, each in enumerate(encodings) if each.decode]
 
     def select(self, dialect: str) -> Select[Any]:
         """All rows in the order of the primary key, which is that of code points for text."""
@@ -73,7 +73,7 @@ class TableCodec:
         return select(*(_raw(column, dialect) for column in self.table.columns)).order_by(*key)
 
     def line(self, row: Sequence[Value]) -> bytes:
-        """The line of a row that ``select`` gave, with its end."""
+        """The line of a row that ``select`` returned, with its line feed."""
         values = list(row)
         for index, encode in self._encoders:
             if values[index] is not None:
@@ -84,7 +84,7 @@ class TableCodec:
         """The values of a line, as both databases accept them.
 
         Raises:
-            ValueError: it is no line of this table.
+            ValueError: it is not a line of this table.
         """
         values = orjson.loads(line)
         if not isinstance(values, list) or len(values) != len(self.columns):
@@ -123,7 +123,8 @@ def _time(value: datetime | str) -> str:
 
 
 def _float(value: float) -> float | str:
-    """SQLite does not store a negative zero, and JSON has no infinity."""
+    """A float as JSON holds it: infinity as text, and no negative zero, which SQLite does not
+    store."""
     return value + 0.0 if isfinite(value) else repr(value)
 
 
@@ -131,19 +132,19 @@ def _canonical_json(text: str) -> str:
     return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
 
 
-_KINDS: Final[tuple[tuple[Any, Kind], ...]] = (
-    ((Timestamp, DateTime), Kind(encode=_time)),
-    (JSON, Kind(encode=_canonical_json)),
-    (LargeBinary, Kind(encode=lambda value: b64encode(value).decode(), decode=b64decode)),
-    (Float, Kind(encode=_float, decode=float)),
-    ((String, Integer, Boolean), Kind()),
+_ENCODINGS: Final[tuple[tuple[Any, ColumnEncoding], ...]] = (
+    ((Timestamp, DateTime), ColumnEncoding(encode=_time)),
+    (JSON, ColumnEncoding(encode=_canonical_json)),
+    (LargeBinary, ColumnEncoding(encode=lambda value: b64encode(value).decode(), decode=b64decode)),
+    (Float, ColumnEncoding(encode=_float, decode=float)),
+    ((String, Integer, Boolean), ColumnEncoding()),
 )
 
 
-def _kind(column: Column[Any]) -> Kind:
-    for types, kind in _KINDS:
+def _encoding(column: Column[Any]) -> ColumnEncoding:
+    for types, encoding in _ENCODINGS:
         if isinstance(_stored_type(column), types):
-            return kind
+            return encoding
     raise TypeError(f"{column} has a type that backups have no form for")
 
 

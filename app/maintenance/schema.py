@@ -1,4 +1,4 @@
-"""Which schema a database has, and whether this version can use it."""
+"""The revision of a database's schema, and the checks that this version can use it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect
 
 from app.db.migrations import newest_revision
 from app.db.snapshots import shown_url
-from app.maintenance.errors import MaintenanceError
+from app.maintenance import MaintenanceError
 from app.maintenance.indexes import INDEXES
 from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
 
@@ -18,7 +18,7 @@ MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinishe
 
 
 def revision_of(connection: Connection) -> str | None:
-    """The revision of the schema; None without one."""
+    """The revision of the schema, or None without tables."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -38,7 +38,7 @@ def require_current(connection: Connection) -> str:
 
 
 def require_whole(connection: Connection) -> str:
-    """The revision of the schema, whichever it is.
+    """The revision of the schema, newest or not.
 
     Raises:
         MaintenanceError: there is none, or a copy into this database was not finished.
@@ -65,12 +65,12 @@ def codecs_of(connection: Connection) -> list[TableCodec]:
 
 
 def is_half_copied(connection: Connection) -> bool:
-    """Whether this database has an unfinished copy."""
+    """True if this database has an unfinished copy."""
     return inspect(connection).has_table(MARKER)
 
 
 def tables_of_others(connection: Connection) -> list[str]:
-    """Tables that do not belong to Canopy."""
+    """The names of tables that do not belong to Canopy."""
     found = set(inspect(connection).get_table_names())
     ours = {codec.name for codec in table_codecs()} | {MARKER, "alembic_version"}
     return sorted(found - ours - set(_tables_of_indexes(found)))

@@ -1,4 +1,4 @@
-"""Encrypting values with the current ``SECRET_KEY`` that were encrypted with the former one."""
+"""The sealed values of the database, and sealing them again after ``SECRET_KEY`` has changed."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def require_usable_key(app: Flask) -> None:
 
 
 class Resealed(NamedTuple):
-    """How many values of a table were sealed again."""
+    """The numbers of values of a table that were sealed again, and that could not be."""
 
     table: str
     sealed: int
@@ -109,8 +109,10 @@ def _rows(sealed: _Sealed, key: tuple[Any, ...], last: Any) -> list[Any]:
 
 
 def _reseal(sealed: _Sealed, key: tuple[Any, ...], identity: list[Any], value: Any) -> bool:
-    """Seal one value again. Returns False when it cannot be read. One that was changed meanwhile
-    is sealed with the new key already."""
+    """Seal one value again. Returns False when it cannot be read.
+
+    A value that was changed meanwhile is sealed with the new key already.
+    """
     is_bytes = isinstance(value, bytes)
     try:
         text = reseal(value.decode() if is_bytes else value)

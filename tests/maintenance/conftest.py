@@ -14,7 +14,8 @@ from app.db import queries
 from app.db.column_types import metadata
 from app.db.extensions import db
 from app.factory import create_app
-from app.maintenance import jobs, pruning
+from app.jobs import pauses
+from app.maintenance import jobs
 from config import load_settings
 from tests import templates
 from tests.conftest import DATABASES
@@ -28,7 +29,7 @@ MakeInstance = Callable[..., Flask]
 @pytest.fixture(autouse=True)
 def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pruning pauses after each batch, and prunes what other tests left too."""
-    monkeypatch.setattr(pruning, "PAUSE", 0)
+    monkeypatch.setattr(pauses, "FACTOR", 0)
 
 
 def prune() -> int:

@@ -16,9 +16,9 @@ from sqlalchemy import text
 from app.db.extensions import db
 from app.db.snapshots import snapshot
 from app.doctor.counters import differences
-from app.maintenance.archive import Reader
+from app.maintenance import MaintenanceError
+from app.maintenance.archive import BackupReader
 from app.maintenance.backup import Backup, back_up
-from app.maintenance.errors import MaintenanceError
 from app.maintenance.restore import check, restore
 from app.security.sealing import key_check
 from tests.conftest import DATABASES
@@ -36,7 +36,7 @@ def back_up_to(app: Flask, path: Path, **options: Any) -> Backup:
 
 
 def restore_from(path: Path, app: Flask) -> None:
-    with Reader(path) as backup:
+    with BackupReader(path) as backup:
         check(backup)
         restore(backup, url_of(app))
 
@@ -145,7 +145,7 @@ def test_a_backup_that_names_no_commit_or_more_than_is_known_is_read(
 ) -> None:
     back_up_to(make_instance("sqlite"), folder / "b.zip")
     rewritten(folder / "b.zip", lambda members: change_manifest(members, _rename_commit))
-    with Reader(folder / "b.zip") as backup:
+    with BackupReader(folder / "b.zip") as backup:
         assert backup.manifest.commit is None
         check(backup)
 
@@ -233,5 +233,8 @@ def test_tables_of_another_version_can_be_backed_up_but_not_restored(
     for table in made.manifest.tables:
         if table.name in unchanged:
             assert table.sha256 == before[table.name][1], table.name
-    with Reader(folder / "b.zip") as backup, pytest.raises(MaintenanceError, match="schema 0000"):
+    with (
+        BackupReader(folder / "b.zip") as backup,
+        pytest.raises(MaintenanceError, match="schema 0000"),
+    ):
         check(backup)

@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.db.snapshots import snapshot
 from app.doctor.counters import differences
-from app.maintenance.archive import Reader
+from app.maintenance.archive import BackupReader
 from app.models import Project
 from app.values.version import VERSION, describe, read_commit
 from tests.cells import every_cell
@@ -41,7 +41,7 @@ def test_a_backup_says_what_it_holds_and_what_not(instance: Flask, folder: Path)
     assert "SECRET_KEY" in done.stdout
     assert "projects         5" in done.stdout
     assert f"Canopy {describe(VERSION, read_commit())} on " in done.stdout
-    with Reader(folder / "b.zip") as backup:
+    with BackupReader(folder / "b.zip") as backup:
         assert backup.manifest.commit == read_commit()
 
 

@@ -16,9 +16,8 @@ from sqlalchemy import text
 from app.db import migrations
 from app.db.extensions import db
 from app.db.snapshots import connect, exclusive_file, snapshot
-from app.maintenance import copying
-from app.maintenance.copying import Comparison, copy_database
-from app.maintenance.errors import MaintenanceError
+from app.maintenance import MaintenanceError, copying
+from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.schema import is_half_copied, require_current
 from app.models import Event, Project
 from config import ROOT
@@ -44,7 +43,7 @@ copy_database(source, target, make_schema=lambda: None, progress=progress)
 """
 
 
-def copy(source: Flask, target: Flask, **options: Any) -> list[Comparison]:
+def copy(source: Flask, target: Flask, **options: Any) -> list[TableComparison]:
     """Copy between the databases of two applications, whose tables are there."""
     close(target)
     return copy_database(

@@ -36,7 +36,8 @@ from types import SimpleNamespace
 from sqlalchemy import text
 from app.db.extensions import db
 from app.factory import create_app
-from app.maintenance import jobs, pruning
+from app.jobs import pauses
+from app.maintenance import jobs
 from config import load_settings
 
 def wait(_):
@@ -47,7 +48,7 @@ def wait(_):
         time.sleep(600)
     return False
 
-pruning.shutdown = SimpleNamespace(requested=SimpleNamespace(wait=wait, is_set=lambda: False))
+pauses.shutdown = SimpleNamespace(requested=SimpleNamespace(wait=wait))
 with create_app(load_settings(os.environ)).app_context():
     for job in jobs.JOBS:
         job.function()

@@ -14,10 +14,10 @@ from sqlalchemy import select, text
 from app.db.column_types import metadata
 from app.db.extensions import db
 from app.db.snapshots import DATABASE_ERRORS, exclusive_writer, snapshot
+from app.maintenance import MaintenanceError
 from app.maintenance import restore as restoring
-from app.maintenance.archive import Reader
+from app.maintenance.archive import BackupReader
 from app.maintenance.dump import TableChecksum
-from app.maintenance.errors import MaintenanceError
 from app.maintenance.indexes import count_faults, text_faults
 from app.maintenance.restore import check, restore
 from app.models import RequestCount
@@ -82,7 +82,7 @@ def test_a_file_that_changes_after_it_was_checked_changes_nothing(
     before = checksums(instance)
     rewritten(folder / "b.zip", _rename)
     with (
-        Reader(folder / "b.zip") as backup,
+        BackupReader(folder / "b.zip") as backup,
         pytest.raises(MaintenanceError, match="changed during the restore"),
     ):
         restore(backup, url_of(instance))
@@ -154,7 +154,7 @@ def test_whoever_reads_meanwhile_sees_the_old_state_or_the_new_one(
     def look(_: int) -> None:
         seen.append(client.get("/v1/projects?search=bulk").json["meta"]["total"])
 
-    with Reader(folder / "b.zip") as backup:
+    with BackupReader(folder / "b.zip") as backup:
         restore(backup, url_of(instance), look)
     assert set(seen) == {60}
     assert client.get("/v1/projects?search=bulk").json["meta"]["total"] == 30
@@ -179,7 +179,7 @@ def test_whoever_writes_meanwhile_waits_or_gets_503(instance: Flask, folder: Pat
             time.sleep(0.3)
             assert answers == []
 
-    with Reader(folder / "b.zip") as backup:
+    with BackupReader(folder / "b.zip") as backup:
         restore(backup, url_of(instance), write)
     writer.join()
     assert answers in ([201], [503])
@@ -246,7 +246,7 @@ def test_a_reader_is_not_held_up_by_the_note_of_its_credential(
     # In the same thread: a lock that the note waited for would be given back only in vain.
     with (
         second_app(app, database_timeout_ms=60_000) as made,
-        Reader(folder / "b.zip") as backup,
+        BackupReader(folder / "b.zip") as backup,
     ):
         client = dataclasses.replace(client, app=made)
         restore(backup, url_of(app), look)
@@ -258,7 +258,7 @@ def test_the_check_counts_its_progress(instance: Flask, folder: Path) -> None:
     fill(instance)
     made = back_up_to(instance, folder / "b.zip")
     done: list[int] = []
-    with Reader(folder / "b.zip") as backup:
+    with BackupReader(folder / "b.zip") as backup:
         check(backup, done.append)
     assert sum(done) == sum(made.manifest.rows().values())
     assert restoring.rows_now(url_of(instance)) == made.manifest.rows()

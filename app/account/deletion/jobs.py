@@ -35,7 +35,7 @@ def delete_accounts() -> int:
             continue
         except Exception:  # the others go on; this one is tried again by the next run
             log.exception("account %s could not be deleted", account_id)
-        if shutdown.is_requested() or time.monotonic() > end:
+        if shutdown.requested.is_set() or time.monotonic() > end:
             break
     return deleted
 
@@ -53,7 +53,7 @@ def _delete(account_id: str, end: float) -> bool:
                 pause_after(began)
                 began = time.monotonic()
                 # Not before the second step: the first one is repeated by each run.
-                if number and (shutdown.is_requested() or began > end):
+                if number and (shutdown.requested.is_set() or began > end):
                     return False
             db.session.commit()
     return True

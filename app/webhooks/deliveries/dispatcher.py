@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from datetime import timedelta
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -19,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
 from app.db.engines import is_outage
+from app.db.transactions import Transaction
 from app.outbound import Egress
 from app.policy.deliveries import (
     ATTEMPT_SECONDS,
@@ -38,7 +38,6 @@ from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 
 log = logging.getLogger(__name__)
 
-Transaction = Callable[[], AbstractContextManager[None]]
 
 _BATCH: Final = 128  # outcomes recorded at once
 _BATCH_SECONDS: Final = 0.05  # from the first outcome of a batch to its recording, at most

@@ -31,7 +31,7 @@ def deliver() -> int:
     """Send what is due, and what becomes due meanwhile. Returns how many deliveries succeeded."""
     valkey().attempt(NEW_DELIVERIES.begin)  # what is due is in the database, signal or not
     with closing(open_egress(current_app.config["SETTINGS"])) as egress:
-        dispatcher = Dispatcher(egress, transaction, shutdown.is_requested)
+        dispatcher = Dispatcher(egress, transaction, shutdown.requested.is_set)
         with _forward_signals(dispatcher, valkey().client):
             delivered = dispatcher.run()
     if dispatcher.may_have_more:  # the run ended by its time limit

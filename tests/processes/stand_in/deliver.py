@@ -22,7 +22,7 @@ def deliver() -> None:
     _note("begun")
     while NEW_DELIVERIES.wait(client, float(os.environ.get("LINGER", "0.3"))):
         _note("woken")
-    if shutdown.is_requested():
+    if shutdown.requested.is_set():
         _note("asked")
 
 
