@@ -1,11 +1,7 @@
 """Boundaries and locations as GeoJSON: validity, area and bounds. No I/O.
 
 ``read_boundary`` and ``read_point`` check a parsed value and raise ``GeometryInvalid`` with every
-``Problem``; ``read_bbox`` reads the box of a query, ``overlaps`` compares two boxes, and ``around``
-is the box around some. ``is_same_boundary`` says whether two boundaries are the same, and
-``contains`` whether a position is within one.
-
-A boundary is read in ``boundary``, in this order; each step needs the ones before:
+``Problem``. A boundary is read in ``boundary``, in this order; each step needs the ones before:
 
 * ``members``: it is an object of this type, with ``coordinates`` and no other coordinate system;
 * ``rings``: its coordinates are closed rings of numbers, as arrays. When they are not,
@@ -20,10 +16,9 @@ A boundary is read in ``boundary``, in this order; each step needs the ones befo
 from app.geometry.area import boundary_perimeter, geodesic_area, multipart_area
 from app.geometry.boundary import Boundary, read_boundary
 from app.geometry.bounds import Bounds, around, overlaps, read_bbox, wrapped
-from app.geometry.containing import contains
 from app.geometry.point import Point, read_point
 from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
-from app.geometry.rings import stored_rings
+from app.geometry.rings import contains, stored_rings
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
 
 __all__ = [

@@ -48,7 +48,7 @@ def _ring_area(lon: Floats | list[float], lat: Floats | list[float]) -> float:
 
 
 def covers_over_half_earth(lon: Floats, lat: Floats) -> bool:
-    """Whether a ring, as drawn in longitude and latitude, covers more than half of the Earth.
+    """True if a ring, as drawn in longitude and latitude, covers more than half of the Earth.
 
     The geodesic area would then be that of its other side. Longitude and the sine of latitude
     preserve areas (Lambert's cylindrical projection), so a trapezoid sum is precise enough; half of
@@ -62,6 +62,6 @@ def covers_over_half_earth(lon: Floats, lat: Floats) -> bool:
 
 
 def boundary_perimeter(rings: Rings) -> float:
-    """Return the length of all rings of a boundary in m, those of holes included."""
+    """Return the length of all rings of a boundary in m, including holes."""
     spans = map(rings.span, range(len(rings.starts) - 1))
     return fsum(_WGS84.line_length(rings.lon[span], rings.lat[span]) for span in spans)

@@ -29,8 +29,8 @@ Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 _CHEAP: Final = 0.1  # seconds of validation, at worst
 
-# To locate a fault takes as long as to find out that there is one, and no other thread runs
-# meanwhile. Real boundaries take less than half a microsecond for each position.
+# Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile.
+# Real boundaries take less than half a microsecond for each position.
 _LOCATABLE: Final = (0.005, 1e-6)  # seconds; of them for each position
 
 # Processor time for the search for faults: of a small boundary, and of a larger one.
@@ -44,7 +44,7 @@ class Boundary:
     ``type`` is "Polygon" or "MultiPolygon". ``text`` is the GeoJSON to store and send:
     ``{"type":…,"coordinates":…}`` with the numbers as they were sent, each ring wound by RFC 7946.
     ``area_m2`` is the geodesic area on WGS84 in whole m² (1 m² is 0.0001 ha). ``positions`` counts
-    all, the closing ones too. ``rings`` has them as they were sent, without their JSON.
+    all, including the closing ones. ``rings`` has them as they were sent, without their JSON.
     """
 
     type: str
@@ -65,8 +65,8 @@ def read_boundary(
     half the globe; without any there, in planar validity. ``value`` is not changed.
 
     Args:
-        expensive: what is entered for work that takes long, so that its caller can admit or refuse
-            it. At most it is some 1.5 s, in fragmented memory.
+        expensive: a context that is entered for work that takes long, so that the caller can admit
+            or refuse it. At most it is some 1.5 s, in fragmented memory.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
@@ -120,9 +120,9 @@ def _shape_problems(rings: Rings, polygons: Any, expensive: Slot) -> Iterator[Pr
 
 
 def _faults(rings: Rings, polygons: Any, seconds: float, expensive: Slot) -> Iterator[Problem]:
-    """Yield the faults, or, if to locate one takes too long, only that there is one.
+    """Yield the faults or, if locating them takes too long, only that there is one.
 
-    ``seconds``: how long it took to find out that there is one.
+    ``seconds``: how long ``shapely.is_valid`` took.
     """
     at_all, each = _LOCATABLE
     if seconds > at_all + each * len(rings.lon):

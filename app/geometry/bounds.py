@@ -1,4 +1,4 @@
-"""Bounding boxes that may cross the antimeridian, and when two of them overlap."""
+"""Bounding boxes, which may cross the antimeridian."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Bounds(NamedTuple):
 
 
 def overlaps(a: Bounds, b: Bounds) -> bool:
-    """Whether two boxes have a point in common; a shared edge or corner is enough.
+    """True if two boxes have a point in common; a shared edge or corner is enough.
 
     The query in the database must give the same result: closed intervals, ``b`` as it is and
     shifted by -360 and by +360 degrees of longitude.

@@ -1,4 +1,4 @@
-"""How long it can take to validate a boundary, found out before that is tried.
+"""An estimate of how long it takes to validate a boundary, made before that is tried.
 
 GEOS cuts the rings into runs of edges that head the same way (monotone chains), and compares the
 runs whose boxes overlap. Then it locates each ring in every other ring whose box it overlaps,
@@ -62,7 +62,7 @@ def validation_seconds(rings: Rings) -> float:
 
 
 def is_too_complex(rings: Rings) -> bool:
-    """Whether the validation could take longer than VALIDATION_SECONDS."""
+    """True if the validation could take longer than VALIDATION_SECONDS."""
     return (
         comparing_seconds(run_boxes(rings)) + comparing_seconds(ring_boxes(rings))
         > VALIDATION_SECONDS
@@ -70,7 +70,7 @@ def is_too_complex(rings: Rings) -> bool:
 
 
 def run_boxes(rings: Rings) -> Boxes:
-    """The runs. As in GEOS, a repeated position makes no edge."""
+    """The boxes of the runs. As in GEOS, a repeated position makes no edge."""
     lon, lat = rings.lon, rings.lat
     eastward, northward = np.diff(lon), np.diff(lat)
     is_edge: Booleans = (eastward != 0) | (northward != 0)
@@ -90,7 +90,7 @@ def run_boxes(rings: Rings) -> Boxes:
 
 
 def ring_boxes(rings: Rings) -> Boxes:
-    """The rings. Seen from another part, an exterior one stands for its whole part."""
+    """The boxes of the rings. For another part, an exterior ring stands for its whole part."""
     starts, parts = np.array(rings.starts), np.array(rings.part_starts)
     inside = (np.diff(starts) + _RING) * _SECONDS_PER_POSITION
     outside = inside.copy()
@@ -108,7 +108,7 @@ def _grouped(boxes: Boxes) -> Boxes:
 
 
 def _around(sides: Sides, starts: Integers) -> Sides:
-    """The sides of boxes around all that lies from each start to the next one."""
+    """The sides of the boxes around all boxes from each start to the next one."""
     west, south, east, north = sides
     return (
         np.minimum.reduceat(west, starts),
@@ -119,7 +119,7 @@ def _around(sides: Sides, starts: Integers) -> Sides:
 
 
 def comparing_seconds(boxes: Boxes, most: float = VALIDATION_SECONDS) -> float:
-    """What it takes to compare all boxes with those that they overlap, themselves too.
+    """The seconds that it takes to compare all boxes with those that they overlap, and themselves.
 
     The count ends where that is more than ``most``.
     """

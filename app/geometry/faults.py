@@ -1,4 +1,5 @@
-"""Where a boundary breaks the planar rules of polygons (OGC Simple Features 1.2.1, 6.1.11).
+"""Finding each place where a boundary breaks the planar rules of polygons (OGC Simple Features
+1.2.1, 6.1.11).
 
 GEOS reports one fault with its location. To find the others, this checks each ring alone, then the
 rings of each part together, then the parts together. Whatever has a fault is left out of the next
@@ -25,9 +26,9 @@ _LONG: Final = 0.005  # seconds, during which no other thread could run
 
 
 def fault_problems(rings: Rings, polygons: Any, seconds: float) -> Iterator[Problem]:
-    """Yield the faults of an invalid boundary: one at least, and all that are found in time.
+    """Yield the faults of an invalid boundary: at least one, and all that are found in time.
 
-    Each ring, and then each part, has one at most.
+    Each ring, and then each part, has at most one.
 
     Args:
         polygons: its shapely geometry, a Polygon or MultiPolygon.

@@ -43,7 +43,7 @@ def locate_fault(geometry: Any) -> FaultLocation | None:
 
 
 def rings_at(rings: Rings, candidates: list[int], fault: FaultLocation) -> dict[int, int]:
-    """Return which of the candidate rings go through a location, each with its first edge there.
+    """Return the candidate rings that go through a location, each with its first edge there.
 
     When none goes through it exactly, this is the nearest one, so the result is never empty.
     """

@@ -88,7 +88,7 @@ def _choice(types: tuple[str, ...]) -> str:
 
 
 def _is_wgs84(crs: object) -> bool:
-    """Tell whether a ``crs`` member is WGS84: a name, or the named CRS object of GeoJSON 2008."""
+    """True if a ``crs`` member is WGS84: a name, or the named CRS object of GeoJSON 2008."""
     if isinstance(crs, dict) and crs.get("type") == "name":
         properties = crs.get("properties")
         crs = properties.get("name") if isinstance(properties, dict) else None

@@ -1,4 +1,4 @@
-"""Polygons built from rings, for shapely to check, and rings that are wound the wrong way."""
+"""Shapely's polygons of a boundary's rings, and the winding of rings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def build_polygons(rings: Rings) -> Any:
 
 
 def polygon_rings(geometry: Any) -> Rings:
-    """The rings of the polygons in a geometry, if any; what else is in it is left out."""
+    """The rings of the polygons in a geometry; other geometries in it are left out."""
     parts = shapely.get_parts(shapely.get_parts(geometry))
     polygons = parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON]
     filled = polygons[~shapely.is_empty(polygons)]
@@ -38,7 +38,7 @@ def linear_rings(polygons: Any) -> Any:
 
 
 def wrongly_wound(rings: Rings, polygons: Any) -> Booleans:
-    """Return for each valid ring whether its winding violates RFC 7946 section 3.1.6.
+    """Return for each valid ring True if its winding violates RFC 7946 section 3.1.6.
 
     Exteriors are counter-clockwise and holes clockwise.
     """

@@ -1,4 +1,4 @@
-"""What can be wrong with a geometry, and how it is reported."""
+"""The problems that a geometry can have, with their places and messages."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def raise_if_any(problems: Iterable[Problem]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in ``coordinates`` something is: indices from 0, None for "not that deep"."""
+    """A place in ``coordinates``: indices from 0, None for "not that deep"."""
 
     part: int | None = None
     ring: int | None = None

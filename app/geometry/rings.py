@@ -1,7 +1,7 @@
 """GeoJSON coordinates as flat numpy arrays.
 
-Whether they have structural errors is found out here, for a whole boundary at once and without
-Python code for each position; ``structure`` finds where the errors are.
+Structural errors are detected here, for a whole boundary at once and without Python code for each
+position; ``structure`` finds where they are.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Rings:
     """All rings of a boundary, one after the other.
 
     ``lon``, ``lat``: degrees, one for each position. ``starts``: the index of each ring's first
-    position, then the count of positions. ``part_starts``: the index of each part's first ring,
-    the exterior one (RFC 7946 section 3.1.6), then the count of rings. ``multi``: whether it is a
+    position, then the count of positions. ``part_starts``: the index of each part's first ring, the
+    exterior one (RFC 7946 section 3.1.6), then the count of rings. ``multi``: True for a
     MultiPolygon. ``json``: the coordinates as they were sent.
     """
 
@@ -53,7 +53,7 @@ class Rings:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def span(self, ring: int) -> slice:
-        """Return where the positions of a ring are in ``lon`` and ``lat``."""
+        """Return the slice of a ring's positions in ``lon`` and ``lat``."""
         return slice(self.starts[ring], self.starts[ring + 1])
 
     def part_of(self, ring: int) -> int:
@@ -101,16 +101,29 @@ def stored_rings(text: str) -> Rings:
     return Rings(lon, lat, starts, list(accumulate(map(len, parts), initial=0)), multi, b"")
 
 
+def contains(rings: Rings, longitude: float, latitude: float) -> bool:
+    """True if a position, in degrees, is within the parts of a valid boundary and not in a hole:
+    if an odd number of edges cross the line from it to the east."""
+    is_above = rings.lat > latitude
+    is_crossed = is_above[1:] != is_above[:-1]
+    is_crossed[np.array(rings.starts[1:-1], dtype=np.intp) - 1] = False  # from one ring to the next
+    start = np.flatnonzero(is_crossed)
+    x1, y1 = rings.lon[start], rings.lat[start]
+    x2, y2 = rings.lon[start + 1], rings.lat[start + 1]
+    crossed_at = x1 + (x2 - x1) * (latitude - y1) / (y2 - y1)
+    return bool(np.count_nonzero(crossed_at > longitude) % 2)
+
+
 def _are_lists(values: Sequence[object]) -> bool:
-    """Whether there are values and all are lists; neither tuples nor strings are."""
+    """True if there are values and all are lists; neither tuples nor strings are."""
     return isinstance(values, list) and set(map(type, values)) == {list}
 
 
 def _json_of_numbers(coordinates: object) -> bytes | None:
     """Return the coordinates as JSON; None when they contain strings, objects, true or false.
 
-    numpy would accept "5" and true as numbers. To check the type of each ordinate takes longer than
-    to write its JSON, which is needed anyway and has bytes for them that numbers do not have.
+    numpy would accept "5" and true as numbers. Checking the type of each ordinate takes longer than
+    writing its JSON, which is needed anyway and has bytes for them that numbers do not have.
     """
     try:
         json = orjson.dumps(coordinates)
@@ -136,5 +149,5 @@ def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
 
 
 def _within(ordinates: Floats, limit: float) -> bool:
-    """Whether all are within ±limit; NaN is not."""
+    """True if all are within ±limit; NaN is not."""
     return bool(-limit <= ordinates.min() and ordinates.max() <= limit)

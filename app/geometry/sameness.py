@@ -1,4 +1,4 @@
-"""Whether two boundaries are the same but for rounding."""
+"""Comparing two boundaries position by position, with a tolerance for rounding."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ _ROUNDING: Final = 1.001  # of the subtraction itself
 
 
 def is_same_boundary(first: str, second: str) -> bool:
-    """Whether every position of two boundaries agrees within ``SAME_WITHIN``.
+    """True if every position of two boundaries agrees within ``SAME_WITHIN``.
 
     The positions are compared in their order; heights are not. A Polygon is the same as a
     MultiPolygon of one part.
 
     Args:
-        first: the text of a ``Boundary``.
-        second: likewise.
+        first, second: the texts of two ``Boundary``.
     """
     if first == second:
         return True

@@ -24,7 +24,7 @@ _SHAPES = {
 def structure_problems(kind: str, coordinates: object, max_positions: int) -> Iterator[Problem]:
     """Yield every structural error of the coordinates of a Polygon or MultiPolygon (``kind``).
 
-    Coordinates nested like those of another type, or with too many positions, give one error only:
+    Coordinates nested like those of another type, or with too many positions, give only one error:
     the others would follow from it, or take long to find.
     """
     top = Place()
@@ -134,14 +134,14 @@ def position_problems(position: object, place: Place, field: str = "geometry") -
 
 
 def _is_finite(ordinate: object) -> bool:
-    """Whether it is a finite JSON number. True and False are not, though they are int in Python."""
+    """True for a finite JSON number. True and False are none, though they are int in Python."""
     if type(ordinate) is float:
         return ordinate - ordinate == 0
     return type(ordinate) is int
 
 
 def _range_error(lon: float, lat: float, height: float = 0) -> str:
-    """Describe what is out of range; empty when nothing is."""
+    """The message for ordinates that are out of range; empty when none is."""
     swapped = abs(lon) <= 90 < abs(lat) <= 180
     errors = [
         abs(lon) > 180 and f"longitude {described(lon)} is not within -180 to 180",

@@ -1,10 +1,10 @@
-"""What is done with valid boundaries: comparing them, in pieces and with the shape of a query, and
-writing them in other coordinate systems. No I/O.
+"""Operations on valid boundaries. No I/O.
 
-``common_area`` and ``difference`` measure what two boundaries have in common and how they differ;
-``overlay_cost`` says before how long that can take. ``read_box`` and ``read_shape`` read the shape
-of a query, which says what intersects it. ``crs`` has the coordinate systems of maps, and
-``map_shapes`` makes shapes of fewer positions for them.
+* ``overlay``: the area that two boundaries have in common, and by how much they differ;
+  ``overlay_cost`` estimates how long that takes;
+* ``query_shapes``: the box or geometry of a query, and what intersects it;
+* ``crs``: the coordinate systems of maps;
+* ``simplify``: shapes of fewer positions, for maps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Coordinate systems besides longitude and latitude in which programs draw maps.
 
-``CRS84`` is WGS 84 with the longitude first, as everything is stored. ``EPSG:4326`` is the same
-with the latitude first, as the authority has it. ``EPSG:3857`` is Web Mercator, in meters, which
-ends at some 85 degrees: what is nearer to a pole is shown there.
+``CRS84`` is WGS 84 with the longitude first, in which everything is stored. ``EPSG:4326`` is the
+same with the latitude first, as the authority defines it. ``EPSG:3857`` is Web Mercator, in meters,
+which ends at some 85 degrees: whatever is nearer to a pole is moved there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _LONGEST: Final = 1e9  # meters; what is farther is no place
 
 
 class Crs(NamedTuple):
-    """A coordinate system. ``decimals`` is how many of them a position has."""
+    """A coordinate system. ``decimals``: to how many decimals its positions are rounded, if at
+    all."""
 
     uri: str
     from_degrees: Callable[[Positions], Positions]
@@ -66,8 +67,11 @@ def from_degrees(text: str, crs: Crs) -> str:
 
 
 def to_degrees(geometry: Any, crs: Crs) -> Any:
-    """A parsed geometry in longitude and latitude. What is no geometry is returned as it is, for
-    ``read_boundary`` or ``read_point`` to say what is wrong with it."""
+    """A parsed geometry in longitude and latitude.
+
+    Anything that is no geometry is returned unchanged, for ``read_boundary`` or ``read_point`` to
+    say what is wrong with it.
+    """
     if crs is CRS84 or not isinstance(geometry, dict):
         return geometry
     decimals = None if crs.decimals is None else _DEGREE_DECIMALS
@@ -94,7 +98,7 @@ def _transformed(
 
 
 def _collect(coordinates: Any, into: list[list[float]]) -> None:
-    """The positions at the ends of nested arrays, at most four deep."""
+    """Append the positions at the ends of nested arrays, at most four deep."""
     level = [coordinates]
     for _ in range(4):
         if not isinstance(level[0][0], list):

@@ -1,4 +1,5 @@
-"""What two boundaries have in common, and what one has beyond the other, in square meters.
+"""The areas that two boundaries have in common, and that one has beyond the other, in square
+meters.
 
 Polygons are overlaid in the plane of longitude and latitude, and the pieces are measured as
 boundaries are. Parts on both sides of the antimeridian need no care, as no part crosses it.
@@ -57,9 +58,8 @@ def stored_shape(text: str) -> Shape:
 
 
 def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> float | None:
-    """Return the square meters that two boundaries have in common; None: it could take longer than
-    ``seconds`` of processor time to find out. Of several calls, ``one`` is best the same.
-    """
+    """Return the square meters that two boundaries have in common, or None if it could take longer
+    than ``seconds`` of processor time to find out. For several calls, keep ``one`` the same."""
     if len(one.rings.lon) * len(other.rings.lon) <= _COMPARED:
         if not shapely.intersects(one.polygons, other.polygons):
             return 0.0
@@ -75,10 +75,10 @@ def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> f
 
 
 def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> Difference:
-    """Return what the new boundary has gained and lost; UNKNOWN: it could take longer than twice
-    ``seconds`` of processor time to find out.
+    """Return the areas that the new boundary has gained and lost, or UNKNOWN if it could take
+    longer than twice ``seconds`` of processor time to find out.
 
-    Of large boundaries only the box around what has changed is overlaid. To find it takes a
+    Of large boundaries only the box around the changed edges is overlaid. Finding it takes a
     microsecond for each position.
     """
     if len(old.rings.lon) + len(new.rings.lon) > _LARGE:

@@ -1,9 +1,9 @@
-"""How long GEOS can take to overlay two boundaries, found out before that is tried.
+"""An estimate of how long GEOS takes to overlay two boundaries, made before that is tried.
 
 It cuts the edges of both where they meet, joins the pieces to rings and finds out which ring is in
 which. How long that takes depends on how they lie: a thousand teeth of a comb across a thousand of
-another one meet a million times. So what meets is counted, first by the runs of edges and the boxes
-of rings (as in ``complexity``), then edge by edge.
+another one meet a million times. So the meetings are counted, first by the runs of edges and the
+boxes of rings (as in ``complexity``), then edge by edge.
 
 The estimate is of the first attempt. Where edges lie within some 1e-13 degrees of one another, it
 can fail, and GEOS tries again with rounded positions, which takes up to ten times as long.
@@ -72,7 +72,7 @@ def _passes(rings: Rings, other: Rings) -> int:
 
 
 def _edges_at(latitudes: Floats, rings: Rings) -> int:
-    """Count the edges of rings at each of the latitudes, in all."""
+    """Count the edges at each of the latitudes, and return the sum."""
     lat = rings.lat
     begun = np.searchsorted(np.sort(np.minimum(lat[:-1], lat[1:])), latitudes, side="right")
     ended = np.searchsorted(np.sort(np.maximum(lat[:-1], lat[1:])), latitudes, side="left")
@@ -80,7 +80,7 @@ def _edges_at(latitudes: Floats, rings: Rings) -> int:
 
 
 def _around_corners(rings: Rings, other: Rings) -> int:
-    """The cube of how many rings lie around a corner of the other boundary's box.
+    """The cube of the largest number of rings around a corner of the other boundary's box.
 
     GEOS cuts both boundaries off at the box that they have in common, and so gives rings that lie
     in one another the same edges there.
@@ -96,7 +96,7 @@ def _around_corners(rings: Rings, other: Rings) -> int:
 
 
 def _seconds_of_meetings(one: Rings, other: Rings, most: float) -> float:
-    """What it takes to cut the edges of each boundary with those of the other one."""
+    """The seconds that it takes to cut the edges of each boundary with those of the other one."""
     ones, others = _without_the_far(_edges_near(one, other), _edges_near(other, one))
     lines: Any = shapely.linestrings(others.reshape(-1, 2, 2))
     tree = shapely.STRtree(lines)
@@ -156,7 +156,7 @@ def _count_crossings(edges: Floats, others: Floats) -> int:
 
 
 def _are_parted(edges: Floats, lines: Floats) -> Booleans:
-    """Whether the ends of each edge lie on different sides of a line."""
+    """For each edge, True if its ends lie on different sides of a line."""
     lon, lat, to_lon, to_lat = lines.T
     first, second = (
         (to_lon - lon) * (edges[:, end + 1] - lat) - (to_lat - lat) * (edges[:, end] - lon)

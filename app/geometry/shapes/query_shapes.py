@@ -1,4 +1,4 @@
-"""The shapes of queries: whether boundaries and locations intersect them."""
+"""The shapes of queries, which boundaries and locations may intersect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS: Final = re.compile(
 
 
 class ShapeInvalid(ValueError):
-    """What was sent is no shape that boundaries can be compared with. The message says why."""
+    """The value is not a shape that boundaries can be compared with. The message says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class QueryShape:
     everywhere: Any
 
     def intersects(self, texts: Sequence[str]) -> list[bool]:
-        """Whether each of these has a point in common with it; one on the edge is enough.
+        """For each boundary, True if it has a point in common with this; one on the edge is enough.
 
         Args:
             texts: GeoJSON of valid boundaries.
@@ -48,7 +48,7 @@ class QueryShape:
     def intersects_points(
         self, longitudes: Sequence[float], latitudes: Sequence[float]
     ) -> list[bool]:
-        """Likewise of points."""
+        """For each point, True if it is in this or on its edge."""
         return self._test(shapely.points(np.array(longitudes), np.array(latitudes)))
 
     def _test(self, geometries: Any) -> list[bool]:
@@ -59,11 +59,11 @@ class QueryShape:
 def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
     """The shape of a box of four numbers, the lower ones first; of six, heights are ignored.
 
-    What is beyond ±180 is wrapped. A western longitude past the eastern one means a box that
+    Longitudes beyond ±180 are wrapped. A western longitude past the eastern one means a box that
     crosses the antimeridian.
 
     Raises:
-        ShapeInvalid: it is no box.
+        ShapeInvalid: the numbers are not a box.
     """
     if len(numbers) not in (4, 6):
         raise ShapeInvalid("A box has four numbers, or six with heights.")
@@ -91,7 +91,7 @@ def read_shape(text: str, crs: Crs) -> QueryShape:
     """The shape of a geometry in WKT or GeoJSON.
 
     Raises:
-        ShapeInvalid: it is no geometry, not valid, or beyond ±180 or ±90 degrees.
+        ShapeInvalid: it cannot be read, is not valid, or is beyond ±180 or ±90 degrees.
     """
     geometry = _read(text)
     geometry = shapely.transform(geometry, crs.to_degrees)
