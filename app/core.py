@@ -6,6 +6,9 @@ of it, which is imported in half the time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from flask import Flask
 
 from app.account.credentials.jobs import JOBS as CREDENTIAL_JOBS
@@ -15,7 +18,6 @@ from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations, replica
 from app.doctor.jobs import JOBS as DOCTOR_JOBS
-from app.http.application import SynchronousFlask
 from app.imports.jobs import JOBS as IMPORT_JOBS
 from app.jobs import registry, valkey
 from app.limits import plan_file
@@ -58,6 +60,14 @@ FORMER_JOBS = {
     "app.usage.jobs": USAGE_JOBS,
     "app.webhooks.jobs": WEBHOOK_JOBS,
 }
+
+
+class SynchronousFlask(Flask):
+    """Flask without coroutines. Flask would check of each function of a request whether it is one,
+    which takes longer than most of them do."""
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        return func
 
 
 def create_core(settings: Settings | None = None) -> Flask:

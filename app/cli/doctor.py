@@ -11,7 +11,7 @@ import click
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_json
 from app.db.snapshots import database_url
-from app.doctor.counters import Difference, correct
+from app.doctor.counters import WrongCounters, correct_counters
 from app.doctor.doctor import DoctorFinding, run_checks
 from app.doctor.results import Status
 from config import load_settings
@@ -46,8 +46,8 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     ctx.exit(1 if problems else 0)
 
 
-def _correct_counters(*, quiet: bool) -> list[Difference]:
-    corrected = correct(database_url(load_settings()))
+def _correct_counters(*, quiet: bool) -> list[WrongCounters]:
+    corrected = correct_counters(database_url(load_settings()))
     if not quiet:
         click.echo(f"Corrected the counters of {len(corrected):,} accounts.\n", err=True)
     return corrected
@@ -62,7 +62,9 @@ def _show(finding: DoctorFinding) -> None:
         click.echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
 
 
-def _document(findings: Sequence[DoctorFinding], corrected: Sequence[Difference]) -> dict[str, Any]:
+def _document(
+    findings: Sequence[DoctorFinding], corrected: Sequence[WrongCounters]
+) -> dict[str, Any]:
     return {
         "ok": not any(finding.is_problem for finding in findings),
         "checks": [
@@ -74,7 +76,7 @@ def _document(findings: Sequence[DoctorFinding], corrected: Sequence[Difference]
             }
             for finding in findings
         ],
-        "corrected_accounts": [difference.account_id for difference in corrected],
+        "corrected_accounts": [each.account_id for each in corrected],
     }
 
 

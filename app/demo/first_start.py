@@ -1,4 +1,4 @@
-"""What ``bin/serve`` prints when the service is ready."""
+"""The text that ``bin/serve`` prints when the service is ready."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def welcome(settings: Settings, *, empty: bool) -> str:
     """The next steps, for the person who started the service. Needs an app context.
 
     Unless ``empty``, a database without any account gets the demo account, and the change is
-    committed. Its password and key are in this text only.
+    committed. Only this text has its password and key.
     """
     url = settings.public_url
     head = f"Canopy is at {url}\nSign in at {url}/login\nThe API reference is at {url}/docs\n"

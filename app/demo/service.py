@@ -1,4 +1,4 @@
-"""Creates the demo account."""
+"""Creating the demo account."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def find_demo() -> Any:
 def make_demo() -> Demo:
     """Create the demo account, on the plan enterprise, in the caller's transaction.
 
-    On a developer's machine, its new owner is an operator, and finds that page.
+    On a developer's machine its new owner becomes an operator, to find the page of operators.
     """
     made = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
     if made.password is not None and not current_app.config["SETTINGS"].production:
@@ -88,7 +88,7 @@ def _make_key(made: NewAccount) -> str:
 
 
 def _make_projects(principal: Principal) -> dict[str, str]:
-    """A project of each district; their ids by their names."""
+    """Create a project for each district. Returns their ids by name."""
     ids = {}
     for feature in _read("districts.geojson")["features"]:
         properties = feature["properties"]

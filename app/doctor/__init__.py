@@ -1,1 +1,1 @@
-"""Finding out what is wrong with an instance: ``bin/canopy doctor``."""
+"""``bin/canopy doctor``: checks of an instance, each with advice."""

@@ -22,16 +22,18 @@ _USAGE: Final = cast("Table", AccountUsage.__table__)
 Counts = dict[str, int]
 
 
-class Difference(NamedTuple):
-    """An account with wrong counters; ``stored`` is None without a row of counters."""
+class WrongCounters(NamedTuple):
+    """The counters of an account that are wrong; ``stored`` is None if it has no row of
+    counters."""
 
     account_id: str
     stored: Counts | None
     actual: Counts
 
 
-def differences(connection: Connection) -> Iterator[Difference]:
-    """Compare the counters of all accounts, in the current transaction."""
+def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
+    """Compare the counters of all accounts with the rows that they count, in the current
+    transaction."""
     actual = _count(connection)
     stored = {
         row.account_id: _counts(row) for row in connection.execute(select_of_all_accounts(_USAGE))
@@ -39,14 +41,17 @@ def differences(connection: Connection) -> Iterator[Difference]:
     for account_id in sorted(actual.keys() | stored.keys()):
         counts = actual.get(account_id, dict.fromkeys(NAMES, 0))
         if stored.get(account_id) != counts:
-            yield Difference(account_id, stored.get(account_id), counts)
+            yield WrongCounters(account_id, stored.get(account_id), counts)
 
 
-def correct(url: URL) -> list[Difference]:
-    """Correct wrong counters. Changes of projects and members wait meanwhile: each updates a
-    counter, which must not happen between counting and writing."""
+def correct_counters(url: URL) -> list[WrongCounters]:
+    """Correct wrong counters, and return them.
+
+    Changes of projects and members wait meanwhile: each updates a counter, which must not happen
+    between counting and writing.
+    """
     with exclusive_writer(url, [_USAGE.name]) as connection:
-        found = list(differences(connection))
+        found = list(wrong_counters(connection))
         for account_id, stored, actual in found:
             now = clock.unix_milliseconds(clock.now())
             if stored is None:

@@ -1,4 +1,4 @@
-"""Runs all checks of an instance, even when most of its parts are broken."""
+"""Running all checks of an instance, even when most of its parts are broken."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from app.doctor.checks import (
     audit_log,
     contents,
     database,
-    database_hosts,
     deliveries,
     deprecations,
     host,
     mail,
-    pool_mode,
-    replica,
+    postgresql,
     single_sign_on,
     valkey,
 )
@@ -43,11 +41,11 @@ OF_SETTINGS: Final[dict[str, Check]] = {
     "disk": host.disk,
     "mail server": mail.server,
     "single sign-on": single_sign_on.provider,
-    "database hosts": database_hosts.database_hosts,
+    "database hosts": postgresql.database_hosts,
 }
 OF_DATABASE: Final[dict[str, Check]] = {
     "database": database.reachable,
-    "pool mode": pool_mode.pool_mode,
+    "pool mode": postgresql.pool_mode,
     "database clock": database.clock,
     "schema": database.schema,
     "integrity": database.integrity,
@@ -58,7 +56,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "mails": mail.undelivered,
     "deliveries": deliveries.overdue,
     "audit log": audit_log.sealed,
-    "replica": replica.replica,
+    "replica": postgresql.replica,
     "deprecations": deprecations.still_used,
 }
 OF_VALKEY: Final[dict[str, Check]] = {
@@ -87,7 +85,7 @@ class DoctorFinding(NamedTuple):
 
 
 def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
-    """Run every check, and yield its findings at once.
+    """Run every check, and yield each finding at once.
 
     Args:
         environ: the environment that the settings are read from.
@@ -105,9 +103,9 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     url = database_url(settings)
     encrypted = partial(contents.encrypted, settings=settings)
     of_database = OF_DATABASE | {
-        "pool mode": partial(pool_mode.pool_mode, settings=settings),
+        "pool mode": partial(postgresql.pool_mode, settings=settings),
         "encrypted values": encrypted,
-        "replica": partial(replica.replica, settings=settings),
+        "replica": partial(postgresql.replica, settings=settings),
     }
     yield from _run(
         {name: partial(_in_database, url, check) for name, check in of_database.items()}

@@ -1,4 +1,5 @@
-"""The findings of ``bin/canopy doctor`` for a page. A job runs its checks, as these may take long.
+"""The last run of ``bin/canopy doctor``, for the page of operators. A job runs its checks, as these
+may take long.
 
 Valkey has the findings. If it loses its data, the next run of the job restores them.
 """
@@ -27,7 +28,7 @@ _JOB_ID: Final = "periodic-run-doctor"  # that of the scheduler: one at a time
 
 
 class Finding(NamedTuple):
-    """What a check found. ``status`` is ok, warning or problem; ``advice`` may be empty."""
+    """The result of a check. ``status`` is ok, warning or problem; ``advice`` may be empty."""
 
     check: str
     status: str
@@ -36,7 +37,7 @@ class Finding(NamedTuple):
 
 
 class DoctorRun(NamedTuple):
-    """The last run of the doctor that was completed."""
+    """The last completed run."""
 
     at: datetime
     host: str  # on which it ran
@@ -44,7 +45,7 @@ class DoctorRun(NamedTuple):
 
     @property
     def age(self) -> str:
-        """How long ago that was, in words."""
+        """The time since the run, in words."""
         minutes = int((clock.now() - self.at).total_seconds()) // 60
         if minutes < 1:
             return "less than a minute"
@@ -57,22 +58,22 @@ class DoctorRun(NamedTuple):
 
     @property
     def problems(self) -> list[Finding]:
-        """What does not work."""
+        """The findings that are problems."""
         return [each for each in self.findings if each.status == "problem"]
 
     @property
     def warnings(self) -> list[Finding]:
-        """What could be better."""
+        """The findings that are warnings."""
         return [each for each in self.findings if each.status == "warning"]
 
     @property
     def others(self) -> list[Finding]:
-        """What is all right."""
+        """The findings that are neither."""
         return [each for each in self.findings if each.status == "ok"]
 
 
-class Progress(NamedTuple):
-    """The last run, None before the first, and whether another one was requested."""
+class DoctorProgress(NamedTuple):
+    """The last run, None before the first. ``is_running``: another one was requested."""
 
     last: DoctorRun | None
     is_running: bool
@@ -90,8 +91,8 @@ def request_doctor_run() -> bool:
     return bool(valkey().attempt(request))
 
 
-def read_progress() -> Progress | None:
-    """What is known; None if Valkey does not respond."""
+def read_progress() -> DoctorProgress | None:
+    """The last run and whether another was requested, or None if Valkey does not respond."""
 
     def read(client: Redis) -> tuple[Any, Any]:
         found, requested = client.mget(_FOUND, _REQUESTED)
@@ -101,11 +102,11 @@ def read_progress() -> Progress | None:
     if values is None:
         return None
     found, requested = values
-    return Progress(_doctor_run(loads(found)) if found else None, requested is not None)
+    return DoctorProgress(_doctor_run(loads(found)) if found else None, requested is not None)
 
 
 def store_findings(findings: Iterable[Finding]) -> None:
-    """Store what was found just now. Raises RedisError or OSError."""
+    """Store the findings of a run that has just ended. Raises RedisError or OSError."""
     record = {
         "at": clock.format_time(clock.now()),
         "host": platform.node(),

@@ -13,7 +13,7 @@ from app.policy.instance import DOCTOR_EVERY, DOCTOR_WITHIN
 
 
 def run_doctor() -> int:
-    """Run the checks of ``bin/canopy doctor`` and store what they find. Returns the number of
+    """Run the checks of ``bin/canopy doctor`` and store their findings. Returns the number of
     findings; 0 when the worker is asked to stop."""
     from app.doctor.doctor import run_checks  # noqa: PLC0415 - most processes need none
 

@@ -14,7 +14,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found, in one sentence, and what to do about it, if anything."""
+    """The result of a check, in one sentence, and what to do about it, if anything."""
 
     status: Status
     found: str

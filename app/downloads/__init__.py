@@ -1,1 +1,1 @@
-"""Files that people and programs download: how many at a time, for whom, and how they are sent."""
+"""Files as responses: how many at once, for whom, and how they are streamed."""

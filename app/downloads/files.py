@@ -1,4 +1,4 @@
-"""Files whose pieces are taken one by one."""
+"""Files that are read piece by piece."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from app.http.errors import ServiceUnavailable
 
 
 class ExportedFile(NamedTuple):
-    """The pieces of a file, to be closed in the end, and its size where it is known already."""
+    """The pieces of a file, to be closed in the end, and its size if it is known."""
 
     pieces: Generator[bytes]
     size: int | None
 
 
 def whole_file(pieces: Iterable[bytes], app: Flask) -> ExportedFile:
-    """A file that is written before this returns.
+    """A file that is complete before this returns.
 
     Raises:
         ServiceUnavailable: there is no room for it.
@@ -35,7 +35,7 @@ def whole_file(pieces: Iterable[bytes], app: Flask) -> ExportedFile:
 
 
 def sized(file: IO[bytes]) -> ExportedFile:
-    """A file that is there as a whole, from its beginning."""
+    """A complete file, read from its beginning."""
     size = file.seek(0, 2)
     file.seek(0)
     return ExportedFile(_pieces(file), size)

@@ -1,34 +1,47 @@
-"""A file as the response of a request, streamed."""
+"""Streaming a file as a response.
+
+Few are streamed at a time, as each holds a thread of the web server until its client has read it
+all. A file ends early when its caller may no longer have it.
+"""
 
 from __future__ import annotations
 
 import errno
 import logging
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from itertools import chain
 from typing import Final
 
-from flask import Response, current_app, request
+from flask import Flask, Response, current_app, request
 from sqlalchemy import bindparam, select
 
 from app.api.expensive import until_the_end
 from app.api.requests import request_id
 from app.db import queries
 from app.db.queries import CompiledQuery
-from app.downloads.access import while_allowed
 from app.downloads.files import ExportedFile
-from app.downloads.slots import export_slot
-from app.http.errors import ApiError
+from app.http.errors import ApiError, ServiceUnavailable
 from app.models import Account
 from app.policy.audit import INSTANCE
-from app.policy.files import EXPORT_HELD_BYTES, EXPORT_SECONDS
+from app.policy.files import (
+    EXPORT_CHECK_SECONDS,
+    EXPORT_HELD_BYTES,
+    EXPORT_RETRY_SECONDS,
+    EXPORT_SECONDS,
+    EXPORTS_AT_ONCE,
+)
 from app.processes.web_server.response_buffer import pace_response
+from app.site.access_check import access_check
 
 log = logging.getLogger(__name__)
 
 _SLUG: Final = CompiledQuery(select(Account.slug).where(Account.id == bindparam("account_id")))
+_lock: Final = threading.Lock()
+_running: Final[set[str]] = set()  # accounts; each has one export at most, to leave room for others
 
 
 def stream_file(
@@ -37,16 +50,17 @@ def stream_file(
     content_type: str,
     name: Callable[[str], str],
 ) -> Response:
-    """A file of an account, or of the instance, a piece at a time. The first is there before the
-    response begins, so that what fails until then is an error response; what fails later ends the
-    connection, as does that whoever asked for it may no longer have it, which the log then says.
+    """Stream a file of an account, or of the instance.
+
+    The first piece is there before the response begins, so that an error until then is an error
+    response. A later error ends the connection; so does the caller losing access, which is logged.
 
     Args:
-        write: begins the file. It is told whether all of it has to be there when it returns.
+        write: begins the file. Its argument is True if all of it has to be there when it returns.
         name: the name of the file, by the slug of the account, or ``instance``.
 
     Raises:
-        ServiceUnavailable: the account has another export that is running, or there are too many.
+        ServiceUnavailable: another export of the account is running, or there are too many.
     """
     slot = until_the_end(ExitStack())
     threads = current_app.config["SETTINGS"].web_threads
@@ -59,7 +73,7 @@ def stream_file(
     first = next(pieces, b"")
     pace_response(EXPORT_HELD_BYTES, EXPORT_SECONDS)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
-    allowed = _until_refused(while_allowed(chain([first], pieces), app), request_id())
+    allowed = _until_refused(_while_allowed(chain([first], pieces), app), request_id())
     body = _then_last(allowed, slot.close)
     response = Response(body, content_type=content_type)
     if size is not None:
@@ -70,8 +84,8 @@ def stream_file(
 
 
 def _until_refused(pieces: Iterator[bytes], own_id: str) -> Iterator[bytes]:
-    """The pieces, until one is refused. The connection breaks off then, so that no client takes
-    what it has for the whole file: to the web server, that is as if the client had gone.
+    """Yield the pieces until the caller loses access. Then break the connection, as if the client
+    had gone, so that no client mistakes the part that it has for the whole file.
 
     Args:
         own_id: of the request, for the log.
@@ -85,7 +99,7 @@ def _until_refused(pieces: Iterator[bytes], own_id: str) -> Iterator[bytes]:
 
 
 def _then_last(pieces: Iterator[bytes], do: Callable[[], None]) -> Iterator[bytes]:
-    """The pieces, with something done before the last one: a client that has read it can begin its
+    """Yield the pieces, and call ``do`` before the last: a client that has read it can begin its
     next export."""
     last = next(pieces)
     for piece in pieces:
@@ -93,3 +107,51 @@ def _then_last(pieces: Iterator[bytes], do: Callable[[], None]) -> Iterator[byte
         last = piece
     do()
     yield last
+
+
+@contextmanager
+def export_slot(account_id: str, threads: int) -> Iterator[None]:
+    """Run an export of an account.
+
+    Args:
+        threads: those of the process, one of which is kept free.
+
+    Raises:
+        ServiceUnavailable: the process runs another export of the account, or too many others.
+    """
+    with _lock:
+        most = min(EXPORTS_AT_ONCE, max(1, threads - 1))
+        if account_id in _running or len(_running) >= most:
+            message = "Another export is running. Try again when it is done."
+            raise ServiceUnavailable(message, retry_after=EXPORT_RETRY_SECONDS)
+        _running.add(account_id)
+    try:
+        yield
+    finally:
+        with _lock:
+            _running.discard(account_id)
+
+
+def _while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
+    """Yield the pieces of a file until the caller of this request may no longer have it.
+
+    Raises, instead of a later piece or at the end:
+        Unauthorized: their key or token is revoked or has expired.
+        Forbidden: they have signed out, are no member any more, or may do less than before.
+    """
+    check = access_check()
+
+    def checked() -> Iterator[bytes]:
+        due = time.monotonic() + EXPORT_CHECK_SECONDS
+        for piece in pieces:
+            if time.monotonic() >= due:
+                with app.app_context():
+                    check()
+                due = time.monotonic() + EXPORT_CHECK_SECONDS
+            yield piece
+        # Once the deletion of an account has begun, its rows soon go, and a file must not look
+        # complete without them.
+        with app.app_context():
+            check()
+
+    return checked()

@@ -1,1 +1,1 @@
-"""All projects, or all assets, of an account as one file."""
+"""Exports: all projects, or all assets, of an account as one file."""

@@ -16,7 +16,7 @@ from app.policy.files import FORMATS_OUT
 
 
 def file_response(export: Export) -> Response:
-    """The file of an export."""
+    """Stream the file of an export."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     check = _client_check(export)
 
@@ -30,7 +30,7 @@ def file_response(export: Export) -> Response:
 
 
 def _client_check(export: Export) -> Callable[[int], None]:
-    """Ends the writing of a whole file when its client has gone. Where each piece is sent at once,
-    sending fails then."""
+    """A check that ends the writing of a whole file when its client has gone. Where each piece is
+    sent at once, sending fails then."""
     check = client_check()
     return (lambda _: None) if export.format in STREAMED else (lambda _: check())

@@ -19,7 +19,7 @@ _ONLY = "Only for `format=eudr`: "
 
 
 class _FormatOf(validate.OneOf):
-    """One of the formats of a kind; an error tells of those that only the other kind has."""
+    """One of the formats of a kind; the error says so if only the other kind has it."""
 
     def _format_error(self, value: Any) -> str:
         for kind, formats in FORMATS.items():

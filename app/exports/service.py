@@ -1,4 +1,4 @@
-"""Files with all projects or all assets that the filters of a list leave."""
+"""Exports: files with all projects or all assets that match the filters of a list."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ FORMATS: Final[dict[str, tuple[str, ...]]] = {
 
 
 class Export(NamedTuple):
-    """What is exported, and how.
+    """The kind, format and filters of an export.
 
     Args:
         kind: one of ``KINDS``.
         format: one of the kind's ``FORMATS``.
-        filters: of the list, as its schema loads them; for assets ``project_id`` besides, and
+        filters: those of the list, as its schema loads them; for assets also ``project_id``, and
             ``within``: the ids of the projects that it is limited to.
     """
 
@@ -56,7 +56,11 @@ class Export(NamedTuple):
 
 
 def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
-    """The export that a query asks for; ``values`` are those of its schema."""
+    """The export that a query asks for.
+
+    Args:
+        values: the query, as its schema loads it.
+    """
     filters = dict(values)
     eudr = EudrOptions(
         filters.pop("producer_name", None),
@@ -73,14 +77,14 @@ def write_export(
     *,
     at_once: bool = False,
 ) -> ExportedFile:
-    """The file of an export. Most formats are written while the pieces are taken; others are
+    """The file of an export. Most formats are written while the pieces are read; the others are
     written before this returns, to a file that nobody else sees.
 
     Args:
-        app: gives each query a context of its own, so that the pieces need none.
-        on_batch: called with the number of records that were read since. It can raise an error to
-            end the export.
-        at_once: whether all formats are written before this returns.
+        app: provides a context for each query, so that the pieces need none.
+        on_batch: called with the number of records read since the last call. It can raise an error
+            to end the export.
+        at_once: write all formats before returning.
 
     Raises:
         BadRequest: the records cannot be written in this format.
@@ -166,7 +170,7 @@ def in_short_queries(
 
 
 def record_export(export: Export, account_name: str) -> None:
-    """Record in the audit log that somebody gets a file, before it is sent."""
+    """Record in the audit log that somebody exports a file, before it is sent."""
     values = {name: _plain(value) for name, value in export.filters.items() if value is not None}
     record_read(
         f"{export.kind.removesuffix('s')}.exported",

@@ -1,4 +1,4 @@
-"""Files for the bodies of responses that may be larger than the memory."""
+"""Files for bodies of responses that may not fit into memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 @contextmanager
 def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
     """A file for a body, in memory while it is small, and the stack that closes it at the end of
-    the block. A caller of ``stack.pop_all()`` must close the file itself.
+    the block. After ``stack.pop_all()`` the caller must close the file.
 
     Args:
         advice: how the client gets a smaller response, for the message.
@@ -47,5 +47,5 @@ def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
 
 
 def blocks_of(file: IO[bytes]) -> Iterator[bytes]:
-    """What a file has from its place on."""
+    """Yield the rest of a file, from its current position."""
     return iter(partial(file.read, _BLOCK), b"")

@@ -1,8 +1,8 @@
-"""Responses in fewer bytes, for clients that ask with ``Accept-Encoding`` (RFC 9110, 12.5.3).
+"""Compression of responses, for clients that ask with ``Accept-Encoding`` (RFC 9110, 12.5.3).
 
-Each coding of a representation has a strong entity tag of its own: the plain one with the coding at
-its end. A client may send either back, for both mean the same state of the resource; so the coding
-is taken off before anything compares tags.
+Each coding of a representation has its own strong entity tag: the plain one with the coding at its
+end. A client may send back either, for both mean the same state of the resource; so the coding is
+removed before anything compares tags.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def choose(accepted: str, *, small: bool) -> str | None:
 
     Args:
         accepted: the header ``Accept-Encoding``.
-        small: whether the response is compressed only if the client refuses it as it is.
+        small: the response is compressed only if the client refuses it uncompressed.
 
-    Where a client takes nothing that there is, the response goes out as it is.
+    If a client accepts none of ours, the response is sent uncompressed.
     """
     weights = parse_accept_header(accepted.lower())
     named = set(weights.values())
@@ -73,7 +73,7 @@ def choose(accepted: str, *, small: bool) -> str | None:
 
 
 def _read_tags() -> None:
-    """Take the codings off the tags that this request sends. ``If-Range`` keeps them: only whole
+    """Remove the codings from the tags that this request sends. ``If-Range`` keeps them: only whole
     responses are compressed."""
     environ = request.environ
     for name in ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH"):
@@ -82,10 +82,10 @@ def _read_tags() -> None:
 
 
 def _compress(response: Response) -> Response:
-    """The response in the coding that the client likes best.
+    """Compress the response with the coding that the client prefers.
 
-    A 304 has the type and the length of what it stands for, which are not sent, so that it gets
-    the tag which that would have had.
+    A 304 has the type and length of the response that it replaces, which are not sent, so it gets
+    the same tag as that one.
     """
     headers = {name.lower(): value for name, value in response.headers}
     if not _is_compressible(response.status_code, headers):
@@ -110,10 +110,10 @@ def _compress(response: Response) -> Response:
 
 
 def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
-    """Whether a client could have got the response compressed.
+    """True if a client could have got the response compressed.
 
-    Not what must not be stored: it may hold a secret, and the length of a compressed text tells
-    something of what stands in it.
+    Responses that must not be stored are not compressed: they may hold a secret, and the length of
+    a compressed text tells something about its content.
     """
     return (
         headers.get("content-type", "").partition(";")[0] in _TYPES
@@ -124,7 +124,7 @@ def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
 
 
 def _encode(response: Response, coding: str) -> None:
-    """Compress the body: at once what is in memory, else each piece when it is sent."""
+    """Compress the body: at once if it is in memory, else piece by piece as it is sent."""
     body = response.response
     response.direct_passthrough = False
     if response.is_sequence:

@@ -1,8 +1,8 @@
-"""Which web pages of other origins may call the API, and get the tokens for it (CORS, as the Fetch
-standard has it).
+"""The web pages of other origins that may call the API and get tokens for it (CORS, as the Fetch
+standard defines it).
 
-None, unless ``CORS_ORIGINS`` names their origins. A page sends its token itself, so that requests
-never carry cookies, and ``Access-Control-Allow-Credentials`` is never sent.
+None, unless ``CORS_ORIGINS`` names their origins. A page sends its token itself, so requests never
+carry cookies, and ``Access-Control-Allow-Credentials`` is never sent.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _REMEMBERED: Final = "7200"  # seconds for which a browser asks no more; the mos
 def init_app(app: Flask, origins: frozenset[str]) -> None:
     """Let pages of these origins call the API, or of any for ``*``.
 
-    To be called before everything else that looks at requests: the question that a browser asks
-    beforehand carries no credential, and is neither counted nor limited.
+    To be called before everything else that looks at requests: a preflight request carries no
+    credential, and is neither counted nor limited.
     """
     if not origins:
         return
@@ -62,7 +62,7 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
 
 
 def _methods() -> Iterable[str]:
-    """Those that the address takes. An unknown one takes all: the page shall be told the 404."""
+    """The methods of the address; all for an unknown one, so that the page sees the 404."""
     refusal = request.routing_exception
     known = refusal.valid_methods if isinstance(refusal, MethodNotAllowed) else None
     return known or _METHODS

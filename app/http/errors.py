@@ -36,7 +36,7 @@ class Detail:
 
 
 class ApiError(Exception):
-    """A refusal with its status, its code and what the client can do about it."""
+    """An error response: its status, its code and what the client can do about it."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "INTERNAL_ERROR"
@@ -62,7 +62,7 @@ class BadRequest(ApiError):
 
 
 class Unauthorized(ApiError):
-    """Every 401 says how to authenticate (RFC 9110, section 11.6.1; RFC 6750, section 3)."""
+    """A 401, which says how to authenticate (RFC 9110, section 11.6.1; RFC 6750, section 3)."""
 
     status = 401
     code = "UNAUTHORIZED"

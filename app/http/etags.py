@@ -19,13 +19,13 @@ _TAGS: Final = re.compile(rf"\s*+(?:{_TAG.pattern})?+(?:\s*+,\s*+(?:{_TAG.patter
 
 
 def entity_tag(data: Iterable[bytes]) -> str:
-    """The tag of a representation: 128 bits of its ``data``, so any change changes it.
+    """The tag of a representation: 128 bits of a hash of its ``data``.
 
     Args:
-        data: the bytes, in pieces.
+        data: the bytes, in pieces. ``meta`` is not part of them where it describes the request
+            instead of the resource.
 
-    ``meta`` stays out of it where it tells of the request, not of the resource. A faster hash would
-    let one member make two texts with one tag, and mislead the others.
+    A faster hash would let one member make two texts with one tag, and mislead the others.
     """
     digest = hashlib.sha256()
     for part in data:
@@ -49,8 +49,8 @@ def _parse_tags(header: str, name: str) -> frozenset[str] | None:
 
 
 def is_known(tag: str) -> bool:
-    """Whether the client has what this tag stands for, as the If-None-Match of this request says.
-    Raises BadRequest if that is malformed."""
+    """True if the client has the representation with this tag, by the If-None-Match of this
+    request. Raises BadRequest if that is malformed."""
     header = request.headers.get("If-None-Match")
     if header is None:
         return False
@@ -60,13 +60,13 @@ def is_known(tag: str) -> bool:
 
 
 def with_coding(tag: str, coding: str) -> str:
-    """The tag of a representation in a content coding, or in another format: ``"…"`` is
-    ``"…-gzip"`` then."""
+    """The tag of a representation in a content coding or another format: ``"…-gzip"`` for
+    ``"…"``."""
     return f'{tag[:-1]}-{coding}"'
 
 
 def without_coding(header: str, codings: Iterable[str]) -> str:
-    """The tags of a header without the codings that ``with_coding`` put at their ends."""
+    """The tags of a header without the codings that ``with_coding`` appended."""
     ending = re.compile(rf'-(?:{"|".join(codings)})"$')
     return _TAG.sub(lambda found: ending.sub('"', found[0]), header)
 

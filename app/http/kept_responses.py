@@ -1,4 +1,4 @@
-"""Responses that are sent again as they are, for as long as nothing has changed."""
+"""A cache of responses in memory, by entity tag."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OVERHEAD: Final = 2_048  # bytes of memory for a response besides its body, abo
 
 
 class KeptResponse(NamedTuple):
-    """What a response has before anything is added that is of one request."""
+    """The body and headers of a response, before anything is added that belongs to one request."""
 
     body: tuple[bytes, ...]
     headers: tuple[tuple[str, str], ...]
@@ -28,8 +28,7 @@ class KeptResponse(NamedTuple):
 
 
 class ResponseCache:
-    """Responses by their entity tags, in the memory of this process: the most recently requested
-    ones, across all accounts."""
+    """The most recently requested responses of this process, by entity tag, across all accounts."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, KeptResponse] = OrderedDict()
@@ -43,7 +42,8 @@ class ResponseCache:
             return self._kept.get(tag)
 
     def keep(self, tag: str, response: KeptResponse) -> None:
-        """Keep a response that is not large, in place of those that were not asked for longest."""
+        """Keep a response unless it is large, in place of those that were not requested for
+        longest."""
         if response.size > KEPT_RESPONSE_BYTES:
             return
         with self._lock:
@@ -60,12 +60,12 @@ _CACHE: Final = ResponseCache()
 
 
 def kept_response(tag: str, media_type: str, make: Callable[[], Response]) -> Response:
-    """The response with an entity tag that is known before it is made: 304 if the client has it,
-    the one that was made before, or a new one.
+    """The response with an entity tag that is known before the response is made: 304 if the client
+    has it, the kept one, or a new one.
 
     Args:
-        tag: a weak one, as what is read after it may be newer. It differs where anything differs
-            that ``make`` depends on, the account too.
+        tag: a weak one, as data that is read later may be newer. It differs where anything differs
+            that ``make`` depends on, including the account.
     """
     if is_known(tag):
         response = Response(status=304, content_type=media_type)

@@ -23,7 +23,7 @@ _QUIET: Final = ("werkzeug", "alembic", "rq", "redis")
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line; ``record.fields`` are members of it."""
+    """A JSON object on each line; ``record.fields`` are members of it."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -89,5 +89,5 @@ def _log_request(response: Response) -> Response:
 
 @lru_cache(maxsize=1)
 def _second(seconds: int) -> str:
-    """A time to the second, in UTC; most lines are of the same one as the line before."""
+    """A time to the second, in UTC; most lines share it with the line before."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -1,7 +1,6 @@
-"""The outermost layer of the application: what holds for every request, whoever answers it.
+"""The outermost layer of the application: request ids, arrival times and security headers.
 
-WSGI middleware, so that it also holds for what Flask itself refuses: each request has an id and a
-time of arrival, and each response carries the id and the security headers.
+It is WSGI middleware, so that it also covers requests that Flask itself rejects.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class RequestMiddleware:
     """The middleware around the application.
 
     Args:
-        tile_url: where maps load their tiles from, if not from this instance.
+        tile_url: the URL that maps load their tiles from, if not from this instance.
     """
 
     def __init__(
@@ -79,12 +78,12 @@ class RequestMiddleware:
 
 
 def _is_kept(sent: str) -> bool:
-    """Whether the id that a client sent is well-formed. A secret, which would be logged, is not."""
+    """True if the id that a client sent is well-formed. A secret, which would be logged, is not."""
     return _KEPT_ID.fullmatch(sent) is not None and without_secrets(sent) == sent
 
 
 def _with_form_action(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers of a page whose forms may lead to another origin besides."""
+    """The headers of a page whose forms may also lead to another origin."""
     return _wider(headers, "form-action 'self'", origin)
 
 

@@ -1,9 +1,9 @@
-"""What reverse proxies say of the client: its address, and the scheme and host that it used.
+"""The client as reverse proxies describe it: its address, and the scheme and host that it used.
 
-Each proxy appends the address that it was reached from to ``X-Forwarded-For``, so with so many
-trusted proxies the client's address is the one so many places from the end; what stands before it,
-anybody can have written. The header is a list separated by commas and nothing else: a parser that
-also knows quotes would let a client hide the rest of it.
+Each proxy appends the address that it was reached from to ``X-Forwarded-For``. So with n trusted
+proxies the client's address is the n-th from the end; anybody can have written those before it. The
+header is a list separated by commas and nothing else: a parser that also knows quotes would let a
+client hide the rest of it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 
 class ForwardedAddress:
-    """WSGI middleware: sets REMOTE_ADDR from so many proxies.
+    """WSGI middleware that sets REMOTE_ADDR from the header of ``hops`` trusted proxies.
 
     Where the header does not have as many entries, or the entry is no address, the client is
-    unknown: the address is empty, which stands on no allowlist, and never the proxy's own.
+    unknown: the address is empty, which is on no allowlist, and never the proxy's own.
     """
 
     def __init__(self, application: Callable[..., Iterable[bytes]], hops: int) -> None:
@@ -35,7 +35,7 @@ class ForwardedAddress:
 
 
 def init_app(app: Flask, hops: int) -> None:
-    """Believe so many proxies in front; with 0 their headers mean nothing."""
+    """Trust ``hops`` proxies in front; with 0 their headers are ignored."""
     if hops:
         inner = ForwardedAddress(app.wsgi_app, hops)
         app.wsgi_app = ProxyFix(inner, x_for=0, x_proto=hops, x_host=hops)  # type: ignore[method-assign]

@@ -1,8 +1,8 @@
-"""Takes API keys out of addresses, before anything can write them down.
+"""Removing API keys from addresses before anything can write them down.
 
 Programs that draw maps can often be given nothing but an address, so below ``/ogc`` a key may be a
-parameter of it. It is moved from there to a place of its own: no line of a log, no error, link or
-page that shows the address can then show the key.
+parameter of it. It is moved to ``environ``: no line of a log, no error, link or page that shows the
+address can then show the key.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _ADDRESSES: Final = ("RAW_URI", "REQUEST_URI")  # copies of the whole address
 
 
 class QueryKeyMiddleware:
-    """WSGI middleware: moves the parameter ``key`` of the query to ``KEY``. One that is there
-    several times is no key."""
+    """WSGI middleware that moves the parameter ``key`` of the query to ``KEY``. A repeated one
+    counts as no key."""
 
     def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
         self._application = application

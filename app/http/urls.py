@@ -1,4 +1,4 @@
-"""URLs of this service, as clients reach it."""
+"""URLs of this service, as clients see them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OGC: Final = "/ogc"  # OGC API Features, for programs that draw maps
 
 
 def absolute_url(path: str) -> str:
-    """The URL of a path, which begins with a slash: at ``PUBLIC_URL`` where it is set, else at the
+    """The URL of a path, which begins with a slash: at ``PUBLIC_URL`` if it is set, else at the
     scheme and host of the current request."""
     settings = current_app.config["SETTINGS"]
     base: str = settings.public_url if settings.public_url_is_set else request.host_url.rstrip("/")
@@ -18,5 +18,5 @@ def absolute_url(path: str) -> str:
 
 
 def is_ogc(path: str) -> bool:
-    """Whether a path belongs to OGC API Features."""
+    """True if a path belongs to OGC API Features."""
     return path == OGC or path.startswith(f"{OGC}/")

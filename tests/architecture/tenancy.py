@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 # Statements that do not begin with the tenant filter, and why that is right.
 EXCEPTIONS = {
-    Place("app.doctor.counters", "correct", "AccountUsage"): "of each account by its id",
+    Place("app.doctor.counters", "correct_counters", "AccountUsage"): "of each account by its id",
     Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"): "numbers over all accounts",
     Place("app.pages.operator.accounts", "_page", "AccountUsage"): "likewise",
     Place("app.pages.operator.accounts", "_ONE", "AccountUsage"): "of the account that is named",

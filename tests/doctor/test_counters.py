@@ -11,15 +11,15 @@ from sqlalchemy import delete, update
 from app.db.extensions import db
 from app.db.snapshots import snapshot
 from app.doctor import counters
-from app.doctor.counters import Difference, correct, differences
+from app.doctor.counters import WrongCounters, correct_counters, wrong_counters
 from app.models import AccountUsage
 from tests.maintenance.contents import url_of
 from tests.make import Client, make_account, make_project, square
 
 
-def found(app: Flask) -> list[Difference]:
+def found(app: Flask) -> list[WrongCounters]:
     with snapshot(url_of(app)) as connection:
-        return list(differences(connection))
+        return list(wrong_counters(connection))
 
 
 def _filled(app: Flask) -> Client:
@@ -65,9 +65,7 @@ def test_wrong_counters_are_corrected(instance: Flask) -> None:
     client, other = _filled(instance), _filled(instance)
     actual = client.get("/v1/account").json["data"]["usage"]
     spoil(client, projects_active=5, area_m2=-3, members=0)
-    assert [difference.account_id for difference in correct(url_of(instance))] == [
-        client.account_id
-    ]
+    assert [each.account_id for each in correct_counters(url_of(instance))] == [client.account_id]
     assert found(instance) == []
     assert client.get("/v1/account").json["data"]["usage"] == actual
     assert other.get("/v1/account").json["data"]["usage"] == actual
@@ -79,7 +77,7 @@ def test_a_row_that_lacks_is_made(instance: Flask) -> None:
     with instance.app_context():
         db.session.execute(delete(AccountUsage).where(AccountUsage.account_id == client.account_id))
         db.session.commit()
-    assert [difference.stored for difference in correct(url_of(instance))] == [None]
+    assert [each.stored for each in correct_counters(url_of(instance))] == [None]
     assert client.get("/v1/account").json["data"]["usage"] == actual
 
 
@@ -87,7 +85,7 @@ def test_a_change_during_the_correction_is_counted(instance: Flask, monkeypatch)
     client = _filled(instance)
     spoil(client, projects_active=50)
     writer = threading.Thread(target=lambda: make_project(client))
-    compare = counters.differences
+    compare = counters.wrong_counters
 
     def slowly(connection):
         result = list(compare(connection))
@@ -95,8 +93,8 @@ def test_a_change_during_the_correction_is_counted(instance: Flask, monkeypatch)
         time.sleep(0.3)
         return iter(result)
 
-    monkeypatch.setattr(counters, "differences", slowly)
-    correct(url_of(instance))
+    monkeypatch.setattr(counters, "wrong_counters", slowly)
+    correct_counters(url_of(instance))
     writer.join()
     assert found(instance) == []
     assert client.get("/v1/projects").json["meta"]["total"] == 4

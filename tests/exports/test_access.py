@@ -10,7 +10,7 @@ from app.account.credentials.service import revoke_credential
 from app.account.deletion.contents import delete_account
 from app.auth.sessions import list_sessions, switch_account
 from app.db.extensions import db
-from app.downloads import access, files
+from app.downloads import files, responses
 from app.formats.writers import source
 from app.people.instance_operators import remove_operator
 from tests.exports.account_export.archives import PATH, Archive
@@ -36,7 +36,7 @@ def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pieces, with a check before each of them."""
     monkeypatch.setattr(source, "BLOCK", 1)
     monkeypatch.setattr(files, "BLOCK", 1024)
-    monkeypatch.setattr(access, "EXPORT_CHECK_SECONDS", 0)
+    monkeypatch.setattr(responses, "EXPORT_CHECK_SECONDS", 0)
 
 
 def begun(client: Client, path: str = PATH, **headers: str) -> Any:
@@ -92,7 +92,7 @@ def test_an_account_that_is_deleted_before_the_next_check(
     client: Client, path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file does not look complete without what was deleted."""
-    monkeypatch.setattr(access, "EXPORT_CHECK_SECONDS", 60)
+    monkeypatch.setattr(responses, "EXPORT_CHECK_SECONDS", 60)
     for _ in range(2):
         make_project(client)
     response = begun(client, path)

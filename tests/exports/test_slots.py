@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.downloads import slots
-from app.downloads.slots import export_slot
+from app.downloads import responses
+from app.downloads.responses import export_slot
 from app.exports import service
 from app.http import compression
 from app.http.errors import ServiceUnavailable
@@ -59,7 +59,7 @@ def account(app: Flask) -> Client:
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_every_response_gives_it_back(account: Client, method: str, query: str) -> None:
     account.send(method, f"/v1/exports/projects?{query}")
-    assert not slots._running
+    assert not responses._running
 
 
 @pytest.mark.provokes(500, 503)
@@ -78,7 +78,7 @@ def test_every_failure_gives_it_back(account: Client, monkeypatch: pytest.Monkey
             headers = {"Accept-Encoding": "gzip"}
             response = account.get("/v1/exports/projects?format=csv", headers=headers)
             assert response.status_code == 500, name
-        assert not slots._running, name
+        assert not responses._running, name
     assert account.get("/v1/exports/projects").status_code == 200
 
 
@@ -89,11 +89,11 @@ def test_a_response_that_nobody_reads_gives_it_back(
     response = account.app.test_client().get(
         "/v1/exports/projects", headers=account.authorization, buffered=False
     )
-    assert slots._running == {account.account_id}
+    assert responses._running == {account.account_id}
     next(iter(response.response))
-    assert slots._running
+    assert responses._running
     response.close()
-    assert not slots._running
+    assert not responses._running
 
 
 def test_it_is_free_when_the_last_piece_goes_out(
@@ -104,7 +104,7 @@ def test_it_is_free_when_the_last_piece_goes_out(
     response = account.app.test_client().get(
         "/v1/exports/projects", headers=account.authorization, buffered=False
     )
-    running = [bool(slots._running) for _ in response.response]
+    running = [bool(responses._running) for _ in response.response]
     assert running[:-1] == [True] * (len(running) - 1)
     assert not running[-1]
     response.close()

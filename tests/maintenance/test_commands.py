@@ -11,7 +11,7 @@ from click.testing import Result
 from flask import Flask
 
 from app.db.snapshots import snapshot
-from app.doctor.counters import differences
+from app.doctor.counters import wrong_counters
 from app.maintenance.archive import BackupReader
 from app.models import Project
 from app.values.version import VERSION, describe, read_commit
@@ -235,7 +235,7 @@ def test_the_doctor_corrects_counters(instance: Flask) -> None:
     assert done.exit_code == 0
     assert orjson.loads(done.stdout)["corrected_accounts"] == [client.account_id]
     with snapshot(url_of(instance)) as connection:
-        assert list(differences(connection)) == []
+        assert list(wrong_counters(connection)) == []
 
 
 @pytest.mark.usefixtures("environ")

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.api import expensive
-from app.doctor.counters import correct
+from app.doctor.counters import correct_counters
 from app.ogc import feature_collections
 from tests.database_webhook.reports import change
 from tests.imports.making import act, ready
@@ -127,7 +127,7 @@ def test_corrected_counters_have_pages_read_again(
     project = make_project(client, name="Oak")
     assert (names(client), names(stranger)) == (["Oak"], [])
     change(client, "projects", project["id"], account_id=stranger.account_id)
-    correct(url_of(app))
+    correct_counters(url_of(app))
     assert (names(client), names(stranger)) == ([], ["Oak"])
 
 

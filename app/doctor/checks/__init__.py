@@ -1,1 +1,1 @@
-"""The checks of ``bin/canopy doctor``: each is a function that yields what it finds."""
+"""The checks of ``bin/canopy doctor``: functions that yield their results."""

@@ -1,4 +1,4 @@
-"""Whether redundant values are right, counters and derived columns, and encrypted ones readable."""
+"""Checks of redundant values: counters and derived columns are right, encrypted values readable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
-from app.doctor.counters import Difference, differences
+from app.doctor.counters import WrongCounters, wrong_counters
 from app.doctor.results import Result, ok, problem, warning
 from app.geometry import GeometryInvalid, read_boundary
 from app.maintenance.sealed import sealed_values
@@ -28,11 +28,11 @@ _PROJECTS: Final = cast("Table", Project.__table__)
 
 def counters(connection: Connection) -> Iterator[Result]:
     """The counters of each account match its rows."""
-    wrong = list(differences(connection))
+    wrong = list(wrong_counters(connection))
     if not wrong:
         yield ok("the counters of all accounts agree with their projects and members")
         return
-    shown = "; ".join(_describe(difference) for difference in wrong[:_SHOWN])
+    shown = "; ".join(_describe(each) for each in wrong[:_SHOWN])
     yield problem(
         f"The counters of {len(wrong):,} accounts are wrong: {shown}",
         "Run: bin/canopy doctor --fix-counters",
@@ -85,8 +85,8 @@ def derived(connection: Connection) -> Iterator[Result]:
     )
 
 
-def _describe(difference: Difference) -> str:
-    account_id, stored, actual = difference
+def _describe(wrong: WrongCounters) -> str:
+    account_id, stored, actual = wrong
     if stored is None:
         return f"{account_id} has none"
     parts = [
@@ -98,7 +98,7 @@ def _describe(difference: Difference) -> str:
 
 
 def _sample(connection: Connection) -> Iterator[Any]:
-    """All projects when they are few; else a random sample."""
+    """All projects if they are few, else a random sample."""
     low, high, number = connection.execute(
         select_of_all_accounts(func.min(_PROJECTS.c.row), func.max(_PROJECTS.c.row), func.count())
     ).one()

@@ -1,4 +1,4 @@
-"""Whether the database can be reached, has the schema of this version, and is intact."""
+"""Checks that the database can be reached, has the schema of this version, and is intact."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FROM_BACKUP: Final = "Stop the service, check the disk for errors, and restore 
 
 
 def reachable(connection: Connection) -> Iterator[Result]:
-    """Which database it is."""
+    """Report the server, its version and its encoding."""
     found = shown_url(connection.engine.url)
     if connection.dialect.name == "sqlite":
         version = _one(connection, "SELECT sqlite_version()")
@@ -67,7 +67,7 @@ def schema(connection: Connection) -> Iterator[Result]:
 
 
 def integrity(connection: Connection) -> Iterator[Result]:
-    """What SQLite finds when it reads the whole file. PostgreSQL has checks of its own."""
+    """SQLite finds no damage in the whole file. PostgreSQL has its own tools."""
     if connection.dialect.name != "sqlite":
         yield ok("not checked; PostgreSQL has its own tools")
         return
@@ -101,7 +101,7 @@ def indexes(connection: Connection) -> Iterator[Result]:
 
 
 def clock(connection: Connection) -> Iterator[Result]:
-    """The clocks of the database and this machine agree; SQLite has none of its own."""
+    """The clocks of the database and this machine agree. SQLite has no clock."""
     if connection.dialect.name == "sqlite":
         yield ok("SQLite uses the clock of this machine")
         return

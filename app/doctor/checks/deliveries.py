@@ -1,4 +1,4 @@
-"""Whether events are delivered to webhooks in time."""
+"""Checks that events are delivered to webhooks in time."""
 
 from __future__ import annotations
 

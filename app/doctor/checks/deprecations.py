@@ -1,4 +1,4 @@
-"""Whether accounts use what a next release may leave out."""
+"""Checks that no account uses a deprecated operation that the next release may leave out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REQUESTS: Final = cast("Table", DeprecatedRequest.__table__)
 
 
 def still_used(connection: Connection) -> Iterator[Result]:
-    """Nobody uses what may soon be gone."""
+    """Nobody uses a deprecated operation that may soon be gone."""
     now = clock.now()
     rows = connection.execute(
         select_of_all_accounts(

@@ -1,4 +1,4 @@
-"""Python, the installed packages, the settings, and the instance folder."""
+"""Checks of Python, the installed packages, the settings, and the instance folder."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def disk(settings: Settings) -> Iterator[Result]:
 
 
 def _allowed_networks(settings: Settings) -> Result:
-    """What webhooks reach besides public addresses."""
+    """Report the networks that webhooks reach besides public addresses."""
     networks = settings.webhook_allowed_networks
     found = (
         f"WEBHOOK_ALLOWED_NETWORKS={','.join(map(str, networks))}: admins of every account can "

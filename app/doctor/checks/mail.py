@@ -1,4 +1,4 @@
-"""Whether emails can be sent, and whether any are late or failed."""
+"""Checks that emails can be sent, and that none are late or failed."""
 
 from __future__ import annotations
 

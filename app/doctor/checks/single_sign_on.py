@@ -1,4 +1,4 @@
-"""Whether people can sign in at the provider, and whether anybody can if they cannot."""
+"""Checks of the OpenID Connect provider, and that people can sign in without it if it fails."""
 
 from __future__ import annotations
 

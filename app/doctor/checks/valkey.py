@@ -1,4 +1,4 @@
-"""Whether Valkey can be reached, and whether its queues have workers."""
+"""Checks that Valkey can be reached, and that its queues have workers."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _START: Final = "bin/serve starts one; its log is logs/worker.log in the instanc
 
 
 def url_of(settings: Settings) -> str | None:
-    """The URL of Valkey; None for the embedded one when it does not run. It is not started for a
-    check."""
+    """The URL of Valkey, or None for an embedded one that does not run: a check does not start
+    it."""
     if settings.redis_url is not None:
         return settings.redis_url
     if embedded.is_running(settings.instance_path):
@@ -45,8 +45,7 @@ def url_of(settings: Settings) -> str | None:
 
 
 def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
-    """Whether the Sentinels respond, if there are any, which server it is, and how quickly it
-    responds."""
+    """Report the server and how quickly it responds, and check its Sentinels, if there are any."""
     address = sentinel_address(settings.redis_url or "")
     if address is not None:
         yield from _sentinels(address)
@@ -65,7 +64,7 @@ def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
 
 
 def _sentinels(address: SentinelAddress) -> Iterator[Result]:
-    """All of them name the same primary."""
+    """All Sentinels name the same primary."""
     primaries = set()
     for (host, port), client in zip(address.sentinels, sentinels_of(address), strict=True):
         try:
@@ -145,13 +144,13 @@ def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
 
 
 def parts_with_another_key(parts: Iterable[Part], settings: Settings) -> list[Part]:
-    """Those of the running parts that have another SECRET_KEY than these settings."""
+    """The running parts that have another SECRET_KEY than these settings."""
     check = key_check(settings.secret_key)
     return [part for part in parts if part.key_check != check]
 
 
 def describe_part(part: Part) -> str:
-    """``web server, process 4242 on forest-1``."""
+    """A part in words: ``web server, process 4242 on forest-1``."""
     return f"{part.name}, process {part.pid} on {part.host}"
 
 

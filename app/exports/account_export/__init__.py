@@ -1,1 +1,1 @@
-"""Everything in an account as one archive."""
+"""The account export: everything in an account as one archive."""

@@ -1,4 +1,4 @@
-"""Reading the records of an account, and writing them as JSON."""
+"""Reading the records of an account and writing them as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ExportedAccount(NamedTuple):
-    """The account that an archive is about; ``instance`` is the URL of the service."""
+    """The account of an archive; ``instance`` is the URL of the service."""
 
     id: str
     slug: str
@@ -27,7 +27,7 @@ class AccountReader:
     """Reads the records of an account for one file of an archive, and counts them.
 
     Args:
-        app: gives each query a context of its own, so that nothing is held between two of them.
+        app: provides a context for each query, so that nothing is held between two of them.
         on_batch: called with the number of records after each batch. It can raise an error to end
             the export.
     """
@@ -38,12 +38,12 @@ class AccountReader:
         self.records: int | None = 0  # None: the file is not a list
 
     def count(self, records: int) -> None:
-        """Count records that were read."""
+        """Add to the number of records read."""
         self.records = (self.records or 0) + records
         self._on_batch(records)
 
     def read(self, read: Callable[[str], T]) -> T:
-        """What a function reads of the account."""
+        """Call a function with the id of the account, in an app context."""
         with self.app.app_context():
             return read(self.account_id)
 

@@ -1,4 +1,4 @@
-"""The text in an archive that describes its files."""
+"""The README.txt of an archive, which describes its files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ proves that nobody has changed the audit log since it was sealed.
 
 
 def readme(account: ExportedAccount, made_at: str) -> str:
-    """The text, in lines that fit into any window."""
+    """The text of README.txt, in lines of at most 78 characters."""
     files = "\n".join(f"{name}\n{_indented(what)}" for name, what in FILES.items())
     return _TEXT.format(**account._asdict(), made_at=made_at, version=VERSION, files=files)
 

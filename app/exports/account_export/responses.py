@@ -19,13 +19,13 @@ ARCHIVE = "application/octet-stream"
 
 
 def file_response(account_id: str, record: Callable[[], None]) -> Response:
-    """The archive of an account.
+    """Stream the archive of an account.
 
     Args:
         record: records the export in the audit log, and so in the archive, and commits.
 
     Raises:
-        ServiceUnavailable: the account has another export that is running, or there are too many.
+        ServiceUnavailable: another export of the account is running, or there are too many.
     """
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     check = client_check()

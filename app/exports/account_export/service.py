@@ -40,13 +40,13 @@ def write_archive(
     *,
     at_once: bool = False,
 ) -> ExportedFile:
-    """Everything in an account, as a zip that is written while the pieces are taken.
+    """Everything in an account, as a zip that is written while its pieces are read.
 
     Args:
-        app: gives each query a context of its own, so that the pieces need none.
+        app: provides a context for each query, so that the pieces need none.
         on_batch: called with the name of a file and the number of its records after each batch, and
             with 0 when the file begins. It can raise an error to end the export.
-        at_once: whether the whole archive is written to an unnamed file before this returns.
+        at_once: write the whole archive to an unnamed file before returning.
 
     Raises:
         ServiceUnavailable: there is no room for that file.
@@ -78,7 +78,7 @@ def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterato
 
 
 def _check_is_there(account: ExportedAccount, app: Flask) -> None:
-    """Raises Conflict once the account's deletion has begun: the archive must not look complete."""
+    """Raise Conflict once the account's deletion has begun: the archive must not look complete."""
     with app.app_context():
         if not list_members(account.id):  # they are the first to be deleted
             raise Conflict("The account is being deleted, so it can no longer be exported.")

@@ -1,4 +1,4 @@
-"""A zip file that is sent while it is written, with no more than one piece of it in memory.
+"""A zip file that is sent while it is written, with at most one piece of it in memory.
 
 Its directory comes last, and nobody can open a zip without it. If writing fails in the middle, the
 directory never comes, so that an incomplete zip does not look like a complete one.
@@ -61,7 +61,8 @@ class ZipStream:
 
 
 class _Unsent(io.RawIOBase):
-    """What of the zip has not been sent yet. ``zipfile`` notices that it cannot seek in it."""
+    """The part of the zip that has not been sent yet. ``zipfile`` notices that it cannot seek in
+    it."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -75,6 +76,6 @@ class _Unsent(io.RawIOBase):
         return len(piece)
 
     def take(self) -> bytes:
-        """What was written since this was last called."""
+        """Everything that was written since the last call."""
         taken, self._pieces = b"".join(self._pieces), []
         return taken

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.downloads import slots
+from app.downloads import responses
 from app.exports.account_export import contents
 from tests.exports.account_export.archives import PATH, archive_of
 from tests.make import Client, make_key, make_member, make_project, make_service_token
@@ -49,12 +49,12 @@ def test_a_parameter_is_refused_before_anything_is_entered(client: Client) -> No
     with new_entries(client) as found:
         assert client.get(f"{PATH}?format=csv").status_code == 400
     assert found == []
-    assert not slots._running
+    assert not responses._running
 
 
 @pytest.mark.provokes(503)
 def test_nothing_is_entered_while_another_export_runs(client: Client) -> None:
-    with new_entries(client) as found, slots.export_slot(client.account_id, 4):
+    with new_entries(client) as found, responses.export_slot(client.account_id, 4):
         assert client.get(PATH).status_code == 503
     assert found == []
 
@@ -67,5 +67,5 @@ def test_a_failure_gives_the_slot_back(client: Client, monkeypatch: pytest.Monke
     with monkeypatch.context() as patch:
         patch.setitem(contents.CONTENTS, "members.json", contents.document(fail))
         assert client.get(PATH).status_code == 500
-    assert not slots._running
+    assert not responses._running
     assert archive_of(client).names

@@ -1,0 +1,171 @@
+"""Checks of PostgreSQL when it is more than one server: pgbouncer, several hosts, a replica."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sqlalchemy import URL, Connection, make_url
+
+from app.db.postgresql.connection import session_values, set_statement
+from app.db.postgresql.failover import places_of
+from app.db.postgresql.pool_mode import shares_connections
+from app.db.snapshots import DATABASE_ERRORS, reason, shown_url, snapshot
+from app.doctor.results import Result, ok, problem, warning
+from config import Settings
+
+_OF_SEVERAL: Final = ("host", "port", "target_session_attrs", "load_balance_hosts")
+_FAR_BEHIND: Final = 16 * 1024 * 1024  # bytes of the log, one of its files
+
+
+def pool_mode(connection: Connection, settings: Settings) -> Iterator[Result]:
+    """PGBOUNCER_POOL_MODE fits DATABASE_URL. In transaction mode, the role has the settings of the
+    service, as statements outside of a transaction have those of the role."""
+    if connection.dialect.name == "sqlite":
+        yield ok("SQLite has no pgbouncer")
+    elif settings.pgbouncer_pool_mode == "transaction":
+        yield _role_settings(connection, session_values(settings.database_timeout_ms))
+    elif shares_connections(settings.database_url):
+        yield problem(
+            "DATABASE_URL leads to a pgbouncer in transaction mode, and PGBOUNCER_POOL_MODE is "
+            "session: requests fail, and may read what others asked for",
+            "Set PGBOUNCER_POOL_MODE=transaction for every web server and worker.",
+        )
+    else:
+        yield ok("no pgbouncer in transaction mode")
+
+
+def _role_settings(connection: Connection, wanted: dict[str, str]) -> Result:
+    """Compare the settings that the role begins with and those that our transactions set."""
+    connection.exec_driver_sql(set_statement(wanted, is_local=True))
+    differing = connection.exec_driver_sql(
+        "SELECT lower(name) FROM pg_settings WHERE lower(name) = ANY(%s) AND setting <> reset_val",
+        (list(wanted),),
+    )
+    names = set(differing.scalars())
+    if not names:
+        return ok("transaction mode, and the role has the settings of the service")
+    role = connection.exec_driver_sql("SELECT quote_ident(current_user)").scalar_one()
+    statements = [
+        f"ALTER ROLE {role} SET {name} = '{value}';"
+        for name, value in wanted.items()
+        if name in names
+    ]
+    return warning(
+        "In transaction mode, reads have the settings of the role, which are others: "
+        + ", ".join(name for name in wanted if name in names),
+        f"Run on PostgreSQL: {' '.join(statements)} Then restart pgbouncer.",
+    )
+
+
+class _Host(NamedTuple):
+    """The state of a host, as it reports it."""
+
+    name: str
+    is_standby: bool
+    synchronous: str  # its synchronous_standby_names
+
+
+def database_hosts(settings: Settings) -> Iterator[Result]:
+    """One of the hosts accepts changes, and all can take over with the same guarantees."""
+    if settings.uses_sqlite:
+        yield ok("SQLite has none")
+        return
+    urls = _urls(make_url(settings.database_url))
+    if len(urls) < 2:
+        yield ok("DATABASE_URL names one")
+        return
+    found = []
+    for name, url in urls.items():
+        try:
+            found.append(_ask(name, url))
+        except DATABASE_ERRORS as error:
+            yield warning(
+                f"{name} cannot be used ({reason(error)})",
+                "Start it, or take it out of DATABASE_URL: processes that start may wait for it.",
+            )
+    yield from _judge_hosts(found)
+
+
+def _judge_hosts(hosts: list[_Host]) -> Iterator[Result]:
+    primaries = [host.name for host in hosts if not host.is_standby]
+    synchronous = {host.synchronous for host in hosts}
+    if len(primaries) > 1:
+        yield problem(
+            f"Several hosts accept changes: {', '.join(primaries)}",
+            "Stop all but the one that was promoted last, and make them its standbys: "
+            "docs/scaling.md.",
+        )
+    if not primaries:
+        yield problem(
+            "No host that can be reached accepts changes",
+            "Start the primary, or promote a standby: docs/scaling.md.",
+        )
+    if len(synchronous) > 1:
+        values = ", ".join(f"{host.name} has '{host.synchronous}'" for host in hosts)
+        yield warning(
+            f"synchronous_standby_names differs: {values}",
+            "Set it alike on all of them: each may become the primary.",
+        )
+    if len(primaries) == 1 and len(synchronous) == 1:
+        roles = (f"{host.name} {'standby' if host.is_standby else 'primary'}" for host in hosts)
+        yield ok(", ".join(roles))
+
+
+def _ask(name: str, url: URL) -> _Host:
+    with snapshot(url) as connection:
+        is_standby, synchronous = connection.exec_driver_sql(
+            "SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names')"
+        ).one()
+        return _Host(name, is_standby, synchronous)
+
+
+def _urls(url: URL) -> dict[str, URL]:
+    """The address of each host, by host and port."""
+    _, parameters = url.get_dialect()().create_connect_args(url)
+    single = url.difference_update_query(_OF_SEVERAL)
+    return {
+        f"{host}:{port}": single.set(host=host, port=int(port))
+        for host, port in places_of(parameters)
+    }
+
+
+def replica(connection: Connection, settings: Settings) -> Iterator[Result]:
+    """The database at DATABASE_REPLICA_URL follows that at DATABASE_URL, the one of ``connection``.
+    While it does not, lists are read from the primary."""
+    if settings.database_replica_url is None:
+        yield ok("DATABASE_REPLICA_URL is not set")
+        return
+    url = make_url(settings.database_replica_url)
+    written = connection.exec_driver_sql(
+        "SELECT CAST(pg_current_wal_lsn() AS text), system_identifier FROM pg_control_system()"
+    ).one()
+    try:
+        with snapshot(url) as there:
+            behind = there.exec_driver_sql(
+                "SELECT CASE WHEN pg_is_in_recovery() AND system_identifier = %s"
+                " THEN CAST(greatest(0, pg_wal_lsn_diff(%s, pg_last_wal_replay_lsn())) AS bigint)"
+                " END FROM pg_control_system()",
+                (written.system_identifier, written[0]),
+            ).scalar_one()
+    except DATABASE_ERRORS as error:
+        yield problem(
+            f"The replica {shown_url(url)} cannot be used ({reason(error)})",
+            "Start it, or correct or unset DATABASE_REPLICA_URL.",
+        )
+        return
+    yield _judge_replica(shown_url(url), behind)
+
+
+def _judge_replica(name: str, behind: int | None) -> Result:
+    if behind is None:
+        return problem(
+            f"{name} is not a replica of the database at DATABASE_URL",
+            "Set DATABASE_REPLICA_URL to a standby of the database at DATABASE_URL, or unset it.",
+        )
+    found = f"{name} is {behind:,} bytes of the log behind"
+    if behind > _FAR_BEHIND:
+        return warning(
+            f"The replica {found}", "Check its replication; until then the primary serves lists."
+        )
+    return ok(found)
