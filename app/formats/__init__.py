@@ -1,4 +1,4 @@
-"""Files with boundaries and points: readers and writers, one module a format.
+"""File formats of boundaries and points: readers and writers, one module for each format.
 
 No database and no account: ``readers`` turn a file into features in WGS 84, ``writers`` turn
 features into a file. Files come from strangers; ``app.policy.files`` bounds what reading one takes,

@@ -1,4 +1,4 @@
-"""Coordinate reference systems that files and people name, and the way from them to WGS 84.
+"""Coordinate reference systems that files and people name, and transforming them to WGS 84.
 
 PROJ is never asked to open what a text names: of a definition only the parts that ``_definition``
 lets through are used, which have numbers and no names of files, and PROJ's own language is refused.
@@ -58,11 +58,12 @@ _FOREIGN: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A coordinate reference system, and how its coordinates become degrees on WGS 84.
+    """A coordinate reference system, and the transformation of its coordinates to degrees on WGS
+    84.
 
-    ``name`` is its code, such as "EPSG:25832", or the name that its definition has. ``accuracy`` is
-    that of the transformation, in meters; 0 where positions stay what they are, None where nobody
-    knows. ``note`` is a sentence for whoever imports, where the result is only approximate.
+    ``name`` is its code, such as "EPSG:25832", or the name in its definition. ``accuracy`` is that
+    of the transformation, in meters; 0 where positions stay the same, None where it is unknown.
+    ``note`` is a sentence for whoever imports, where the result is only approximate.
 
     It may be shared between threads: pyproj has a transformer for each.
     """
@@ -80,7 +81,7 @@ class Projection:
         of the axes in the system's definition. Heights are left out. Degrees have 10 decimals.
 
         Raises:
-            GeometryInvalid: a position is not one, or the system does not reach there.
+            GeometryInvalid: a position is malformed, or outside the area of the system.
         """
         points = positions_of(geometry)
         degrees = points
@@ -145,7 +146,7 @@ def _parsed(text: str) -> CRS:
 
 
 def _authority_and_code(text: str) -> tuple[str, str] | None:
-    """What a code, a URN or a URL of OGC names; None: the text is none of these."""
+    """The authority and code in a code, an OGC URN or an OGC URL; None for other texts."""
     text = _ALIASES.get(text.lower(), text)
     if re.fullmatch("[0-9]{4,6}", text):
         return "EPSG", text
@@ -170,7 +171,7 @@ def _without_files(wkt: str) -> str:
 
 
 def _horizontal(crs: CRS) -> CRS:
-    """The horizontal part of a system, made anew from what ``_definition`` lets through."""
+    """The horizontal part of a system, rebuilt from what ``_definition`` lets through."""
     try:
         definition = _definition(crs.to_json_dict())
         return CRS.from_json_dict(definition).to_2d()
@@ -199,7 +200,7 @@ def _definition(found: Json) -> Json:
 
 
 def _check_numeric(operation: Json) -> None:
-    """PROJ reads a method of its own as a step in its language, and a text as the name of a file.
+    """Reject methods and parameters that PROJ could read as its language or as the name of a file.
 
     Raises:
         LookupError: the operation has one of them.
@@ -212,7 +213,7 @@ def _check_numeric(operation: Json) -> None:
 
 
 def _name(crs: CRS) -> str:
-    """The code of a system; its name where it has none, or has one that means another system."""
+    """The code of a system, or its name where it has no code, or one that means another system."""
     if crs.is_bound and crs.source_crs:
         crs = crs.source_crs
     own = crs.to_json_dict().get("id")
@@ -225,7 +226,7 @@ def _name(crs: CRS) -> str:
 
 
 def _has_definition_of(crs: CRS, authority: str, code: str) -> bool:
-    """Whether a system is what the code says, but for the order of its axes."""
+    """True if a system is the one that the code names, but for the order of its axes."""
     try:
         official = CRS.from_authority(authority, code)
     except (ProjError, UnicodeEncodeError):
@@ -243,8 +244,10 @@ def _units(crs: CRS) -> set[float]:
 
 
 def _projection(name: str, crs: CRS) -> Projection:
-    """PROJ takes the operation that fits best at each position; the first one covers most of the
-    area. Raises ProjError or IndexError where PROJ cannot compute the system's projection."""
+    """The projection of a system. Raises ProjError or IndexError where PROJ cannot compute it.
+
+    PROJ uses the operation that fits best at each position; the first one covers most of the area.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a grid is missing: the note says so
         group = TransformerGroup(crs, _WGS84, always_xy=True, allow_ballpark=False)
@@ -261,20 +264,21 @@ def _projection(name: str, crs: CRS) -> Projection:
 
 
 def _accuracy(transformer: Transformer) -> float | None:
-    """In meters; None: unknown. PROJ 9.8 gives none for what is a projection and nothing else."""
+    """The accuracy in meters, or None if unknown. PROJ 9.8 reports none for pure projections."""
     if transformer.operations and not _shifts(transformer):
         return 0.0
     return transformer.accuracy if transformer.accuracy >= 0 else None
 
 
 def _shifts(transformer: Transformer) -> list[str]:
-    """The names of its steps that lead from one datum to another."""
+    """The names of the steps that lead from one datum to another."""
     steps = transformer.operations or ()
     return [step.name for step in steps if step.type_name != "Conversion"]
 
 
 def _note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
-    """Which operation is used, what it is worth, and what would be better."""
+    """A sentence on which operation is used, how accurate it is, and whether a better one
+    exists."""
     shifts = _printable(" + ".join(_shifts(group.transformers[0])), 300)
     known = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
     note = f"{name} is transformed to WGS 84 by “{shifts}”, {known}."

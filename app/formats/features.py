@@ -1,4 +1,4 @@
-"""What every reader gives: the layers of a file, and their features in WGS 84."""
+"""The interface of all readers: the layers of a file, and their features in WGS 84."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class FileInvalid(ValueError):
 class Layer:
     """A table of features in a file.
 
-    ``crs`` names the coordinate reference system as people write it, such as "EPSG:25832", or the
-    name that the file gives it; None: the file does not say. ``accuracy`` is that of the
-    transformation to WGS 84, in meters, where it is known; 0 where nothing is transformed.
+    ``crs`` names the coordinate reference system as people write it, such as "EPSG:25832", or as
+    the file names it; None: the file does not say. ``accuracy`` is that of the transformation to
+    WGS 84, in meters, if known; 0 where nothing is transformed.
     """
 
     name: str
@@ -36,12 +36,12 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class SourceFeature:
-    """A feature as its file has it.
+    """A feature as it is in its file.
 
-    ``number`` is its position in the layer, from 1. ``geometry`` is a parsed GeoJSON geometry, of
-    any type, longitude and latitude in degrees, which nobody has validated; None: there is none.
-    ``properties`` are JSON values by the name of the column. ``problems`` say what could not be
-    read; such a feature cannot be imported.
+    ``number`` is its position in the layer, from 1. ``geometry`` is a parsed GeoJSON geometry of
+    any type, with longitude and latitude in degrees, not validated; None: there is none.
+    ``properties`` are JSON values by column name. ``problems`` say what could not be read; a
+    feature with any cannot be imported.
     """
 
     number: int
@@ -50,7 +50,7 @@ class SourceFeature:
     problems: tuple[Problem, ...] = ()
 
 
-class Reader(ABC):
+class FormatReader(ABC):
     """An open file. ``layers`` are those that hold features, in the order of the file.
 
     ``notes`` are sentences about what was left out on purpose, such as heights; those of a layer
@@ -65,11 +65,11 @@ class Reader(ABC):
 
     @abstractmethod
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """The features of a layer; few are in memory at a time. It can be read several times.
+        """Yield the features of a layer; few are in memory at a time. It can be read several times.
 
         Args:
-            crs: the system of coordinates to assume where the file does not say; None: degrees on
-                WGS 84. What the file says is never overruled.
+            crs: the coordinate reference system to assume where the file does not say; None:
+                degrees on WGS 84. What the file says is never overruled.
 
         Raises:
             FileInvalid: the file is broken, or exceeds a bound of ``app.policy.files``; or ``crs``

@@ -18,7 +18,7 @@ _DEEPEST: Final = 4  # arrays around a position, those of a MultiPolygon and one
 
 
 def unreadable(message: str, code: str = "unreadable") -> Problem:
-    """The problem of a feature whose geometry its reader cannot make anything of."""
+    """The problem of a feature whose geometry its reader cannot interpret."""
     return Problem(code, message, None, None, None, None, "geometry")
 
 
@@ -44,7 +44,7 @@ def positions_of(geometry: Json) -> Points:
 
 
 def has_heights(geometry: Any) -> bool:
-    """Whether the first position of a geometry has more than two ordinates."""
+    """True if the first position of a geometry has more than two ordinates."""
     value = geometry
     while isinstance(value, dict):
         value = value.get("geometries", value.get("coordinates"))
@@ -54,13 +54,13 @@ def has_heights(geometry: Any) -> bool:
 
 
 def replace_positions(geometry: Json, points: Points) -> Json:
-    """Return the geometry with other positions, as many as ``positions_of`` found."""
+    """Return the geometry with other positions, in the order of ``positions_of``."""
     rest: Iterator[list[float]] = iter(points.tolist())
     return _mapped(geometry, lambda _: next(rest))
 
 
 def _mapped(geometry: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0) -> Json:
-    """A geometry of which each position was changed; nothing is left but its type and those."""
+    """A geometry with only its type and its positions, each of which was changed."""
     if not isinstance(geometry, dict) or depth > _DEEPEST:
         raise GeometryInvalid([unreadable("The geometry is not one of GeoJSON.")])
     kind = geometry.get("type")

@@ -1,1 +1,1 @@
-"""Reads files with features, whatever their format. ``opening`` recognizes it by content."""
+"""Readers of files with features. ``opening`` recognizes the format by content."""

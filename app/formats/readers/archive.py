@@ -1,4 +1,4 @@
-"""Zip files: the files in them, and what each of these holds, within bounds."""
+"""Reading zip files, within bounds of size, number and kind of their members."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NAME_BYTES: Final = 255  # of a file in a folder
 class Archive:
     """An open zip file. ``members`` are the names of its files, with their folders, in its order.
 
-    Folders, and what macOS adds, are left out. A file that is not ``members`` cannot be read.
+    Folders, and what macOS adds, are left out. Only ``members`` can be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -57,8 +57,8 @@ class Archive:
         self.members = tuple(self._found)
 
     def open(self, member: str) -> BinaryIO:
-        """Open a member for reading. Reading it raises FileInvalid when it is damaged, or has
-        another size than the list of members says."""
+        """Open a member for reading. Reading it raises FileInvalid when it is damaged, or differs
+        in size from the list of members."""
         info = self._found[member]
         try:
             return io.BufferedReader(_Member(self._zip.open(info), info.file_size))
@@ -66,7 +66,7 @@ class Archive:
             raise FileInvalid(_DAMAGED) from None
 
     def extract(self, member: str, to: Path) -> Path:
-        """Write a member into a folder, without the folders of its own name; return its path.
+        """Write a member into a folder, without the folders in its name. Returns its path.
 
         Raises:
             FileInvalid: as ``open``; or the folder already has a file with that name.
@@ -90,7 +90,7 @@ class Archive:
 
 
 class _BoundedFile(io.FileIO):
-    """A file of which no large part is read at once, as zipfile does with the list of members."""
+    """A file that is never read in large parts, as zipfile would read the list of members."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:
@@ -107,7 +107,7 @@ class _BoundedFile(io.FileIO):
 
 
 class _Member(io.RawIOBase):
-    """The content of a member, which has as many bytes as the list of members says."""
+    """The content of a member, which must have the size in the list of members."""
 
     def __init__(self, stream: IO[bytes], size: int) -> None:
         self._stream = stream
@@ -148,7 +148,7 @@ def _check_members(found: list[ZipInfo]) -> None:
 
 
 def _name_fault(name: str) -> str | None:
-    """What is wrong with the name of a member."""
+    """The fault of the name of a member, or None."""
     path = PurePosixPath(name)
     if "\\" in name or min(name) < " ":
         return "with a backslash or a control character in its name. Rename it"
@@ -160,7 +160,7 @@ def _name_fault(name: str) -> str | None:
 
 
 def _content_fault(info: ZipInfo) -> str | None:
-    """What is wrong with the kind of a member."""
+    """The fault of the type or compression of a member, or None."""
     if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
         return "that is a link or a device. Put the file itself into it"
     if info.flag_bits & _ENCRYPTED:
@@ -171,11 +171,11 @@ def _content_fault(info: ZipInfo) -> str | None:
 
 
 def _check_sizes(found: list[ZipInfo], *, packed: int, directory: int) -> None:
-    """Check what members unpack to, and that no two of them share their bytes.
+    """Check the unpacked size of the members, and that no two of them share their bytes.
 
     Args:
         packed: bytes of the whole file.
-        directory: where the list of members begins in it, after all of them.
+        directory: the offset of the list of members, which follows all of them.
     """
     most = min(ZIP_BYTES, max(ZIP_SMALL_BYTES, ZIP_RATIO * packed))
     if sum(info.file_size for info in found) > most:

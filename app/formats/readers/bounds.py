@@ -1,4 +1,4 @@
-"""Bounds of a layer that readers keep while they read it, and names in it."""
+"""Bounds of a layer that readers check while they read it, and names for columns."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Columns:
 
 
 class PositionCount:
-    """How many positions the features of a layer had up to now."""
+    """The number of positions that the features of a layer have had so far."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def add(self, positions: int) -> None:
-        """Raises FileInvalid when they are too many."""
+        """Raise FileInvalid if there are too many."""
         self._count += positions
         if self._count > POSITIONS:
             raise FileInvalid(
@@ -53,12 +53,12 @@ class PositionCount:
 
 
 def memory_of(text: str) -> int:
-    """The bytes that a text takes in memory, at most."""
+    """The most bytes that a text takes in memory."""
     return len(text) if text.isascii() else 4 * len(text)
 
 
 def unique(name: str, others: Container[str]) -> str:
-    """The name, or with a number after it when others have it already: "A (2)"."""
+    """The name, with a number after it if it is among ``others``: "A (2)"."""
     numbered = (f"{name} ({number})" for number in count(2))
     return next(one for one in chain([name], numbered) if one not in others)
 

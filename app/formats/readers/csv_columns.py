@@ -1,4 +1,4 @@
-"""The columns of a CSV file: their names, and which of them have numbers."""
+"""The columns of a CSV file: their names and the types of their values."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _NUMBER: Final = re.compile(
 )
 _DIGITS: Final = 15  # that a float surely keeps
 _BOOLEANS: Final = {"true": True, "false": False}
-# A text that a spreadsheet would take for a formula has an apostrophe before it, in files of this
-# service and of others that are careful.
+# A text that a spreadsheet would evaluate as a formula has an apostrophe before it in our exports,
+# and in those of other careful programs.
 _DISARMED: Final = re.compile(r"'+[=+\-@\t\r]")
 
 
 def column_names(header: Row) -> tuple[str, ...]:
-    """A name for each field of the header, without line breaks, that no other one has.
+    """A unique name for each field of the header, without line breaks.
 
     Raises:
-        FileInvalid: they are too many, or one is too long.
+        FileInvalid: there are too many, or one is too long.
     """
     columns = Columns()
     for number, field in enumerate(header, start=1):
@@ -31,7 +31,7 @@ def column_names(header: Row) -> tuple[str, ...]:
 
 
 class ColumnType:
-    """What the values of a column are.
+    """The type of the values of a column.
 
     They are numbers when no two different texts would become the same number: neither 007 nor
     1.10 beside 1.1 are. They are booleans when all are ``true`` or ``false``, else texts.
@@ -45,7 +45,7 @@ class ColumnType:
         self._has_padding = self._has_whole = False  # such as 1.50, and 1.0
 
     def add(self, text: str) -> None:
-        """Take a value into account; a blank one is none."""
+        """Take a value into account, unless it is blank."""
         if not (self._is_number or self._is_boolean) or not text.strip():
             return
         self._is_boolean = self._is_boolean and text in _BOOLEANS
@@ -69,7 +69,7 @@ class ColumnType:
         )
 
     def value(self, text: str) -> Any:
-        """The value that a text is; None when it is blank."""
+        """The value of a text, or None when it is blank."""
         if not text.strip():
             return None
         if self._is_boolean:

@@ -1,4 +1,4 @@
-"""CSV (RFC 4180), and what spreadsheets make of it: other delimiters, encodings, decimal commas."""
+"""CSV (RFC 4180) and the variants of spreadsheets: other delimiters, encodings, decimal commas."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
 from app.formats.crs import Projection, read_crs
-from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable
 from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
@@ -27,14 +27,14 @@ _CRS_SAMPLE: Final = 20  # geometries by which it is known whether they can be d
 _HEIGHTS: Final = "Heights and measures were left out."
 
 
-class CsvReader(Reader):
+class CsvReader(FormatReader):
     """One layer: a feature for each row that is not empty. Problems name the row as a spreadsheet
     counts it, where the header is row 1."""
 
     format: ClassVar[str] = "csv"
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the file cannot be read, or has no header or no rows."""
+        """Raise FileInvalid when the file cannot be read, or has no header or no rows."""
         super().__init__()
         self._rows = CsvRows(path)
         self.notes.extend(self._rows.notes)
@@ -82,8 +82,8 @@ class CsvReader(Reader):
         )
 
     def _find_crs(self) -> tuple[str | None, float | None]:
-        """The system of coordinates that the file names, or that its first geometries can have, and
-        the accuracy of its transformation."""
+        """The coordinate reference system that the file names, or that its first geometries can
+        have, and the accuracy of its transformation."""
         found = list(islice(self._readable(), _CRS_SAMPLE))
         if srid := next((one.srid for one in found if one.srid), None):
             self._own = read_crs(f"EPSG:{srid}")
@@ -92,7 +92,7 @@ class CsvReader(Reader):
         return ("EPSG:4326", 0) if 2 * in_degrees >= len(found) else (None, None)
 
     def _readable(self) -> Iterator[ReadGeometry]:
-        """The geometries of rows, but for those that are empty or have problems."""
+        """Yield the geometries of rows, skipping those that are empty or have problems."""
         for _, row in self._features():
             try:
                 found = self._read_geometry(row)
@@ -102,7 +102,7 @@ class CsvReader(Reader):
                 yield found
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``Reader.read``. ``crs`` is used for all geometries that do not name their own."""
+        """As ``FormatReader.read``. ``crs`` is used for geometries that do not name their own."""
         projection = self._own or (read_crs(crs) if crs else None)
         positions = PositionCount()
         if projection is None:
@@ -119,7 +119,8 @@ class CsvReader(Reader):
             yield SourceFeature(number, geometry, properties, tuple(problems))
 
     def _read_geometry(self, row: Row) -> ReadGeometry | None:
-        """Raises GeometryInvalid also when the row has not as many fields as the header."""
+        """The geometry of a row. Raises GeometryInvalid also when the row has fewer fields than the
+        header, or more."""
         width = len(self._names)
         if len(row) < width or any(map(str.strip, row[width:])):
             message = (
@@ -157,7 +158,7 @@ class CsvReader(Reader):
 
 
 def has_header(header: Row) -> bool:
-    """Whether a first row can be the names of columns."""
+    """True if a first row can be the names of columns."""
     return sum(map(bool, map(str.strip, header))) > 1 or any(map(can_be_geometry, header))
 
 
@@ -180,7 +181,7 @@ def _is_number(text: str) -> bool:
 
 
 def _can_be_degrees(geometry: Json | None) -> bool:
-    """Whether the first position of a geometry can be longitude and latitude."""
+    """True if the first position of a geometry can be longitude and latitude."""
     position = geometry["coordinates"] if geometry else []
     while position and isinstance(position[0], list):
         position = position[0]

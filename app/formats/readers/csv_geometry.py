@@ -1,4 +1,4 @@
-"""Which columns of a CSV file have the geometries, and the geometry of a row."""
+"""Finding the columns of a CSV file that have the geometries, and reading that of a row."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _LOOKED_AT: Final = 300  # characters at the beginning of a text
 
 
 class GeometryColumns(ABC):
-    """Where the geometries of a file are. ``columns`` are the numbers of the columns, from 0, that
-    have them and nothing else. ``note`` is for whoever imports, and so is ``assumption`` when
-    nobody says what system the coordinates are in."""
+    """The columns that have the geometries of a file. ``columns`` are the numbers, from 0, of those
+    that have nothing else. ``note`` is for whoever imports, and so is ``assumption`` when nobody
+    names the coordinate reference system."""
 
     columns: tuple[int, ...] = ()
     note: str | None = None
@@ -49,7 +49,7 @@ class GeometryColumns(ABC):
 
     @abstractmethod
     def read(self, row: Row) -> ReadGeometry | None:
-        """The geometry of a row; None: it has none.
+        """The geometry of a row, or None.
 
         Raises:
             GeometryInvalid: it cannot be read.
@@ -112,7 +112,7 @@ def find_geometry(names: Sequence[str], with_geometries: Container[int]) -> Geom
 
     Args:
         names: of all columns.
-        with_geometries: the numbers, from 0, of those that begin with what looks like geometries.
+        with_geometries: the numbers, from 0, of the columns whose texts look like geometries.
     """
     keys = [_words(name) for name in names]
     joined = {"_".join(words): column for column, words in reversed([*enumerate(keys)])}
@@ -128,7 +128,7 @@ def find_geometry(names: Sequence[str], with_geometries: Container[int]) -> Geom
 
 
 def can_be_geometry(name: str) -> bool:
-    """Whether a column of this name can have geometries as text."""
+    """True if a column of this name can have geometries as text."""
     return "_".join(_words(name)) in _GEOMETRIES
 
 
@@ -137,13 +137,14 @@ def looks_like_geometry(text: str) -> bool:
 
 
 def _words(name: str) -> tuple[str, ...]:
-    """The words of a name, without what says that degrees are degrees."""
+    """The words of a name, except those that only mean degrees."""
     words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", name).casefold())
     return tuple(word for word in words if word not in ("wgs84", "dd", "deg")) or (name,)
 
 
 def _longitude_and_latitude(keys: Sequence[tuple[str, ...]]) -> tuple[int, int] | None:
-    """The two columns whose names have the same words before the last; the shortest such names."""
+    """The two columns whose names are the same but for the last word; of several, the shortest
+    names."""
     found: dict[tuple[str, ...], dict[str, int]] = {}
     for column, (*before, last) in enumerate(keys):
         kind = "x" if last in _LONGITUDES else "y" if last in _LATITUDES else None

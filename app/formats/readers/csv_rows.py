@@ -1,4 +1,4 @@
-"""The rows of a CSV file, whatever its encoding and its delimiter."""
+"""The rows of a CSV file, with its encoding and delimiter detected."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _WESTERN_NOTE: Final = (
 
 
 class CsvRows:
-    """A CSV file. ``delimiter`` and ``notes`` say how it is read; ``regularity`` is the part of its
-    first rows that have as many fields as the header."""
+    """A CSV file. ``delimiter`` and ``notes`` say how it is read; ``regularity`` is the share of
+    its first rows that have as many fields as the header."""
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the file is not text."""
+        """Raise FileInvalid when the file is not text."""
         csv.field_size_limit(GEOMETRY_BYTES)  # of the whole process; 128 KiB otherwise
         self._path = path
         self._encoding = _encoding(path)
@@ -47,7 +47,8 @@ class CsvRows:
         _, self.regularity, _, self.delimiter = max(guesses, key=lambda guess: guess[:3])
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
-        """The rows that are not empty, the header first, with the numbers that a spreadsheet shows.
+        """Yield the rows that are not empty, the header first, with the numbers that a spreadsheet
+        shows.
 
         Raises:
             FileInvalid: a row cannot be read.
@@ -63,8 +64,8 @@ class CsvRows:
         return found[1] if found else None
 
     def _guess(self, delimiter: str) -> tuple[bool, float, int, str]:
-        """How well a delimiter fits: whether it separates the header at all, the part of rows with
-        as many fields, the number of these; and itself."""
+        """How well a delimiter fits: (it separates the header, the share of rows with as many
+        fields, the number of fields, the delimiter)."""
         width, others, regular = 0, 0, 0
         with suppress(FileInvalid):
             for _, row in islice(self._rows(delimiter, _SAMPLE_BYTES), 1 + _SAMPLE_ROWS):
@@ -98,7 +99,7 @@ class CsvRows:
 
 
 class _Lines:
-    """The lines of a file; a row can have several, which take at most ``most`` bytes together."""
+    """The lines of a file. The lines of one row take at most ``most`` bytes together."""
 
     def __init__(self, file: TextIO, most: int, delimiter: str) -> None:
         self._file = file
@@ -126,7 +127,7 @@ class _Lines:
         return "".join(pieces)
 
     def _read(self) -> str:
-        """Read to the end of the line, or to that of a piece."""
+        """Read to the end of the line, or of a piece of it."""
         try:
             piece = self._file.readline(_PIECE)
         except UnicodeDecodeError:
@@ -158,7 +159,8 @@ def _reason(error: csv.Error) -> str:
 
 
 def _encoding(path: Path) -> str:
-    """UTF-16 where the file says so, UTF-8 where all of it is, else Windows-1252."""
+    """The encoding: UTF-16 with a byte order mark, UTF-8 if all of it is valid, else
+    Windows-1252."""
     with path.open("rb") as file:
         if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"

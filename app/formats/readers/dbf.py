@@ -1,7 +1,7 @@
-"""dBase tables, as shapefiles have them beside their shapes: their columns and records.
+"""dBase tables, the attributes of a shapefile: their columns and records.
 
-What is read is what dBase III had (text, numbers, dates, logical values); columns of other types
-are left out.
+The types of dBase III are read (text, numbers, dates, logical values); columns of other types are
+left out.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class _Column:
         return _logical(text) if self.kind == "L" else _number(text, self.decimals)
 
 
-class Table:
-    """A table. ``columns`` are the names of those that are read, ``left_out`` those of others.
+class DbfTable:
+    """A table. ``columns`` are the names of those that are read, ``left_out`` of the others.
     ``is_guessed``: nothing says the encoding of its texts, or something wrong does."""
 
     def __init__(self, file: BinaryIO, name: str, code_page: str) -> None:
@@ -72,8 +72,8 @@ class Table:
 
         Args:
             file: the table, which must stay open.
-            name: of the file, for messages.
-            code_page: what its file ``.cpg`` says; empty: it has none.
+            name: the name of the file, for messages.
+            code_page: the content of its ``.cpg`` file; empty: there is none.
 
         Raises:
             FileInvalid: the table is damaged or incomplete.
@@ -95,7 +95,7 @@ class Table:
         self.left_out: tuple[str, ...] = ()
 
     def scan(self, records: int) -> None:
-        """Go through as many records, to find the deleted ones and the encoding of all texts.
+        """Go through the first ``records``, to find deleted ones and the encoding of all texts.
 
         Raises:
             FileInvalid: the table has too many columns.
@@ -115,15 +115,15 @@ class Table:
 
     @property
     def deleted(self) -> int:
-        """How many of the records that were scanned are deleted."""
+        """The number of scanned records that are deleted."""
         return self._flags.count(_DELETED)
 
     def is_deleted(self, record: int) -> bool:
-        """Whether a record that was scanned was deleted, and only its place is left."""
+        """True if a scanned record is marked as deleted."""
         return self._flags[record : record + 1] == _DELETED
 
     def read(self, record: int) -> dict[str, Any]:
-        """The values of a record, by the name of their column."""
+        """The values of a record, by column name."""
         self._file.seek(self._start + record * self._size)
         content = self._file.read(self._size)
         fields = [field for field in self._fields if field.kind in _READ]
@@ -151,8 +151,8 @@ class Table:
             yield self._file.read(self._size * min(at_once, records - first))
 
     def _drop_wrong(self, candidates: list[str], block: bytes) -> bool:
-        """Drop encodings in which a text is not valid, all but the last; return whether the texts
-        have any letters that depend on it."""
+        """Drop encodings in which a text is not valid, except the last. Returns True if the texts
+        have letters that depend on the encoding."""
         texts = [field for field in self._fields if field.kind == "C"]
         has_letters = False
         for start in range(0, len(block), self._size):
@@ -170,10 +170,10 @@ class Table:
 
 
 def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
-    """A name for each column; one that is there already gets a number.
+    """A unique name for each column, numbered if necessary.
 
     Raises:
-        FileInvalid: they are too many.
+        FileInvalid: there are too many.
     """
     columns = Columns()
     for field in fields:
@@ -183,7 +183,7 @@ def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
 
 
 def _encoding(code_page: str) -> str | None:
-    """The encoding that a file ``.cpg`` names; None: none that is known."""
+    """The encoding that a ``.cpg`` file names, or None if it is not known."""
     text = code_page.strip().lower()
     if found := re.fullmatch(r"ldid/(\d{1,3})", text):
         return _CODE_PAGES.get(int(found[1]))
@@ -202,7 +202,7 @@ def _encoding(code_page: str) -> str | None:
 
 
 def _decoded(raw: bytes, encoding: str, errors: str) -> str:
-    """A text; half a character that was cut at its end is left out."""
+    """A text, without a character that is cut at its end."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     return decoder.decode(raw.rstrip(b" \0"), final=False)
 
@@ -227,7 +227,7 @@ def _number(text: str, decimals: int) -> int | float | str | None:
 
 
 def _date(text: str) -> str | None:
-    """A date as ISO 8601 has it; what is none stays what it is."""
+    """A date in ISO 8601; a text that is none stays as it is."""
     if not text.strip("0"):
         return None
     if not re.fullmatch(r"\d{8}", text, re.ASCII):

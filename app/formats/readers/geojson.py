@@ -1,4 +1,4 @@
-"""GeoJSON (RFC 7946, and `crs` of its predecessor of 2008) and sequences of it (RFC 8142).
+"""GeoJSON (RFC 7946, and the `crs` of GeoJSON 2008) and sequences of it (RFC 8142).
 
 A file holds a FeatureCollection, or Features or geometries one after the other. It is read twice:
 ``geojson_scan`` goes through all of it, and rejects a file that is incomplete or exceeds a bound;
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 import orjson
 
 from app.formats.crs import Projection, read_crs
-from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import has_heights, unreadable
 from app.formats.readers.bounds import shown
 from app.formats.readers.geojson_scan import ID, scan
@@ -28,15 +28,15 @@ from app.policy.files import VALUE_BYTES
 _HEIGHTS: Final = "Heights were left out."
 
 
-class GeoJsonReader(Reader):
-    """One layer, with the name that the file has in it, or its own. Heights are kept where nothing
-    is transformed. A Feature's ``id`` is a property, unless it has one of that name."""
+class GeoJsonReader(FormatReader):
+    """One layer, named as in the file or like the file. Heights are kept where nothing is
+    transformed. A Feature's ``id`` is a property, unless it has one of that name."""
 
     format: ClassVar[str] = "geojson"
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the file is broken, has something else than features, exceeds a
-        bound, or names a system of coordinates that is not known."""
+        """Raise FileInvalid when the file is broken, has something other than features, exceeds a
+        bound, or names an unknown coordinate reference system."""
         super().__init__()
         self._path = path
         with path.open("rb") as file:
@@ -50,8 +50,8 @@ class GeoJsonReader(Reader):
         self.layers = (layer,)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``Reader.read``. What says nothing else is in degrees on WGS 84, so ``crs`` is not
-        used."""
+        """As ``FormatReader.read``. A file without ``crs`` is in degrees on WGS 84, so the argument
+        is not used."""
         with closing(self._path.open("rb")) as file:
             for number, value in enumerate(values(file, self._contents.path), start=1):
                 bare = self._contents.has_bare_geometries
@@ -89,7 +89,7 @@ class GeoJsonReader(Reader):
 
 
 class GeoJsonSequenceReader(GeoJsonReader):
-    """The same for a file that is named as a sequence: either reads both."""
+    """The same reader for a file recognized as a sequence: either reads both."""
 
     format: ClassVar[str] = "geojsonl"
 
@@ -114,7 +114,7 @@ def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
 
 
 def _projection(crs: str | None) -> Projection | None:
-    """The system that a file names; None: degrees on WGS 84, as they are.
+    """The coordinate reference system that a file names; None: degrees on WGS 84.
 
     Raises:
         FileInvalid: it is not known.

@@ -1,4 +1,4 @@
-"""What a GeoJSON file holds: its features, their columns, its name and system of coordinates."""
+"""The contents of a GeoJSON file: its features, their columns, its name and coordinate system."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ _Handler: TypeAlias = Callable[[str, Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """``path`` is where in the file its features are; ``crs`` what its member of that name says."""
+    """The contents of a file. ``path`` is the JSON path of its features; ``crs`` is from its
+    ``crs``."""
 
     path: str
     features: int
@@ -47,8 +48,8 @@ def scan(file: BinaryIO) -> Contents:
     """Read a whole file.
 
     Raises:
-        FileInvalid: it is not JSON to its end, has something else than features or none, or exceeds
-            a bound.
+        FileInvalid: it is not JSON to its end, has no features or anything else, or exceeds a
+            bound.
     """
     found = _Scan()
     for path, event, value in events(file):
@@ -113,7 +114,7 @@ class _Scan:
             handler(event, value)
 
     def contents(self) -> Contents:
-        """What was found, at the end of the file; raises FileInvalid."""
+        """The contents, at the end of the file. Raises FileInvalid."""
         if not self._types:
             raise FileInvalid(f"The file is not GeoJSON: it has no `type`. It must be {_WANTED}.")
         if len(self._types) > 1:
@@ -151,7 +152,7 @@ class _Scan:
 
 
 class _Crs:
-    """The members ``crs`` of the values in a file, which must all be the same."""
+    """The ``crs`` members of the values in a file, which must all be the same."""
 
     def __init__(self) -> None:
         self._text: str | None = None
@@ -165,7 +166,7 @@ class _Crs:
         }
 
     def of(self, values: int) -> str | None:
-        """The system of all values of a file; raises FileInvalid."""
+        """The coordinate reference system of all values of a file. Raises FileInvalid."""
         if self._named not in (0, values):
             raise FileInvalid(f"Only some values of the file have a `crs`. {_CONVERT}")
         return self._text

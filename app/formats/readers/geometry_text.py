@@ -1,4 +1,4 @@
-"""Geometries as text: WKT, also with PostGIS's SRID, WKB in hexadecimal digits, and GeoJSON."""
+"""Geometries as text: WKT, also with PostGIS's SRID, hexadecimal WKB, and GeoJSON."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _HEX: Final = re.compile(r"(?:\\x)?0[01][0-9a-f]{16,}", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ReadGeometry:
-    """A geometry of a text. ``geometry`` is None when it is empty. ``srid`` is the number of its
-    coordinate reference system where the text has one; for GeoJSON always 4326."""
+    """A geometry from a text. ``geometry`` is None when it is empty. ``srid`` is the number of its
+    coordinate reference system if the text has one; for GeoJSON always 4326."""
 
     geometry: Json | None
     srid: int | None
@@ -45,7 +45,7 @@ class ReadGeometry:
 
 
 def is_geometry(text: str) -> bool:
-    """Whether a text looks like a geometry, whatever follows its beginning."""
+    """True if the beginning of a text looks like a geometry."""
     text = _SRID.sub("", text.strip(), count=1)
     return bool(
         text.startswith("{") or _HEX.match(text) or _WKT.match(text) or _OTHER_WKT.match(text)
@@ -56,7 +56,7 @@ def read_geometry_text(text: str) -> ReadGeometry:
     """Read a geometry from a text that is not blank.
 
     Raises:
-        GeometryInvalid: the text is no geometry, of another type, or has too many positions.
+        GeometryInvalid: the text is not a geometry, of another type, or has too many positions.
     """
     text = text.strip()
     if text.startswith("{"):
@@ -122,7 +122,7 @@ def _from_shapely(
 
 
 def _fault(reason: str) -> Problem:
-    """What GEOS says of a text or of bytes that it cannot read."""
+    """The problem of a text, or of bytes, that GEOS cannot read."""
     if "closed linestring" in reason:
         message = "A ring is not closed. Repeat its first position as the last."
         return unreadable(message, "not_closed")

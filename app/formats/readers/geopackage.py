@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
 from app.formats.crs import Projection, read_crs
-from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable
 from app.formats.readers.bounds import Columns, PositionCount, shown
 from app.formats.readers.geometry_text import read_wkb
@@ -48,7 +48,7 @@ _IN_USE_NOTE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of features; ``columns`` are those that are read, with the type that each declares,
+    """A table of features. ``columns`` are those that are read, with the types that they declare;
     ``notes`` are about the others. ``projection`` is None where the file does not say it."""
 
     name: str
@@ -58,14 +58,14 @@ class _Table:
     notes: tuple[str, ...]
 
 
-class GeoPackageReader(Reader):
-    """A layer for each table that the contents list as features, without views. The numbers that
-    programs give to rows (``fid``) are no column."""
+class GeoPackageReader(FormatReader):
+    """A layer for each table that the contents list as features, without views. The row numbers of
+    programs (``fid``) are not a column."""
 
     format: ClassVar[str] = "gpkg"
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the file is no GeoPackage, damaged, or has no such table."""
+        """Raise FileInvalid when the file is not a GeoPackage, is damaged, or has no such table."""
         super().__init__()
         self._file = SqliteFile(path)
         try:
@@ -82,7 +82,7 @@ class GeoPackageReader(Reader):
             self._note(_IN_USE_NOTE)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``Reader.read``."""
+        """As ``FormatReader.read``."""
         table = self._tables[layer.name]
         projection = table.projection or read_crs(crs or "EPSG:4326")
         positions = PositionCount()
@@ -122,7 +122,7 @@ class GeoPackageReader(Reader):
                 )
 
     def _catalog(self, table: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of one of the tables that say what the others are.
+        """The rows of one of the tables that describe the others.
 
         Raises:
             FileInvalid: there is none.
@@ -144,10 +144,10 @@ class GeoPackageReader(Reader):
         return names
 
     def _table(self, name: str, geometry: str, system: Any) -> _Table | None:
-        """A table with its columns; None: it has no such column with geometries.
+        """A table with its columns, or None if it has no such column with geometries.
 
         Raises:
-            FileInvalid: it has too many columns, or a system of coordinates that is not known.
+            FileInvalid: it has too many columns, or an unknown coordinate reference system.
         """
         columns, found, notes = Columns(), "", []
         types: dict[str, str] = {}
@@ -164,7 +164,7 @@ class GeoPackageReader(Reader):
         return _Table(name, found, types, self._projection(system), tuple(notes)) if found else None
 
     def _projection(self, system: Any) -> Projection | None:
-        """The system with a number; None: the file does not say what it is.
+        """The coordinate reference system with a number, or None if the file does not define it.
 
         Raises:
             FileInvalid: it is not known.
@@ -190,7 +190,7 @@ class GeoPackageReader(Reader):
         )
 
     def _properties(self, number: int, table: _Table, values: list[Any]) -> Json:
-        """The values of a row; raises FileInvalid when one is too long."""
+        """The values of a row. Raises FileInvalid when one is too long."""
         properties: Json = {}
         for (name, kind), value in zip(table.columns.items(), values, strict=True):
             if isinstance(value, bytes):
@@ -204,7 +204,7 @@ class GeoPackageReader(Reader):
         return properties
 
     def _geometry(self, blob: Any, projection: Projection, positions: PositionCount) -> Json | None:
-        """The geometry of a value on WGS 84; raises GeometryInvalid."""
+        """The geometry of a value on WGS 84. Raises GeometryInvalid."""
         if blob is None or (wkb := _wkb(blob)) is None:
             return None
         read = read_wkb(wkb)
@@ -221,7 +221,7 @@ class GeoPackageReader(Reader):
 
 
 def _wkb(blob: Any) -> bytes | None:
-    """The well-known binary in a value; None: the geometry is empty.
+    """The well-known binary in a value, or None if the geometry is empty.
 
     Raises:
         GeometryInvalid: it is not a geometry of a GeoPackage, or an extended one.
@@ -239,7 +239,7 @@ def _wkb(blob: Any) -> bytes | None:
 
 
 def _value(value: Any, kind: str) -> Any:
-    """A value as JSON has it."""
+    """A value as it is in JSON."""
     if kind == "BOOLEAN" and value in (0, 1):
         return bool(value)
     if isinstance(value, bytes) or (isinstance(value, float) and not isfinite(value)):

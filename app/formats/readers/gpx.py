@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, Final, TypeAlias
 
-from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.bounds import Columns, PositionCount
 from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
@@ -39,14 +39,14 @@ _POINTS_NOTE: Final = "Heights and times of track points were ignored."
 _SHORT_NOTE: Final = "Segments of tracks with a single point were left out."
 
 
-class GpxReader(Reader):
+class GpxReader(FormatReader):
     """Waypoints as Points, routes as LineStrings, tracks as LineStrings, or as MultiLineStrings
     where they have several segments."""
 
     format: ClassVar[str] = "gpx"
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the file is broken or has none of these."""
+        """Raise FileInvalid when the file is broken or has none of these."""
         super().__init__()
         self._path = path
         columns = {kind: Columns() for kind in _LAYERS}
@@ -68,7 +68,7 @@ class GpxReader(Reader):
             yield from read_elements(stream, wanted)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``Reader.read``. GPX is always in degrees on WGS 84, so ``crs`` is not used."""
+        """As ``FormatReader.read``. GPX is always in degrees on WGS 84, so ``crs`` is not used."""
         positions = PositionCount()
         elements = (one for one in self._elements(_WITH_POINTS) if _LAYERS[one.name] == layer.name)
         for number, element in enumerate(elements, start=1):
@@ -99,7 +99,7 @@ class GpxReader(Reader):
 
 
 def _properties(element: Element) -> Json:
-    """The values of a waypoint, a route or a track by their column."""
+    """The values of a waypoint, a route or a track, by column name."""
     found: Json = {name: text for name in _COLUMNS if (text := element.text_of(name))}
     if (height := read_number(found.get("ele", ""))) is not None:
         found["ele"] = height
@@ -112,7 +112,7 @@ def _lines(element: Element) -> list[list[Position]]:
     """The positions of a waypoint, a route, or each segment of a track that has any.
 
     Raises:
-        GeometryInvalid: a point, the first of them, cannot be read; or they are too many.
+        GeometryInvalid: a point cannot be read (the first of them), or there are too many.
     """
     if element.name == "wpt":
         return [[_position(element, Place())]]

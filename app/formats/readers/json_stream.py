@@ -1,4 +1,4 @@
-"""The bytes of a file with JSON for a parser that reads it as a stream, and what is wrong there."""
+"""Reading JSON as a stream, with errors that say where the file is broken."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEEPER: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": 
 
 
 def events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
-    """The path, the kind and the value of each token, as ``ijson.parse`` has them.
+    """Yield the path, event and value of each token, as ``ijson.parse`` does.
 
     The file may have several values one after the other, or be a sequence (RFC 8142).
 
@@ -55,8 +55,10 @@ def events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
 
 
 def values(file: BinaryIO, path: str) -> Iterator[Any]:
-    """Each value at a path, such as "features.item"; one is in memory at a time. Raises as
-    ``events``, by which the file was read before."""
+    """Yield each value at a path, such as "features.item"; one is in memory at a time.
+
+    For a file that ``events`` has read. Raises as ``events``.
+    """
     source = _Source(file)
     try:
         yield from ijson.items(source, path, buf_size=_MIDDLE_CHUNK, **_OPTIONS)
@@ -94,7 +96,7 @@ class _Source:
         )
 
     def fault(self, error: ijson.JSONError) -> FileInvalid:
-        """What is wrong with the JSON, and about where."""
+        """The error for broken JSON, with its approximate place."""
         if not self._read:
             return FileInvalid("The file is empty.")
         reported = error.args[0] if error.args else ""

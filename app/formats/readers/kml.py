@@ -1,4 +1,4 @@
-"""KML 2.2 (OGC 07-147r2) and KMZ, with Google's tracks; what other files hold is not read."""
+"""KML 2.2 (OGC 07-147r2) and KMZ, with Google's tracks. Links out of the file are not followed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, ClassVar, Final, TypeAlias
 from urllib.parse import unquote
 
-from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.archive import Archive
 from app.formats.readers.bounds import Columns, PositionCount, shown, unique
 from app.formats.readers.kml_data import WITH_GEOMETRIES, WITHOUT_GEOMETRIES, PlacemarkData
@@ -37,7 +37,7 @@ _MANY: Final = f"The file has more than {LAYERS - 1} folders with placemarks, sh
 
 @dataclass(slots=True)
 class _Folder:
-    """A Folder or Document that has placemarks of its own; None: all of them together."""
+    """A Folder or Document that has placemarks; without an ``element``: all of them together."""
 
     element: Element | None = None
     features: int = 0
@@ -49,14 +49,14 @@ class _Folder:
             self.columns.add(column)
 
 
-class KmlReader(Reader):
-    """A layer for each Folder or Document that has placemarks of its own, and one for all of them
-    when they are several."""
+class KmlReader(FormatReader):
+    """A layer for each Folder or Document that has placemarks, and one for all of them together
+    when there are several."""
 
     format: ClassVar[str] = "kml"
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the file is broken or has no placemarks."""
+        """Raise FileInvalid when the file is broken or has no placemarks."""
         super().__init__()
         self._path = path
         self._data = {self._first(): PlacemarkData()}  # by the name of the file that is read
@@ -64,18 +64,20 @@ class KmlReader(Reader):
         self._set_layers(*self._scan())
 
     def _first(self) -> str:
-        """The name of the file that is read first: here of the only one, which needs none."""
+        """The name of the file that is read first; here of the only one, which needs none."""
         return ""
 
     def _open(self, _: str) -> BinaryIO:
         return self._path.open("rb")
 
     def _linked(self, _: str, __: str) -> str | None:
-        """The name of the file that may be read for a link of another one; None: it may not."""
+        """The name of the file to read for a link from another one, or None if it may not be
+        read."""
         return None
 
     def _scan(self) -> tuple[dict[_Key, _Folder], _Folder]:
-        """All folders with placemarks, or one more than there may be; and all of them together."""
+        """All folders with placemarks, at most one more than the bound; and all of them
+        together."""
         folders: dict[_Key, _Folder] = {}
         everything = _Folder()
         files = list(self._data)
@@ -126,7 +128,7 @@ class KmlReader(Reader):
         )
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``Reader.read``. KML is always in degrees on WGS 84, so ``crs`` is not used."""
+        """As ``FormatReader.read``. KML is always in degrees on WGS 84, so ``crs`` is not used."""
         wanted = self._keys[layer.name]
         positions = PositionCount()
         for number, (file, placemark) in enumerate(self._placemarks(wanted), start=1):
@@ -161,12 +163,12 @@ class KmlReader(Reader):
 
 
 class KmzReader(KmlReader):
-    """A zip file with ``doc.kml``, or another KML file, and those in it to which that refers."""
+    """A zip file with ``doc.kml``, or another KML file, and those in it that it links to."""
 
     format: ClassVar[str] = "kmz"
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the file is broken, or has no KML file with placemarks."""
+        """Raise FileInvalid when the file is broken, or has no KML file with placemarks."""
         self._archive = Archive(path)
         try:
             super().__init__(path)
@@ -211,8 +213,7 @@ def _path(folder: Element) -> list[str]:
 
 
 def _names(folders: list[_Folder]) -> list[str]:
-    """A name for each layer: that of its folder, with those around it where another has the same
-    one."""
+    """A name for each layer: that of its folder, preceded by those around it where names repeat."""
     paths = [_path(one.element) or [_UNNAMED] if one.element else [ALL_FOLDERS] for one in folders]
     own = Counter(path[-1] for path in paths)
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""The columns of a KML placemark, and what of a KML file is read."""
+"""The properties of a KML placemark, and the elements of a KML file that are read."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ _BOOLEANS: Final = {"1": True, "true": True, "0": False, "false": False}
 
 
 class PlacemarkData:
-    """Reads the data of placemarks, with the types that the file's schemas give them."""
+    """Reads the properties of placemarks, with the types in the schemas of the file."""
 
     def __init__(self) -> None:
         self._types: dict[tuple[str, str], str] = {}  # by the id of the schema and the field
 
     def add_schema(self, schema: Element) -> None:
-        """Raises FileInvalid when schemas have more fields than all layers could have."""
+        """Raise FileInvalid when schemas have more fields than all layers could have."""
         for one in schema.named("SimpleField"):
             key = (schema.get("id") or schema.get("name") or "", one.get("name") or "")
             if max(map(len, key)) <= COLUMN_NAME_LENGTH:
@@ -67,7 +67,7 @@ class PlacemarkData:
             raise FileInvalid("The schemas of the KML file have too many fields. Remove some.")
 
     def properties(self, placemark: Element) -> dict[str, Any]:
-        """The values of a placemark by their column. Its own elements come before ExtendedData of
+        """The values of a placemark, by column name. Its own elements come before ExtendedData of
         the same name. Its attribute ``id`` is left out: programs number placemarks with it."""
         found: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
         for time in placemark.named(*_TIMES):
@@ -90,7 +90,7 @@ class PlacemarkData:
 
 
 def _value(text: str, kind: str | None) -> Any:
-    """A value of a type of KML; as text when it is not of that type."""
+    """A value of a KML type, or the text if it is not of that type."""
     if not text:
         return None
     value: object = None

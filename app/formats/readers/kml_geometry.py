@@ -1,4 +1,4 @@
-"""The geometries of a KML placemark as one geometry of GeoJSON."""
+"""The geometries of a KML placemark as one GeoJSON geometry."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from app.formats.readers.kml_coordinates import is_height, read_coordinates
 from app.formats.readers.ordinates import Position, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem
@@ -16,12 +15,15 @@ Json: TypeAlias = dict[str, Any]
 
 SIMPLE: Final = frozenset({"Point", "LineString", "LinearRing", "Polygon", "Track"})
 NESTED: Final = frozenset({"MultiGeometry", "MultiTrack"})
+_MOST_COMMAS: Final = 3 * GEOMETRY_POSITIONS  # with heights, and commas between positions
+_MOST_WORDS: Final = 6 * GEOMETRY_POSITIONS  # each comma can be one
+_ZERO: Final = frozenset("+-0.")
 
 
 @dataclass(slots=True)
 class PlacemarkShape:
-    """What the geometries of a placemark are together. ``geometry`` is None when there is none, or
-    when there are problems."""
+    """The geometries of a placemark as one. ``geometry`` is None when there is none, or when there
+    are problems."""
 
     geometry: Json | None = None
     problems: list[Problem] = field(default_factory=list)
@@ -29,8 +31,11 @@ class PlacemarkShape:
     has_heights: bool = False  # other than 0; they are left out
 
     def read(self, placemark: Element) -> None:
-        """Several geometries become one of many parts, or a GeometryCollection when their types
-        differ. Those that are empty are left out."""
+        """Read the geometries of a placemark.
+
+        Several become one of many parts, or a GeometryCollection when their types differ. Empty
+        ones are left out.
+        """
         elements = list(_simple(placemark))
         geometries = []
         for part, element in enumerate(elements):
@@ -44,7 +49,7 @@ class PlacemarkShape:
             self.geometry = _together([geometry for geometry in geometries if geometry])
 
     def _geometry(self, element: Element, place: Place) -> Json | None:
-        """A geometry that has no others in it; None: it is empty."""
+        """A geometry that contains no others, or None if it is empty."""
         if element.name == "Polygon":
             rings = self._rings(element, place)
             return {"type": "Polygon", "coordinates": rings} if rings else None
@@ -89,7 +94,7 @@ class PlacemarkShape:
         return positions
 
     def _track(self, track: Element, place: Place) -> list[Position]:
-        """The positions of a track of GPS; some of them may be empty."""
+        """The positions of a GPS track, of which some may be empty."""
         split = [words for coord in track.named("coord") if (words := coord.text.split())]
         positions = [
             read_position(words[0], words[1] if words[1:] else None, place.at(index))
@@ -106,7 +111,7 @@ class PlacemarkShape:
 
 
 def _simple(element: Element) -> Iterator[Element]:
-    """The geometries in an element, however deep, that have no others in them."""
+    """Yield the geometries at any depth in an element that contain no others."""
     for child in element.children:
         if child.name in SIMPLE:
             yield child
@@ -122,3 +127,55 @@ def _together(simple: list[Json]) -> Json | None:
         return {"type": "GeometryCollection", "geometries": simple}
     coordinates = [geometry["coordinates"] for geometry in simple]
     return {"type": f"Multi{types.pop()}", "coordinates": coordinates}
+
+
+def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
+    """The positions in the text of ``coordinates``, and True if any has a height other than 0.
+
+    KML has "longitude,latitude[,height]", with white space between positions. As in Google Earth,
+    and as long as it is unambiguous, positions may end in a comma, commas may have white space
+    around them, and there may be only commas where every third number is a height of 0.
+
+    Raises:
+        GeometryInvalid: a position cannot be read (the first of them), or there are too many.
+    """
+    words = text.split(None, _MOST_WORDS)
+    if text.count(",") > _MOST_COMMAS or len(words) > _MOST_WORDS:
+        raise too_many_positions()
+    positions, has_heights = [], False
+    for index, numbers in enumerate(_split(words)):
+        if len(numbers) not in (2, 3):
+            message = f"has {len(numbers)} numbers; it must be longitude,latitude or with a height."
+            raise GeometryInvalid([place.at(index).problem("wrong_position", message)])
+        positions.append(read_position(numbers[0], numbers[1], place.at(index)))
+        has_heights = has_heights or is_height(numbers[2:])
+    return positions, has_heights
+
+
+def is_height(numbers: list[str]) -> bool:
+    """True if the numbers after longitude and latitude have one other than 0."""
+    return any(not _ZERO.issuperset(number) for number in numbers)
+
+
+def _split(words: list[str]) -> list[list[str]]:
+    """The numbers of each position."""
+    as_written = [word.strip(",").split(",") for word in words]
+    if _are_positions(as_written):
+        return as_written
+    closed_up = " ".join(words).replace(" ,", ",").replace(", ", ",")
+    without_space = [word.split(",") for word in closed_up.split()]
+    if _are_positions(without_space):
+        return without_space
+    numbers = closed_up.strip(",").split(",")
+    triples = [numbers[start : start + 3] for start in range(0, len(numbers), 3)]
+    if " " not in closed_up and _are_flat(triples):
+        return triples
+    return as_written
+
+
+def _are_positions(split: list[list[str]]) -> bool:
+    return set(map(len, split)) <= {2, 3}
+
+
+def _are_flat(triples: list[list[str]]) -> bool:
+    return len(triples[-1]) == 3 and not any(is_height(triple[2:]) for triple in triples)

@@ -1,4 +1,4 @@
-"""Opens a file by its content. Its name, which whoever sends it chooses, is never looked at."""
+"""Opening a file by its content. Its name, which the sender chooses, is never looked at."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 import orjson
 
-from app.formats.features import FileInvalid, Reader
+from app.formats.features import FileInvalid, FormatReader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
 from app.formats.readers.csv_rows import CsvRows
@@ -25,7 +25,7 @@ from app.formats.readers.signatures import CONVERT, MEMBERS, PART, ROOTS, SIGNAT
 from app.formats.readers.xml_elements import root_name
 from app.policy.files import FORMATS_IN
 
-_READERS: Final[dict[str, Callable[[Path], Reader]]] = {
+_READERS: Final[dict[str, Callable[[Path], FormatReader]]] = {
     "geojson": GeoJsonReader,
     "geojsonl": GeoJsonSequenceReader,
     "kml": KmlReader,
@@ -43,8 +43,8 @@ _JSON: Final = re.compile(r"[\x1e{]|\[\s*[{\[\]]")
 _TOPOLOGY: Final = re.compile(r'"type"\s*:\s*"Topology"')
 
 
-def open_file(path: Path) -> Reader:
-    """Open a file of any of the formats that are read.
+def open_file(path: Path) -> FormatReader:
+    """Open a file of any supported format.
 
     Raises:
         FileInvalid: it is of another format, broken, or has no features.
@@ -56,7 +56,7 @@ def recognize(path: Path) -> str:
     """The format of a file, one of FORMATS_IN.
 
     Raises:
-        FileInvalid: it is of another format; the message names it where it is a common one.
+        FileInvalid: it is of another format; the message names it if it is a common one.
     """
     with path.open("rb") as file:
         start = file.read(_START)
@@ -88,7 +88,7 @@ def _unknown() -> FileInvalid:
 
 
 def _text(start: bytes) -> str:
-    """The beginning of a file as text. Raises FileInvalid when it is something else."""
+    """The beginning of a file as text. Raises FileInvalid when it is not text."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return start.decode("utf-16", "replace")
     for sign, encoding in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
@@ -136,7 +136,7 @@ def _json_format(text: str) -> str:
 
 
 def _is_feature(text: str) -> bool:
-    """Whether a line is a whole Feature of a file with one in each line."""
+    """True if a line is a whole Feature."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

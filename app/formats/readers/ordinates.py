@@ -1,4 +1,4 @@
-"""Longitudes and latitudes that a file has as text."""
+"""Longitudes and latitudes from text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Position = list[float]
 
 
 def too_many_positions() -> GeometryInvalid:
-    """A geometry has more positions than any boundary may have, so the rest is not read."""
+    """The error of a geometry with more positions than any boundary may have; the rest is not
+    read."""
     message = (
         f"The geometry has more than {GEOMETRY_POSITIONS:,} positions, which is what a boundary "
         "may have. Simplify it."
@@ -23,7 +24,7 @@ def too_many_positions() -> GeometryInvalid:
 
 
 def read_position(longitude: str | None, latitude: str | None, place: Place) -> Position:
-    """Read a position; None stands for a number that is missing.
+    """Read a position; None stands for a missing number.
 
     Raises:
         GeometryInvalid: one of the two is not a finite number.
@@ -40,7 +41,7 @@ def read_position(longitude: str | None, latitude: str | None, place: Place) -> 
 
 
 def read_number(text: str) -> float | None:
-    """The number that a text is; None: it is none, or not finite."""
+    """The number in a text, or None if it is none or not finite."""
     try:
         number = float(text)
     except ValueError:

@@ -1,8 +1,8 @@
 """Shapefiles in a zip file.
 
-A shapefile is some files of one name: the shapes (``.shp``), where each of them is (``.shx``), the
-table (``.dbf``), its encoding (``.cpg``), and the system of coordinates (``.prj``). All but the
-first may be missing.
+A shapefile is several files of one name: the shapes (``.shp``), the offset of each (``.shx``), the
+table (``.dbf``), its encoding (``.cpg``), and the coordinate system (``.prj``). All but the first
+may be missing.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, ClassVar, Final
 
 from app.formats.crs import Projection, read_crs
-from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable
 from app.formats.readers.archive import Archive
 from app.formats.readers.bounds import shown
-from app.formats.readers.dbf import Table
+from app.formats.readers.dbf import DbfTable
 from app.formats.readers.shp import Shapes
 from app.geometry import GeometryInvalid
 from app.policy.files import CRS_LENGTH
@@ -31,13 +31,13 @@ _SHOWN: Final = 10  # columns in a note
 _BYTES_OF_CHARACTER: Final = 4
 
 
-class ShapefileReader(Reader):
-    """A layer for each shapefile, with its name; with its folder where several have that name."""
+class ShapefileReader(FormatReader):
+    """A layer for each shapefile, named like it, with its folder where names repeat."""
 
     format: ClassVar[str] = "shp"
 
     def __init__(self, path: Path) -> None:
-        """Raises FileInvalid when the zip file or a shapefile in it is broken, or it has none."""
+        """Raise FileInvalid when the zip file or a shapefile in it is broken, or it has none."""
         super().__init__()
         self._archive = Archive(path)
         self._members = {member.casefold(): member for member in reversed(self._archive.members)}
@@ -53,7 +53,7 @@ class ShapefileReader(Reader):
             raise
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``Reader.read``."""
+        """As ``FormatReader.read``."""
         shapefile = self._shapefiles[layer.name]
         projection = self._projections[shapefile] or read_crs(crs or "EPSG:4326")
         with self._opened(shapefile) as (shapes, table):
@@ -81,7 +81,7 @@ class ShapefileReader(Reader):
             )
 
     @contextmanager
-    def _opened(self, shapefile: str) -> Iterator[tuple[Shapes, Table | None]]:
+    def _opened(self, shapefile: str) -> Iterator[tuple[Shapes, DbfTable | None]]:
         """The shapes and the table of a shapefile."""
         with ExitStack() as stack:
             index = self._beside(shapefile, ".shx")
@@ -95,23 +95,23 @@ class ShapefileReader(Reader):
                 yield shapes, None
                 return
             encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
-            opened = Table(self._copy(table, stack), table, encoding)
+            opened = DbfTable(self._copy(table, stack), table, encoding)
             opened.scan(len(shapes))
             yield shapes, opened
 
     def _beside(self, shapefile: str, suffix: str) -> str | None:
-        """The file of the same name, in capitals or not."""
+        """The file of the same name with another suffix, in any case."""
         return self._members.get((shapefile[: -len(_SHAPES)] + suffix).casefold())
 
     def _text(self, shapefile: str, suffix: str, length: int) -> str:
-        """The beginning of a small file; empty: it is missing."""
+        """The beginning of a small file, or an empty text if it is missing."""
         if (member := self._beside(shapefile, suffix)) is None:
             return ""
         with self._archive.open(member) as file:
             return file.read(_BYTES_OF_CHARACTER * length).decode("utf-8-sig", "replace").strip()
 
     def _copy(self, member: str, stack: ExitStack) -> BinaryIO:
-        """The content as a file that can be read in any order, and is gone once it is closed."""
+        """The content as a file with random access, which is gone once it is closed."""
         copy = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
         with self._archive.open(member) as source:
             shutil.copyfileobj(source, copy)
@@ -119,7 +119,7 @@ class ShapefileReader(Reader):
         return copy
 
     def _read_projection(self, shapefile: str) -> Projection | None:
-        """The system that the ``.prj`` names; None: there is none."""
+        """The coordinate reference system in the ``.prj``, or None without one."""
         text = self._text(shapefile, ".prj", CRS_LENGTH + 1)
         try:
             return read_crs(text) if text else None
@@ -132,7 +132,7 @@ def _suffix(member: str) -> str:
 
 
 def _layer_names(shapefiles: list[str]) -> Iterator[str]:
-    """The names of shapefiles without their folders, unless several have one name."""
+    """The names of shapefiles without their folders, unless names repeat."""
     paths = [PurePosixPath(shapefile).with_suffix("") for shapefile in shapefiles]
     times = Counter(path.name for path in paths)
     names = [path.name if times[path.name] == 1 else str(path) for path in paths]
@@ -141,7 +141,7 @@ def _layer_names(shapefiles: list[str]) -> Iterator[str]:
 
 
 def _feature(
-    number: int, record: int, shapes: Shapes, table: Table | None, projection: Projection
+    number: int, record: int, shapes: Shapes, table: DbfTable | None, projection: Projection
 ) -> SourceFeature:
     properties = {}
     if table:
@@ -158,8 +158,8 @@ def _feature(
     return SourceFeature(number, geometry, properties)
 
 
-def _notes(shapes: Shapes, table: Table | None, projection: Projection) -> Iterator[str]:
-    """What a person should know about a shapefile of which all was read."""
+def _notes(shapes: Shapes, table: DbfTable | None, projection: Projection) -> Iterator[str]:
+    """Sentences for the owner of a shapefile after all of it was read."""
     if projection.note:
         yield projection.note
     yield from sorted(shapes.notes)
@@ -175,7 +175,7 @@ def _notes(shapes: Shapes, table: Table | None, projection: Projection) -> Itera
         )
     if table.left_out:
         columns = ", ".join(map(shown, table.left_out[:_SHOWN]))
-        yield f"Columns of a type that is not read were left out: {columns}."
+        yield f"Skipped columns of unsupported types: {columns}."
     if table.deleted:
         yield f"{table.deleted:,} features that are marked as deleted were left out."
     if table.records != len(shapes):

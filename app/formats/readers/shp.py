@@ -1,7 +1,7 @@
 """The shapes of a shapefile (ESRI, "Shapefile Technical Description", 1998): ``.shp``, ``.shx``.
 
-Heights and measures are left out. Bounding boxes and the length in the header are not looked at:
-many programs write wrong ones.
+Heights and measures are left out. Bounding boxes and the length in the header are ignored: many
+programs write wrong ones.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _POINT_BYTES: Final = 16
 
 
 class Shapes:
-    """The records with shapes, counted from 0. ``is_index_wrong``: the ``.shx`` does not say where
-    they are, so they are those that follow each other in the file. ``notes`` are about those that
-    were read."""
+    """The records with shapes, counted from 0. ``is_index_wrong``: the ``.shx`` does not fit, so
+    the records are those that follow each other in the file. ``notes`` are about those that were
+    read."""
 
     def __init__(self, file: BinaryIO, index: BinaryIO | None, name: str) -> None:
         """Find all records.
 
         Args:
             file: the ``.shp``, which must stay open.
-            index: the ``.shx``; None: there is none.
-            name: of the file, for messages.
+            index: the ``.shx``, or None without one.
+            name: the name of the file, for messages.
 
         Raises:
             FileInvalid: the file is damaged or incomplete.
@@ -77,7 +77,8 @@ class Shapes:
         return len(self._offsets)
 
     def read(self, record: int) -> Json | None:
-        """The shape of a record as a GeoJSON geometry in the system of the file; None: it has none.
+        """The shape of a record as a GeoJSON geometry in the coordinate system of the file, or
+        None.
 
         Raises:
             FileInvalid: all shapes together have too many positions.
@@ -91,8 +92,8 @@ class Shapes:
         return self._geometry(self._file.read(size))
 
     def _record(self, offset: int) -> tuple[int, int]:
-        """The number of the record at an offset, and the bytes of its content; (0, 0) where there
-        is none."""
+        """The number of the record at an offset, and the bytes of its content; (0, 0) without a
+        record."""
         self._file.seek(offset)
         header = self._file.read(_RECORD.size)
         if len(header) < _RECORD.size:
@@ -102,7 +103,7 @@ class Shapes:
         return (number, words * _WORD) if words >= _SHORTEST and fits else (0, 0)
 
     def _indexed(self, index: BinaryIO) -> Offsets | None:
-        """The offsets that an index has, in words; None: there is no record at one of them."""
+        """The offsets in an index, in words, or None if one of them has no record."""
         offsets = array("I")
         if index.read(_HEADER_BYTES)[:4] != _CODE:
             return None
@@ -181,7 +182,7 @@ class Shapes:
 
 
 def _integers(content: bytes, offset: int, count: int) -> list[int]:
-    """Raises GeometryInvalid where the content does not have as many."""
+    """The integers at an offset. Raises GeometryInvalid where the content is too short."""
     if not 0 <= count <= (len(content) - offset) // 4:
         raise _damaged()
     return list(struct.unpack_from(f"<{count}i", content, offset))

@@ -1,7 +1,7 @@
 """The rings of a shapefile's polygon as a GeoJSON Polygon or MultiPolygon.
 
-A record has exterior rings, which run clockwise, and holes, in any order; which exterior ring a
-hole belongs to is where it lies.
+A record has exterior rings, which run clockwise, and holes, in any order. A hole belongs to the
+exterior ring that it lies in.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _FEWEST: Final = 4  # positions of a ring that has an inside
 
 @np.errstate(all="ignore")  # of numbers whose product no float holds
 def polygons(rings: list[Points]) -> tuple[Json, bool]:
-    """The Polygon or MultiPolygon that rings make, each kept as it is; and whether all of them are
-    wound as holes, so that they were taken as exterior rings.
+    """The Polygon or MultiPolygon of some rings, and True if all of them are wound as holes, so
+    that they were taken as exterior rings.
 
     Raises:
         GeometryInvalid: a hole lies in no exterior ring, or there are too many to tell.
@@ -57,8 +57,8 @@ def _signed_area(ring: Points) -> float:
 
 
 def _owners(rings: list[Points], areas: Floats, exteriors: Integers, holes: Integers) -> list[int]:
-    """The smallest exterior ring around each hole. One alone owns them all: whether they are in it
-    is for those who validate the polygon."""
+    """The smallest exterior ring around each hole. A single one owns all holes: whether they lie in
+    it is checked by the validation of the polygon."""
     if len(exteriors) == 1 or not len(holes):
         return [int(exteriors[0])] * len(holes)
     shells = _insides([rings[exterior] for exterior in exteriors.tolist()])
@@ -80,7 +80,7 @@ def _owners(rings: list[Points], areas: Floats, exteriors: Integers, holes: Inte
 
 
 def _insides(rings: list[Points]) -> Any:
-    """The polygons that rings make alone; None for those that make none."""
+    """The polygon of each ring alone; None for rings that make none."""
     insides: Any = np.full(len(rings), None)
     made = [number for number, ring in enumerate(rings) if len(ring) >= _FEWEST]
     if made:
@@ -92,7 +92,7 @@ def _insides(rings: list[Points]) -> Any:
 
 
 def _near(shells: Any, points: Any) -> tuple[Integers, Integers]:
-    """Pairs of a point and a shell with a bounding box around it, by their numbers."""
+    """Pairs of (point, shell whose bounding box contains it), by their numbers."""
     tree = shapely.STRtree(shells)
     found: list[Any] = []
     for first in range(0, len(points), _BATCH):

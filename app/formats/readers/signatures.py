@@ -1,4 +1,4 @@
-"""How files begin that are not read, and what to do with them instead."""
+"""The beginnings of files that cannot be imported, with advice for each."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """SQLite databases of strangers, of which only the stored rows of chosen tables are read.
 
 A schema can hold views, triggers, virtual tables and expressions, which run code and read other
-files. None of them is used: the authorizer lets nothing pass but reading columns of tables that
-were chosen, and a table is chosen only where its definition makes it a plain one.
+files. None of them is used: the authorizer permits only reading columns of tables that were chosen,
+and a table can be chosen only if its definition makes it a plain one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _TABLE: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SqliteColumn:
     """A column of a table, and the type that it declares, in capitals. ``is_computed``: it is not
     stored, but computed whenever it is read."""
 
@@ -58,14 +58,14 @@ class Column:
 
 
 class SqliteFile:
-    """An open database. ``is_in_use``: a program had it open when it was copied, and what was last
-    written may be missing."""
+    """An open database. ``is_in_use``: a program had it open when it was copied, so the last
+    changes may be missing."""
 
     def __init__(self, path: Path) -> None:
         """Open a database.
 
         Raises:
-            FileInvalid: it is none, or damaged.
+            FileInvalid: it is not one, or damaged.
         """
         with path.open("rb") as file:
             header = file.read(20)
@@ -84,7 +84,7 @@ class SqliteFile:
             raise
 
     def table(self, name: str) -> str | None:
-        """Let a table be read; return its name as the schema has it.
+        """Allow reading a table. Returns its name as in the schema.
 
         None: there is none of this name, or it is a view, a virtual table or one of SQLite's own.
         """
@@ -93,26 +93,26 @@ class SqliteFile:
             self._allowed.add(found)
         return found
 
-    def columns(self, table: str) -> Iterator[Column]:
-        """The columns of a table that ``table`` returned; raises as ``read``."""
+    def columns(self, table: str) -> Iterator[SqliteColumn]:
+        """The columns of a table that ``table`` returned. Raises as ``read``."""
         for _, name, kind, _, _, key, hidden in self._rows(f"PRAGMA table_xinfo({_quoted(table)})"):
             if _NO_CHARACTER in name:  # the name is not UTF-8, so no query can have it
                 raise _damaged()
-            yield Column(name, kind.upper(), key > 0, hidden == _VIRTUAL)
+            yield SqliteColumn(name, kind.upper(), key > 0, hidden == _VIRTUAL)
 
     def count(self, table: str) -> int:
-        """The number of rows of a table; raises as ``read``."""
+        """The number of rows of a table. Raises as ``read``."""
         # One by one: all at once is a single step for SQLite, which a damaged table makes endless.
         sql = f"SELECT count(1) FROM {_quoted(table)} NOT INDEXED"  # noqa: S608 - it is quoted
         ((count,),) = self._rows(sql)
         return int(count)
 
     def read(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns in all rows of a table, one row at a time.
+        """Yield the values of some columns in all rows of a table, one row at a time.
 
         Raises:
             FileInvalid: the database is damaged, a value is too large, it takes too long, or the
-                table has not stored such columns.
+                table has no such stored columns.
         """
         wanted = tuple(columns)
         # SQLite takes a name that is none as a text, and asks nobody before it computes a column.
@@ -140,7 +140,7 @@ class SqliteFile:
     def _authorize(
         self, action: int, first: str | None, second: str | None, _: str | None, by: str | None
     ) -> int:
-        """Whether a statement may do something; ``by`` is the view or trigger that does it."""
+        """Allow or deny an action of a statement. ``by`` is the view or trigger that causes it."""
         allowed = by is None and (
             action == sqlite3.SQLITE_SELECT
             or (action == sqlite3.SQLITE_READ and first in self._allowed)
@@ -158,7 +158,7 @@ class SqliteFile:
         return self._looks > DATABASE_STEPS // _STEPS
 
     def _plain_tables(self) -> Iterator[tuple[str, str]]:
-        """The tables that hold rows of their own, by their names in lower case.
+        """The names of the tables that store rows, by their lower-case names.
 
         The name and the type in the list of the schema need not be those in the definition, which
         alone counts. SQLite rejects a schema that defines a name twice.
@@ -170,7 +170,7 @@ class SqliteFile:
                     yield _folded(name), name
 
     def _rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query; raises as ``read``."""
+        """The rows of a query. Raises as ``read``."""
         try:
             # Not "yield from": that closes the cursor, which fails once the database is closed.
             for row in self._connection.execute(sql):  # noqa: UP028

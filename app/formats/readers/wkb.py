@@ -1,7 +1,7 @@
-"""Whether well-known binary (OGC 06-103r4, ISO 13249-3, and PostGIS's) is safe to parse.
+"""Checking that well-known binary (OGC 06-103r4, ISO 13249-3, and PostGIS's) is safe to parse.
 
-GEOS calls itself for each member of a geometry before it looks at its type. So bytes that say of
-themselves often enough that they contain each other end the process.
+GEOS calls itself for each member of a geometry before it looks at its type. So bytes that claim
+often enough to contain each other end the process.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from app.policy.bounds import GEOMETRY_POSITIONS
 
 _POINT, _LINE, _POLYGON = 1, 2, 3
 _MEMBERS: Final = {4: _POINT, 5: _LINE, 6: _POLYGON}  # of MultiPoint and so on
+_COLLECTION: Final = 7  # of geometries of any type
 _Z, _M, _SRID = 0x80000000, 0x40000000, 0x20000000  # how PostGIS marks a type
 
 
@@ -23,7 +24,7 @@ def check_wkb(data: bytes) -> int | None:
     """Check that this is a Point, a LineString, a Polygon, or several of one of these.
 
     Returns:
-        The number of its coordinate reference system, where PostGIS has put it in.
+        The number of its coordinate reference system, if PostGIS has included it.
 
     Raises:
         GeometryInvalid: it is another type, incomplete, or has too many positions.
@@ -48,8 +49,13 @@ class _Walk:
         code = self._number("I")
         srid = self._number("I") if code & _SRID else 0
         kind, dimensions = _kind(code)
-        if kind not in (_POINT, _LINE, _POLYGON, *_MEMBERS) or expected not in (None, kind):
-            message = "The geometry is not made of points, lines or polygons alone. Divide it."
+        if kind == _COLLECTION or expected not in (None, kind):
+            message = (
+                "The geometry mixes geometry types, which is not supported. Split the feature."
+            )
+            raise GeometryInvalid([unreadable(message, "wrong_type")])
+        if kind not in (_POINT, _LINE, _POLYGON, *_MEMBERS):
+            message = "The geometry is of a type that is not supported, such as a curve."
             raise GeometryInvalid([unreadable(message, "wrong_type")])
         if kind == _POINT:
             self._skip(1, dimensions)
@@ -76,7 +82,7 @@ class _Walk:
 
 
 def _kind(code: int) -> tuple[int, int]:
-    """The type without what marks heights and measures, and how many numbers a position has."""
+    """The type without the flags of heights and measures, and the numbers in a position."""
     marks, kind = divmod(code & ~(_Z | _M | _SRID), 1000)
     has_z = bool(code & _Z) or marks in (1, 3)
     has_m = bool(code & _M) or marks in (2, 3)

@@ -1,8 +1,8 @@
-"""The elements of an XML file that a reader asks for, as a stream.
+"""Streaming the elements of an XML file that a reader asks for.
 
 expat alone reads the file. Nothing that it refers to is opened, and a document type declaration,
-where entities would be defined, is refused. Prefixes of names are left out, and what namespace
-they stand for is not looked at: many files declare none, or the wrong one.
+where entities would be defined, is refused. Prefixes of names are left out, and their namespaces
+are ignored: many files declare none, or the wrong one.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _HINTS: Final = {
 class Element:
     """An element. ``name`` has no prefix; ``text`` includes that of elements within.
 
-    A record and a container have a ``parent``, the container that they are in. ``number`` counts
-    the containers that had begun when the element did, so it tells those of one file apart.
+    A record and a container have a ``parent``, the container that they are in. ``number`` is the
+    number of containers that had begun when the element did, so it tells those of one file apart.
     """
 
     name: str
@@ -65,19 +65,19 @@ class Element:
         return (child for child in self.children if child.name in names)
 
     def text_of(self, name: str) -> str | None:
-        """The text of the first child with this name, without spaces around it; None: there is
-        none, or it is empty."""
+        """The stripped text of the first child with this name, or None if there is none or it is
+        empty."""
         return next((child.text.strip() or None for child in self.named(name)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What of a file is read.
+    """The elements of a file that are read.
 
     ``kept`` has the names of the children that are kept, by the name of their parent; the others
-    are passed over with all that is in them. "" is the parent of the root. ``containers`` are not
-    in ``children``, and neither are ``records``, which are the result. ``texts`` has the number of
-    characters that the text of an element may have; the others have none. A record with all that is
+    are skipped with everything in them. "" is the parent of the root. ``containers`` are not in
+    ``children``, and neither are ``records``, which are the result. ``texts`` has the number of
+    characters that the text of an element may have; the others have none. A record with everything
     in it takes at most GEOMETRY_BYTES.
     """
 
@@ -88,7 +88,7 @@ class Wanted:
 
 
 def read_elements(stream: BinaryIO, wanted: Wanted) -> Iterator[Element]:
-    """The records of a file, each when it is complete.
+    """Yield the records of a file, each when it is complete.
 
     Raises:
         FileInvalid: the file is broken, or exceeds a bound, with the number of the line.
@@ -113,11 +113,11 @@ def root_name(stream: BinaryIO) -> str:
 
 
 class _Refused(Exception):
-    """Something in the file is refused; the message continues "Line 7: "."""
+    """The file is refused; the message continues "Line 7: "."""
 
 
 class _Document:
-    """A file while it is read."""
+    """A file that is being read."""
 
     def __init__(self, stream: BinaryIO, wanted: Wanted) -> None:
         self.root = ""
@@ -150,7 +150,7 @@ class _Document:
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
     def parts(self) -> Iterator[list[Element]]:
-        """The records that end in each part of the file."""
+        """Yield the records that end in each part of the file."""
         chunk = self._first
         while chunk:
             yield self._parse(chunk, is_last=False)
@@ -251,7 +251,7 @@ class _Document:
 
 
 def _encoding(start: bytes) -> str | None:
-    """The encoding of a file that declares the wrong one; None: what it declares."""
+    """The encoding of a file that declares a wrong one; None: the declared one."""
     if start.startswith(codecs.BOM_UTF8) or _FALSE_ENCODING.match(start.lstrip(_SPACE)):
         return "utf-8"
     return None

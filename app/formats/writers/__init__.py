@@ -1,1 +1,1 @@
-"""Writes features as files."""
+"""Writers of files with features."""

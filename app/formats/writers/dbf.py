@@ -21,7 +21,7 @@ _DECIMALS: Final = 15  # what GDAL writes; each number has as many as it needs
 
 
 class DbfColumn(NamedTuple):
-    """A column of the file: its name, its type as dBASE has it, its width in bytes."""
+    """A column of the file: its name, its dBASE type, its width in bytes."""
 
     name: str
     type: bytes
@@ -41,7 +41,7 @@ class DbfWriter:
 
     @property
     def size(self) -> int:
-        """Bytes of the file so far."""
+        """The size of the file so far, in bytes."""
         return self._file.tell()
 
     def add(self, values: Sequence[Any]) -> None:
@@ -54,7 +54,7 @@ class DbfWriter:
         self._rows += 1
 
     def finish(self) -> None:
-        """Write the end, and the number of rows into the beginning."""
+        """Write the end, and the number of rows into the header."""
         self._file.write(_END)
         self._file.seek(0)
         self._write_header()
@@ -86,14 +86,14 @@ class DbfWriter:
 
 
 def dbf_columns(columns: Sequence[Column]) -> list[DbfColumn]:
-    """The columns as dBASE has them, in the same order."""
+    """The columns as dBASE can have them, in the same order."""
     names = _short_names([column.name for column in columns])
     return [_dbf_column(name, column) for name, column in zip(names, columns, strict=True)]
 
 
 def _short_names(names: Sequence[str]) -> list[str]:
-    """Names of ``NAME_BYTES`` at most, each another one whatever the case: cut at the end, where
-    one that is taken has a number instead."""
+    """Names of at most ``NAME_BYTES``, unique regardless of case: cut at the end, and numbered
+    where they would repeat."""
     used: set[str] = set()
     short = []
     for name in names:
@@ -108,7 +108,7 @@ def _short_names(names: Sequence[str]) -> list[str]:
 
 
 def _cut_text(text: bytes, most: int) -> bytes:
-    """So many bytes of a text in UTF-8, and no part of a character."""
+    """At most ``most`` bytes of a text in UTF-8, without a partial character."""
     return text if len(text) <= most else text[:most].decode(errors="ignore").encode()
 
 

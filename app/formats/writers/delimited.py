@@ -1,9 +1,9 @@
 """CSV (RFC 4180) in UTF-8: a row of headings, the geometry as WKT in the last column.
 
-A spreadsheet takes a text that begins with ``=``, ``+``, ``-`` or ``@``, also wide ones or after a
-line end or tab, for a formula, which can run programs or send data away (CWE-1236). Such a text
-goes out with an apostrophe before it, and so does one that has one already, so that an import can
-take it off again. Numbers stay as they are.
+Spreadsheets evaluate a text that begins with ``=``, ``+``, ``-`` or ``@``, also in full width or
+after a line end or tab, as a formula, which can run programs or send data away (CWE-1236). Such a
+text is written with an apostrophe before it, and so is one that already has one, so that an import
+can remove it again. Numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from typing import Any, Final
 
 from app.formats.writers.columns import Table
 from app.formats.writers.features import Feature
+from app.formats.writers.shapes import Ring, positions_text, read_shape
 from app.formats.writers.source import Source
-from app.formats.writers.wkt import write_wkt
-from app.values.strict_json import dumps
+from app.values.strict_json import Fragment, dumps
 
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_WKT_NAMES: Final = {"Point": "POINT", "Polygon": "POLYGON", "MultiPolygon": "MULTIPOLYGON"}
 _QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
 def write_csv(source: Source) -> Iterator[bytes]:
-    """A row for each feature. An empty text is quoted, and where there is no value is nothing."""
+    """Yield a row for each feature. An empty text is quoted; a missing value is empty."""
     table = Table(source)
     yield csv_line([*(column.name for column in table.columns), "geometry"])
     for feature in source.features():
@@ -35,7 +36,7 @@ def _geometry(feature: Feature) -> str | None:
 
 
 def csv_line(values: Sequence[Any]) -> bytes:
-    """A row, in which no text is taken for a formula."""
+    """A row, in which no text can be evaluated as a formula."""
     return (",".join(map(_cell, values)) + "\r\n").encode()
 
 
@@ -46,3 +47,17 @@ def _cell(value: Any) -> str:
         return dumps(value).decode()
     text = f"'{value}" if _FORMULA.match(value) else value
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def write_wkt(geometry: Fragment) -> str:
+    """A stored geometry as well-known text (OGC 06-103r4, section 7), with all digits."""
+    shape = read_shape(geometry)
+    name = _WKT_NAMES[shape.type] + (" Z" if shape.has_heights else "")
+    if shape.type == "Point":
+        return f"{name} {_ring([shape.position])}"
+    parts = ", ".join(f"({', '.join(map(_ring, part))})" for part in shape.parts)
+    return f"{name} ({parts})" if shape.type == "MultiPolygon" else f"{name} {parts}"
+
+
+def _ring(ring: Ring) -> str:
+    return f"({positions_text(ring).replace(',', ' ').replace('] [', ', ')})"

@@ -1,6 +1,6 @@
 """GeoJSON as the Information System of Regulation (EU) 2023/1115 (EUDR) reads it.
 
-After the Commission's "EUDR GeoJSON File Description", of which guides to versions 1.4 and 1.5 say:
+From the Commission's "EUDR GeoJSON File Description", of which guides to versions 1.4 and 1.5 say:
 
 * WGS 84, longitude first. The system has six decimals; so they are rounded here, and written with
   their zeros.
@@ -8,7 +8,7 @@ After the Commission's "EUDR GeoJSON File Description", of which guides to versi
 * the properties ProducerName, ProducerCountry (ISO 3166-1 alpha-2), ProductionPlace and Area (in
   hectares), and no others. They come from the metadata, whatever the case of their names there;
 * rings that do not cross themselves, and have no position twice in a row;
-* no holes: the system takes what lies in them for part of the plot;
+* no holes: the system counts them as part of the plot;
 * at most 25 MB.
 """
 
@@ -50,7 +50,7 @@ _ROUNDED: Final = (
 
 
 class EudrOptions(NamedTuple):
-    """What a file says of all plots, and whether holes may be left out."""
+    """Properties of all plots, and whether holes may be left out."""
 
     producer_name: str | None = None
     producer_country: str | None = None
@@ -61,14 +61,17 @@ NO_OPTIONS: Final = EudrOptions()
 
 
 def write_eudr(source: Source, folder: Path, options: EudrOptions = NO_OPTIONS) -> IO[bytes]:
-    """The file, at its beginning. Records without a geometry are left out.
+    """Write the file. Records without a geometry are left out.
 
     Args:
         folder: where it is written.
 
+    Returns:
+        The file, at its beginning.
+
     Raises:
         CannotWrite: it would be too large, none of the records has a geometry, or the system
-            would not take some of the plots.
+            would not accept some of the plots.
         OSError: there is no room for it.
     """
     problems: list[tuple[str, str]] = []
@@ -94,7 +97,8 @@ def write_eudr(source: Source, folder: Path, options: EudrOptions = NO_OPTIONS) 
 
 
 class _Exterior(NamedTuple):
-    """The exterior ring of a part, as it is and with six decimals, and whether it is all of it."""
+    """The exterior ring of a part, unchanged and with six decimals. ``has_holes``: the part has
+    holes."""
 
     ring: Ring
     rounded: Ring
@@ -102,7 +106,7 @@ class _Exterior(NamedTuple):
 
 
 def _exteriors(feature: Feature) -> list[_Exterior]:
-    """Those of all parts; positions that are the same after rounding are one."""
+    """The exterior rings of all parts. Positions that are equal after rounding become one."""
     parts = [] if feature.geometry is None else read_shape(feature.geometry).parts
     return [_Exterior(part[0], _rounded(part[0]), len(part) > 1) for part in parts]
 
@@ -115,7 +119,7 @@ def _rounded(ring: Ring) -> Ring:
 def _problems(
     feature: Feature, exteriors: list[_Exterior], options: EudrOptions
 ) -> Iterator[tuple[str, str]]:
-    """What the system would not take, or misread: pairs of the record's id and a message."""
+    """Yield (record id, message) for what the system would not accept, or would misread."""
     country = _own(feature).get(_COUNTRY, options.producer_country)
     if country is not None and not _is_country(country):
         yield feature.id, f"{_COUNTRY} must be two letters, as ISO 3166-1 alpha-2 has them."
@@ -127,7 +131,7 @@ def _problems(
 
 
 def _plots(feature: Feature, exteriors: list[_Exterior], options: EudrOptions) -> Iterator[bytes]:
-    """The text of a Feature for each part."""
+    """Yield the text of a Feature for each part."""
     own = _own(feature)
     country = own.get(_COUNTRY, options.producer_country)
     properties = {
@@ -155,7 +159,7 @@ def _text(ring: Ring) -> Fragment:
 
 
 def _own(feature: Feature) -> dict[str, Any]:
-    """What the metadata says of the plots, by the names of the system, if it has the right type."""
+    """The properties of plots in the metadata, by the names of the system, if of the right type."""
     values = {name.lower(): value for name, value in feature.properties.items()}
     found = {name: values.get(name.lower()) for name in (_NAME, _COUNTRY, _PLACE, _AREA)}
     kinds = {_AREA: (int, float)}

@@ -1,4 +1,4 @@
-"""All formats that are written, by the names of ``app.policy.files.FORMATS_OUT``."""
+"""The writer of each format of ``app.policy.files.FORMATS_OUT``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STREAMED: Final[dict[str, Callable[[Source], Iterator[bytes]]]] = {
     "gpx": write_gpx,
 }
 
-# Written as a whole, to a file in a folder. ``eudr`` is one of them, with options of its own.
+# Written as a whole, to a file in a folder; so is ``eudr``, which has options.
 WHOLE: Final[dict[str, Callable[[Source, Path], IO[bytes]]]] = {
     "gpkg": write_gpkg,
     "shp": write_shapefile,

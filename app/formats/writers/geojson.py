@@ -9,7 +9,7 @@ from app.values.strict_json import dumps
 
 
 def write_collection(source: Source) -> Iterator[bytes]:
-    """A FeatureCollection. GDAL calls its layer by ``name``."""
+    """Yield a FeatureCollection. GDAL calls its layer by ``name``."""
     yield b'{"type":"FeatureCollection","name":%b,"features":[\n' % dumps(source.type.name)
     between = b""
     for feature in source.features():
@@ -19,7 +19,7 @@ def write_collection(source: Source) -> Iterator[bytes]:
 
 
 def write_lines(source: Source) -> Iterator[bytes]:
-    """Newline-delimited GeoJSON. It has no record separators as the text sequences of RFC 8142
-    have, which programs that read line by line do not expect."""
+    """Yield newline-delimited GeoJSON, without the record separators of RFC 8142, which programs
+    that read line by line do not expect."""
     for feature in source.features():
         yield dumps(feature.as_geojson()) + b"\n"

@@ -34,7 +34,7 @@ Box = tuple[float, float, float, float]  # west, east, south, north
 
 
 class _Extent:
-    """The box around all geometries, and whether any has heights."""
+    """The box around all geometries. ``has_heights``: any of them has heights."""
 
     def __init__(self) -> None:
         self.box: Box | None = None
@@ -50,10 +50,13 @@ class _Extent:
 
 
 def write_gpkg(source: Source, folder: Path) -> IO[bytes]:
-    """The file, at its beginning. Boundaries become MultiPolygons: a table has one type.
+    """Write the file. Boundaries become MultiPolygons: a table has one type.
 
     Args:
         folder: where it is written.
+
+    Returns:
+        The file, at its beginning.
 
     Raises:
         OSError: there is no room for it.
@@ -100,7 +103,7 @@ def _insert(
 
 
 def _blob(shape: Shape, box: Box) -> bytes:
-    """A geometry as GeoPackage has it: a header, then well-known binary."""
+    """A geometry as in a GeoPackage: a header, then well-known binary."""
     header = _HEADER.pack(b"GP", 0, _FLAGS, gpkg_tables.WGS84, *box)
     pieces = _point(shape) if shape.type == "Point" else _multipolygon(shape)
     return b"".join((header, *pieces))

@@ -55,12 +55,12 @@ _VALUES: Final = (
 def create(
     connection: sqlite3.Connection, name: str, columns: Sequence[tuple[str, str]], kind: str
 ) -> None:
-    """The tables of a GeoPackage, with one for features.
+    """Create the tables of a GeoPackage, with one for features.
 
     Args:
-        name: of the table of features.
+        name: the name of the table of features.
         columns: the name and the type of each column after ``OWN_COLUMNS``.
-        kind: of geometry, such as MULTIPOLYGON.
+        kind: the type of its geometries, such as MULTIPOLYGON.
     """
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version={VERSION}")
@@ -97,8 +97,8 @@ def finish(
     box: tuple[float, float, float, float] | None,
     has_heights: bool,
 ) -> None:
-    """Note what is known when all features are there, and have the index follow what others change
-    in the file later."""
+    """Write the extent after all features, and create the triggers that keep the index up to date
+    when others change the file later."""
     if box is not None:
         west, east, south, north = box
         connection.execute(
@@ -112,10 +112,10 @@ def finish(
 
 
 def _triggers(name: str, index: str) -> Iterator[str]:
-    """Those of GeoPackage 1.3. They call functions of whoever opens the file."""
+    """The triggers of GeoPackage 1.3. They call functions of the program that opens the file."""
     put = f'INSERT OR REPLACE INTO "{index}" VALUES ({_VALUES});'  # noqa: S608 - one of two names
-    drop = f'DELETE FROM "{index}" WHERE id = OLD."fid";'  # noqa: S608 - likewise
-    both = f'DELETE FROM "{index}" WHERE id IN (OLD."fid", NEW."fid");'  # noqa: S608 - likewise
+    drop = f'DELETE FROM "{index}" WHERE id = OLD."fid";'  # noqa: S608 - as above
+    both = f'DELETE FROM "{index}" WHERE id IN (OLD."fid", NEW."fid");'  # noqa: S608 - as above
     same, moved = 'OLD."fid" = NEW."fid"', 'OLD."fid" != NEW."fid"'
     for suffix, event, when, action in (
         ("insert", "INSERT", _HAS, put),

@@ -1,8 +1,8 @@
 """GPX 1.1 (https://www.topografix.com/GPX/1/1/): a waypoint for each asset that has a location.
 
-A waypoint has a name, a type, a description and a symbol; the last two are those of the metadata,
-``desc`` or ``description`` and ``sym`` or ``symbol``. Everything that an asset has is in
-``extensions`` besides.
+A waypoint has a name, a type, a description and a symbol; the last two come from the metadata,
+``desc`` or ``description`` and ``sym`` or ``symbol``. All fields of an asset are also in
+``extensions``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SYMBOLS: Final = ("sym", "symbol")
 
 
 def write_gpx(source: Source) -> Iterator[bytes]:
-    """A waypoint for each feature with a point; the others are left out."""
+    """Yield a waypoint for each feature with a point; the others are left out."""
     fields = [field.name for field in source.type.property_fields]
     yield f"{_HEAD}<metadata><name>{source.type.name}</name></metadata>\n".encode()
     for feature in source.features():
@@ -40,7 +40,7 @@ def write_gpx(source: Source) -> Iterator[bytes]:
 
 
 def _waypoint(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
-    """The elements in the order that the schema of GPX demands."""
+    """A waypoint, with its elements in the order that the schema of GPX demands."""
     longitude, latitude, *height = read_shape(geometry).position
     properties = feature.properties
     elevation = element("ele", _decimal(height[0])) if height else ""
@@ -55,7 +55,7 @@ def _waypoint(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
 
 
 def _decimal(number: float) -> str:
-    """All digits without an exponent, which the schema does not allow."""
+    """A number with all digits and no exponent, which the schema does not allow."""
     return format(Decimal(repr(number)), "f")
 
 

@@ -20,7 +20,7 @@ _OWN: Final = ("name", "description")  # fields that are elements of a Placemark
 
 
 def write_kml(source: Source) -> Iterator[bytes]:
-    """A Document with a Schema of all columns."""
+    """Yield a Document with a Schema of all columns."""
     table, name = Table(source), source.type.name
     own = [field.name for field in source.type.property_fields if field.name in _OWN]
     names = unique_names(column.name for column in table.columns)

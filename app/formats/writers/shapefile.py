@@ -1,7 +1,7 @@
 """A zipped shapefile: .shp, .shx, .dbf, .prj, .cpg, and ``columns.txt``.
 
-The names of its columns have 10 bytes, so that file says what each of them is, and what was lost:
-texts have 254 bytes at most, and heights are left out.
+Column names have at most 10 bytes, so that file explains each of them, and says what was lost:
+texts have at most 254 bytes, and heights are left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LEVEL: Final = 3  # of compression, of 9; more is slower and hardly smaller
 
 
 class _Loss(NamedTuple):
-    """What the file does not have of the features."""
+    """The data of the features that the file lacks."""
 
     cut: list[int]  # values of each column
     late: int  # features with metadata that came while the file was written
@@ -44,10 +44,13 @@ class _Loss(NamedTuple):
 
 
 def write_shapefile(source: Source, folder: Path) -> IO[bytes]:
-    """The zip, at its beginning.
+    """Write the zip.
 
     Args:
         folder: where it is written.
+
+    Returns:
+        The file, at its beginning.
 
     Raises:
         CannotWrite: one of its files would be too large.

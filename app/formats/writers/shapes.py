@@ -1,4 +1,4 @@
-"""The coordinates of stored geometries, for formats that write them in their own way."""
+"""The coordinates of stored geometries, for formats with their own notation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ Part = list[Ring]  # the exterior ring, then its holes
 
 class Shape(NamedTuple):
     """A Polygon or MultiPolygon as its parts, or a Point as one part with one ring of one position.
-    All positions have a height, or none has one.
-    """
+    All positions have a height, or none has one."""
 
     type: str
     parts: list[Part]
@@ -44,8 +43,8 @@ class Shape(NamedTuple):
 
 
 def read_shape(geometry: Fragment) -> Shape:
-    """The shape of a stored geometry: a Point, a Polygon or a MultiPolygon. Heights that only some
-    of its positions have are left out."""
+    """The shape of a stored Point, Polygon or MultiPolygon. Heights that only some of its positions
+    have are left out."""
     value = orjson.loads(dumps(geometry))
     kind, coordinates = value["type"], value["coordinates"]
     if kind == "Point":
@@ -58,6 +57,6 @@ def read_shape(geometry: Fragment) -> Shape:
 
 
 def positions_text(ring: Ring) -> str:
-    """The positions of a ring as JSON has them, without the first two brackets and the last two:
-    ``10.0,50.0],[10.1,50.0``. For formats that put other characters between them."""
+    """The positions of a ring as in JSON, without the outer brackets: ``10.0,50.0],[10.1,50.0``.
+    For formats with other separators."""
     return dumps(ring).decode()[2:-2]

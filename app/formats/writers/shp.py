@@ -40,7 +40,7 @@ class ShpWriter:
 
     @property
     def size(self) -> int:
-        """Bytes of the larger file so far."""
+        """The size of the larger file so far, in bytes."""
         return self._shp.tell()
 
     def add(self, shape: Shape | None) -> None:
@@ -57,7 +57,7 @@ class ShpWriter:
         self._shp.write(struct.pack(">2i", self._number, words) + content)
 
     def finish(self) -> None:
-        """Write the beginnings, which say how long the files are and where the shapes lie."""
+        """Write the headers, with the length of the files and the box around all shapes."""
         for file in (self._shp, self._shx):
             words = file.tell() // 2
             file.seek(0)
@@ -71,7 +71,8 @@ def _point(shape: Shape) -> bytes:
 
 
 def _polygon(shape: Shape, box: Box) -> bytes:
-    """All rings of all parts. Exterior rings run clockwise here, and holes the other way."""
+    """All rings of all parts. In a shapefile, exterior rings run clockwise, and holes the other
+    way."""
     rings = [ring[::-1] for ring in shape.rings()]
     sizes = [len(ring) for ring in rings]
     starts = accumulate(sizes[:-1], initial=0)

@@ -1,5 +1,5 @@
-"""Files that exist as long as they are open. They are unlinked before anything is in them, so that
-nothing is left of them however the process ends."""
+"""Files that exist only while they are open. They are unlinked before anything is written to them,
+so nothing is left of them however the process ends."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _DISK: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOP
 
 @contextmanager
 def new_file(folder: Path) -> Iterator[IO[bytes]]:
-    """A file to write. It stays open, at its beginning, when the block ends, and is closed when the
-    block raises. Raises OSError."""
+    """A file to write. When the block ends it stays open, at its beginning; when the block raises
+    it is closed. Raises OSError."""
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile(dir=folder))
         yield file
@@ -31,8 +31,8 @@ def new_file(folder: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def new_database(folder: Path) -> Iterator[tuple[sqlite3.Connection, IO[bytes]]]:
-    """A new SQLite database, and the file that it is in. The file stays open when the block ends,
-    and is closed when the block raises.
+    """A new SQLite database and its file. The file stays open when the block ends, and is closed
+    when the block raises.
 
     Raises:
         OSError: it cannot be written.

@@ -14,11 +14,11 @@ _ESCAPES: Final = str.maketrans(
 
 
 def escaped(text: str) -> str:
-    """A text as the content of an element, or of an attribute in double quotes. Characters that XML
-    cannot have become U+FFFD."""
+    """A text for the content of an element, or for an attribute in double quotes. Characters that
+    XML does not allow become U+FFFD."""
     return _FORBIDDEN.sub(_REPLACEMENT, text).translate(_ESCAPES)
 
 
 def element(name: str, text: str | None) -> str:
-    """An element with a text; nothing where there is none."""
+    """An element with a text, or nothing if that is None."""
     return "" if text is None else f"<{name}>{escaped(text)}</{name}>"

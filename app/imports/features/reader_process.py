@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
-from app.formats.features import FileInvalid, Layer, Reader
+from app.formats.features import FileInvalid, FormatReader, Layer
 from app.formats.readers.opening import open_file
 from app.imports.features.candidates import Candidate, Choices, Rejected, feature_name, prepare
 from app.imports.features.mapping import LayerScan
@@ -146,7 +146,7 @@ def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: b
     gc.disable()  # it would touch, and so copy, all the memory that the two share
     if is_bounded:
         _bound_resources()
-    reader: Reader | None = None
+    reader: FormatReader | None = None
     with suppress(EOFError, ConnectionError):  # the other one has died
         while True:
             name, *arguments = connection.recv()
@@ -163,7 +163,9 @@ def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: b
                 connection.send((False, _TOO_LARGE))
 
 
-def _scan(reader: Reader, layer: Layer, crs: str | None, most: int | None) -> Iterator[LayerScan]:
+def _scan(
+    reader: FormatReader, layer: Layer, crs: str | None, most: int | None
+) -> Iterator[LayerScan]:
     scan = LayerScan()
     for feature in reader.read(layer, crs):
         scan.add(feature.properties)
@@ -176,7 +178,7 @@ def _scan(reader: Reader, layer: Layer, crs: str | None, most: int | None) -> It
 
 
 def _repeated_names(
-    reader: Reader, layer: Layer, crs: str | None, column: str | None
+    reader: FormatReader, layer: Layer, crs: str | None, column: str | None
 ) -> Iterator[set[str]]:
     names = Counter(
         fold(feature_name(feature.properties, column)) for feature in reader.read(layer, crs)
@@ -185,7 +187,7 @@ def _repeated_names(
 
 
 def _features(
-    reader: Reader, layer: Layer, crs: str | None, choices: Choices
+    reader: FormatReader, layer: Layer, crs: str | None, choices: Choices
 ) -> Iterator[Sequence[Candidate | Rejected]]:
     prepared = (prepare(feature, choices) for feature in reader.read(layer, crs))
     # Lists that are short enough for one transaction: other writers wait for it.
@@ -193,7 +195,7 @@ def _features(
     yield []
 
 
-def _notes(reader: Reader) -> Iterator[list[str]]:
+def _notes(reader: FormatReader) -> Iterator[list[str]]:
     yield reader.notes
 
 

@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from app.formats.features import FileInvalid, Reader, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, SourceFeature
 from tests.architecture.sources import ROOT
 
-Opener = Callable[[Path], Reader]
+Opener = Callable[[Path], FormatReader]
 
 
-def features(reader: Reader, layer: int | str = 0, crs: str | None = None) -> list[SourceFeature]:
+def features(
+    reader: FormatReader, layer: int | str = 0, crs: str | None = None
+) -> list[SourceFeature]:
     """All features of a layer, by its number or its name."""
     found = {one.name: one for one in reader.layers}
     return list(reader.read(found[layer] if isinstance(layer, str) else reader.layers[layer], crs))

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from app.formats.features import FileInvalid
-from app.formats.readers.dbf import Table
+from app.formats.readers.dbf import DbfTable
 from app.policy.files import COLUMNS
 from tests.formats.readers.shapefiles import Field, dbf
 
 
-def table(content: bytes, code_page: str = "") -> Table:
-    opened = Table(io.BytesIO(content), "forest.dbf", code_page)
+def table(content: bytes, code_page: str = "") -> DbfTable:
+    opened = DbfTable(io.BytesIO(content), "forest.dbf", code_page)
     opened.scan(opened.records)
     return opened
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from app.formats.features import FileInvalid, Reader
+from app.formats.features import FileInvalid, FormatReader
 from app.formats.readers.geojson import GeoJsonReader
 from app.formats.readers.geopackage import GeoPackageReader
 from app.formats.readers.opening import open_file
@@ -48,7 +48,7 @@ def bait(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bait]:
     assert file.stat().st_atime == 0
 
 
-def outcome(reader: Callable[[Path], Reader], path: Path) -> str:
+def outcome(reader: Callable[[Path], FormatReader], path: Path) -> str:
     """All that is read of a file, or why it is not."""
     try:
         with closing(reader(path)) as opened:
@@ -61,7 +61,7 @@ def outcome(reader: Callable[[Path], Reader], path: Path) -> str:
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("source", ["{file}", "/vsicurl/{url}"])
 def test_a_virtual_layer(
-    tmp_path: Path, bait: Bait, reader: Callable[[Path], Reader], source: str
+    tmp_path: Path, bait: Bait, reader: Callable[[Path], FormatReader], source: str
 ) -> None:
     path = tmp_path / "upload"
     path.write_text(

@@ -178,6 +178,13 @@ def test_deleted_records_are_left_out(tmp_path: Path) -> None:
     assert notes == ["1 features that are marked as deleted were left out."]
 
 
+def test_columns_of_unsupported_types_are_named(tmp_path: Path) -> None:
+    records = dbf([NAME, (b"photo", "G", 10, 0)], b" a       0000000001")
+    layer, (one,), notes = read(packed(tmp_path, shp=shp(point(1, 1)), dbf=records))
+    assert (layer.columns, one.properties) == (("name",), {"name": "a"})
+    assert notes == ['Skipped columns of unsupported types: "photo".']
+
+
 def test_a_table_with_fewer_records_than_shapes(tmp_path: Path) -> None:
     content = shp(point(1, 1), point(2, 2))
     _, (first, second), notes = read(packed(tmp_path, shp=content, dbf=table("a")))

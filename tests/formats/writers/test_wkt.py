@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import shapely
 
-from app.formats.writers.wkt import write_wkt
+from app.formats.writers.delimited import write_wkt
 from app.values.strict_json import Fragment
 from tests.make.geometry import multi_square, point, square
 
