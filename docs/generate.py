@@ -27,9 +27,9 @@ from app.geometry import PROBLEM_CODES
 from app.policy import account_export, bounds
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
+from app.policy.limits import AREAS, FORMS, ROUTES, TIERS, WINDOW_SECONDS
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import PLANS, Plan
-from app.policy.tiers import DEFAULT_TIER, FORMS, ROUTES, TIERS, WINDOW_SECONDS
 from app.site.pages import PageBlueprint
 from config import ROOT, load_settings, setting_docs
 from docs import partitioning
@@ -44,7 +44,7 @@ _NEEDS: Final = {
     PROFILE: "any credential; an OAuth token `profile`",
 }
 
-# What a form can be about (app.policy.tiers).
+# What a form can be about (app.policy.limits).
 _SUBJECTS: Final = {
     "email": "the email address entered",
     "token": "the token in the URL",
@@ -172,13 +172,16 @@ def plans() -> str:
 
 def tiers() -> str:
     rows = []
-    for tier, number in TIERS.items():
-        routes = [f"`{route}`" for route, name in ROUTES.items() if name == tier]
-        if tier == DEFAULT_TIER:
+    for tier in TIERS:
+        routes = [f"`{route}`" for route, limits in ROUTES.items() if tier in limits]
+        if tier in AREAS["/api"]:
             routes.append("all others below `/api`")
-        allowed = "no limit" if number is None else f"{number} in {WINDOW_SECONDS} seconds"
-        rows.append([f"`{tier}`", allowed, ", ".join(routes)])
-    return table(["Tier", "Requests", "Routes"], rows)
+        allowed = f"{tier.requests} in {WINDOW_SECONDS} seconds"
+        rows.append([f"`{tier.name}`", allowed, ", ".join(routes)])
+    exempt = [f"`{route}`" for route, limits in ROUTES.items() if not limits]
+    return table(
+        ["Tier", "Requests", "Routes"], [*rows, ["`exempt`", "no limit", ", ".join(exempt)]]
+    )
 
 
 def forms() -> str:

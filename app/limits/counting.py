@@ -12,16 +12,21 @@ from collections.abc import Sequence
 
 from flask import request
 
-from app.limits.limiter import ClientRateLimit, RateLimit, client, hold, seconds
+from app.limits.limiter import (
+    ClientRateLimit,
+    RateLimit,
+    client,
+    form_posts,
+    hold,
+    seconds,
+    window_of,
+)
 from app.limits.plan_file import plan_of
 from app.limits.storage import DAY_MS, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
-from app.policy.tiers import (
+from app.policy.limits import (
     AUTHORIZATION_REQUESTS,
     CLIENT_POSTS,
-    FORM_POSTS,
-    LONG_FORM_POSTS,
-    LONG_FORMS,
     OAUTH_REJECTIONS,
     PAGE_REQUESTS,
     SINGLE_SIGN_ONS,
@@ -79,19 +84,15 @@ def count_form_post(subject: str) -> None:
     """Count a post of the form at the current route.
 
     Args:
-        subject: whom or what it is about, of any length (``app.policy.tiers.FORMS``).
+        subject: whom or what it is about, of any length (``app.policy.limits.FORMS``).
 
     Raises:
         RateLimited: this client has posted it too often about this subject, or forms in all.
     """
     route = request.url_rule.rule if request.url_rule else ""
     digest = hashlib.sha256(subject.encode(errors="surrogatepass")).hexdigest()
-    form = WindowKey(
-        f"form:{route}:{client()}:{digest}",
-        LONG_FORM_POSTS if route in LONG_FORMS else FORM_POSTS,
-    )
-    windows = (form, WindowKey(f"forms:{client()}", CLIENT_POSTS))
-    hold(PageRateLimit(windows))
+    form = window_of(form_posts(route), route, client(), digest)
+    hold(PageRateLimit((form, window_of(CLIENT_POSTS, client()))))
 
 
 def count_authorization_request(user_id: str) -> None:
@@ -100,18 +101,17 @@ def count_authorization_request(user_id: str) -> None:
     Args:
         user_id: of the person who is signed in, or an empty string.
     """
-    window = WindowKey(f"authorize:{client()}:{user_id}", AUTHORIZATION_REQUESTS)
-    hold(PageRateLimit((window,)))
+    hold(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, client(), user_id),)))
 
 
 def count_single_sign_on() -> None:
     """Count a sign-in at the provider of single sign-on that is begun. Raises RateLimited."""
-    hold(PageRateLimit((WindowKey(f"single_sign_on:{client()}", SINGLE_SIGN_ONS),)))
+    hold(PageRateLimit((window_of(SINGLE_SIGN_ONS, client()),)))
 
 
 def count_page_request(user_id: str) -> None:
     """Count a request of a signed-in person to the pages of an account. Raises RateLimited."""
-    hold(PageRateLimit((WindowKey(f"pages:{user_id}", PAGE_REQUESTS),)))
+    hold(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
 
 
 def count_rejected_request() -> None:
@@ -120,5 +120,4 @@ def count_rejected_request() -> None:
     Raises:
         RateLimited: this client sent too many.
     """
-    key, start = f"oauth:{client()}", "The OAuth server allows"
-    hold(ClientRateLimit(key, OAUTH_REJECTIONS, start, "failed requests"))
+    hold(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))

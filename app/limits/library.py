@@ -6,12 +6,14 @@ pins; ``tests/limits/test_library.py`` compares the names.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from flask import Flask
 from flask_limiter import Limiter, RateLimitExceeded
 from flask_limiter._limits import RuntimeLimit
-from limits import RateLimitItem
+from flask_limiter._manager import LimitManager
+from limits import RateLimitItem, RateLimitItemPerMinute
 
 FLASK_LIMITER_VERSION: Final = "4.1.1"
 _EXTENSION: Final = "limiter"
@@ -29,8 +31,13 @@ class SingleLimiter(Limiter):
         """What the current request is held against, or None."""
         raise NotImplementedError
 
+    def declared_limits(self, app: Flask, endpoint: str) -> Sequence[str]:
+        """What limits the requests to an endpoint, in words, for ``flask limiter limits``."""
+        raise NotImplementedError
+
     def init_app(self, app: Flask) -> None:
         """Check each request of ``app`` from here on."""
+        self.limit_manager = _DeclaredLimits(self)
         # The library adds its three functions unless the application has this limiter already.
         app.extensions.setdefault(_EXTENSION, set()).add(self)
         super().init_app(app)
@@ -42,3 +49,31 @@ class SingleLimiter(Limiter):
         limit = self.request_limit()
         if limit is not None and not self.limiter.hit(limit):
             raise RateLimitExceeded(RuntimeLimit(limit, self._key_func, scope=None))
+
+
+class _DeclaredLimits(LimitManager):
+    """What the commands of Flask-Limiter show. No request is held against it."""
+
+    def __init__(self, limiter: SingleLimiter) -> None:
+        super().__init__([], [], {}, {}, {}, {})
+        self._limiter = limiter
+
+    def resolve_limits(
+        self, app: Flask, endpoint: str | None = None, *_: Any, **__: Any
+    ) -> tuple[list[RuntimeLimit], ...]:
+        declared = self._limiter.declared_limits(app, endpoint or "")
+        key_func = self._limiter._key_func
+        return [], [RuntimeLimit(_InWords(words), key_func, scope=None) for words in declared]
+
+
+class _InWords(RateLimitItemPerMinute):
+    """A limit that is printed as these words."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: str) -> None:
+        super().__init__(1)
+        self.words = words
+
+    def __repr__(self) -> str:
+        return self.words

@@ -13,6 +13,7 @@ from typing import Any, Final
 from flask import Flask, Response, current_app, g, request
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.strategies import STRATEGIES, FixedWindowRateLimiter
+from werkzeug.routing import Rule
 
 from app.auth.guard import current_principal, has_credential
 from app.auth.principal import Principal
@@ -22,14 +23,20 @@ from app.limits.library import SingleLimiter
 from app.limits.plan_file import plan_of
 from app.limits.storage import SCHEME, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
-from app.policy.ogc import REQUESTS_FACTOR
-from app.policy.tiers import (
-    DEFAULT_TIER,
+from app.policy.limits import (
+    AREAS,
+    CLIENT_POSTS,
+    FORM_POSTS,
+    FORMS,
     IPV6_NETWORK_BITS,
+    LONG_FORM_POSTS,
+    LONG_FORMS,
+    OGC_PER_MINUTE,
     ROUTES,
-    TIERS,
     WINDOW_SECONDS,
     WITHOUT_CREDENTIAL,
+    Limit,
+    PlanLimit,
 )
 
 _RESULT: Final = "rate_limit"
@@ -89,7 +96,7 @@ class OgcRateLimit(PlanRateLimit):
     __slots__ = ()
 
     def __init__(self, principal: Principal, per_minute: int | None, per_day: int | None):
-        per_minute = None if per_minute is None else per_minute * REQUESTS_FACTOR
+        per_minute = None if per_minute is None else per_minute * OGC_PER_MINUTE.times
         super().__init__(principal, per_minute, per_day)
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
@@ -102,19 +109,19 @@ class OgcRateLimit(PlanRateLimit):
 class ClientRateLimit(RateLimit):
     """One window of a client who is known by an address only."""
 
-    __slots__ = ("key", "prefix", "what")
+    __slots__ = ("limit", "prefix")
 
-    def __init__(self, key: str, amount: int, prefix: str, what: str = "requests") -> None:
-        super().__init__(amount)
-        self.key, self.prefix, self.what = key, prefix, what
+    def __init__(self, limit: Limit, prefix: str) -> None:
+        super().__init__(limit.requests)
+        self.limit, self.prefix = limit, prefix
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        return storage.hit_windows((WindowKey(self.key, self.amount),))
+        return storage.hit_windows((window_of(self.limit, client()),))
 
     def rejection(self, result: LimitResult) -> str:
         return (
-            f"{self.prefix} {self.amount} {self.what} in {WINDOW_SECONDS} seconds from one client "
-            f"address. Try again in {seconds(result.retry_after())}."
+            f"{self.prefix} {self.amount} {self.limit.what} in {WINDOW_SECONDS} seconds from one "
+            f"client address. Try again in {seconds(result.retry_after())}."
         )
 
 
@@ -136,6 +143,11 @@ class RequestLimiter(SingleLimiter):
 
     def request_limit(self) -> RateLimit | None:
         return _current_limit()
+
+    def declared_limits(self, app: Flask, endpoint: str) -> list[str]:
+        view = app.view_functions[endpoint]
+        rules = app.url_map.iter_rules(endpoint)
+        return list(dict.fromkeys(str(limit) for rule in rules for limit in limits_of(rule, view)))
 
 
 STRATEGIES[SCHEME] = FixedWindowStrategy
@@ -221,20 +233,33 @@ def _current_limit() -> RateLimit | None:
             return limit_of_account(principal)
         if is_disabled or (request.routing_exception is not None and not has_credential()):
             return None
-        start = "Without a valid credential, the API allows"
-        return ClientRateLimit(f"address:{client()}", WITHOUT_CREDENTIAL, start)
-    tier = _tier(path)
-    amount = None if tier is None or is_disabled else TIERS[tier]
-    if amount is None:
+        return ClientRateLimit(WITHOUT_CREDENTIAL, "Without a valid credential, the API allows")
+    if is_disabled or not path.startswith("/api/"):
         return None
-    return ClientRateLimit(f"{tier}:{client()}", amount, "The routes of this tier together allow")
-
-
-def _tier(path: str) -> str | None:
-    """The tier of this request, or None where nothing is counted."""
     rule = request.url_rule
     route = path if rule is None else rule.rule  # the address may end with a slash
-    return ROUTES.get(route, DEFAULT_TIER) if path.startswith("/api/") else None
+    limits = ROUTES.get(route, AREAS["/api"])
+    tier = next((each for each in limits if isinstance(each, Limit)), None)
+    return tier and ClientRateLimit(tier, "The routes of this tier together allow")
+
+
+def limits_of(rule: Rule, view: Any) -> tuple[Limit | PlanLimit, ...]:
+    """What limits the requests to a route: by its path, by its form, and by what decorates it."""
+    area = "/".join(rule.rule.split("/")[:2])
+    found = ROUTES.get(rule.rule, AREAS.get(area, ()))
+    if rule.rule in FORMS and "POST" in (rule.methods or ()):
+        found += (form_posts(rule.rule), CLIENT_POSTS)
+    return found + getattr(view, "limits", ())
+
+
+def form_posts(route: str) -> Limit:
+    """How often the form at a route may be posted about one subject."""
+    return LONG_FORM_POSTS if route in LONG_FORMS else FORM_POSTS
+
+
+def window_of(limit: Limit, *whom: str) -> WindowKey:
+    """The window of a limit for somebody, whom these name."""
+    return WindowKey(":".join((limit.name, *whom)), limit.requests)
 
 
 def client() -> str:

@@ -156,6 +156,11 @@ class WindowStorage(Storage):
             beginnings = [request_counts.written_on(counter, day) for counter in counters]
         return answer  # type: ignore[no-any-return]
 
+    @property
+    def storage(self) -> Any:
+        """The client of Valkey, which ``flask limiter config`` shows."""
+        return valkey().client
+
     # What the library asks of every storage, one window at a time. Nothing here is asked so.
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:

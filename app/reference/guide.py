@@ -9,7 +9,7 @@ from flask import current_app
 
 from app.api.openapi.components import REFUSALS
 from app.limits.plan_file import plans
-from app.policy import bounds, deliveries, oauth, tiers
+from app.policy import bounds, deliveries, limits, oauth
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
 from app.reference.curl import ADDRESS, curl
@@ -28,7 +28,7 @@ def guide() -> dict[str, Any]:
         "bounds": bounds,
         "deliveries": deliveries,
         "oauth": oauth,
-        "tiers": tiers,
+        "limits": limits,
         "curl": curl,
         "duration": duration,
         "most_mebibytes": current_app.config["SETTINGS"].max_body_bytes / 2**20,

@@ -12,7 +12,7 @@ from flask_wtf import FlaskForm
 from app.http.errors import ApiError, PreconditionFailed, RateLimited
 from app.http.etags import IfMatch
 from app.limits.counting import count_form_post
-from app.policy.tiers import FORMS
+from app.policy.limits import FORMS
 from app.security.tokens import hash_token
 from app.site.cookies import ATTEMPT, read_cookie
 from app.site.pages import page
@@ -77,7 +77,7 @@ def form_page(template: str, form: PageForm, status: int | None = None, **values
 
 
 def count_post() -> None:
-    """Count the current post of a form, if ``app.policy.tiers.FORMS`` has it.
+    """Count the current post of a form, if ``app.policy.limits.FORMS`` has it.
 
     Raises:
         RateLimited: it is one too many.

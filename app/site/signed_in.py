@@ -23,6 +23,7 @@ from app.auth.sessions import (
 )
 from app.http.errors import Forbidden, Unauthorized
 from app.limits.counting import count_page_request
+from app.policy.limits import PAGE_REQUESTS
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
 from app.policy.permissions import ROLES, expand, role_permissions
 from app.security.timed_signer import TimedSigner
@@ -78,6 +79,19 @@ def signed_in(view: View) -> View:
     return run
 
 
+def counted(view: View) -> View:
+    """Decorate a view of the signed-in person whose requests count as those to the pages of an
+    account."""
+
+    @wraps(view)
+    def run(person: SignedIn, **arguments: Any) -> Any:
+        count_page_request(person.user_id)
+        return view(person, **arguments)
+
+    run.limits = (PAGE_REQUESTS,)  # type: ignore[attr-defined]  # for ``flask limiter``
+    return run
+
+
 def _turn_away_strangers() -> Response | None:
     """A redirect to the sign-in page; None for somebody who is signed in. Raises Unauthorized for a
     script, which cannot use a page."""
@@ -125,6 +139,7 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
 
         wrapped = signed_in(run)
         wrapped.role_permission = permission  # type: ignore[attr-defined]  # likewise
+        wrapped.limits = (PAGE_REQUESTS,)  # type: ignore[attr-defined]
         wrapped.turn_away = turn_away  # type: ignore[attr-defined]
         return wrapped
 

@@ -18,8 +18,8 @@ from werkzeug.test import TestResponse
 
 from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy import oauth as policy
+from app.policy.limits import OAUTH_REJECTIONS, WINDOW_SECONDS
 from app.policy.permissions import ROLES, SCOPES
-from app.policy.tiers import OAUTH_REJECTIONS, WINDOW_SECONDS
 from app.values.strict_json import loads
 from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
@@ -184,7 +184,7 @@ def test_limits_are_the_policys() -> None:
     length = f"{policy.PARAMETER_LENGTH:,} characters"
     said = " ".join(section("Limits").split())
     assert f"at most {policy.PARAMETERS} parameters, of {length} each" in said
-    assert f"{OAUTH_REJECTIONS} in {WINDOW_SECONDS} seconds" in said
+    assert f"{OAUTH_REJECTIONS.requests} in {WINDOW_SECONDS} seconds" in said
     uris = (
         f"{policy.REDIRECT_URIS} redirect URIs, of up to {policy.REDIRECT_URI_LENGTH:,} characters"
     )
@@ -236,7 +236,7 @@ def _post(client: Client, body: bytes) -> TestResponse:
 
 def _too_often(client: Client, application: Application) -> TestResponse:
     caller = client.app.test_client()
-    for _ in range(OAUTH_REJECTIONS):
+    for _ in range(OAUTH_REJECTIONS.requests):
         assert caller.post("/oauth/token", data={"a": "b"}).status_code == 400
     answer = caller.post("/oauth/token", data={"a": "b"})
     assert int(answer.headers["Retry-After"]) >= 1

@@ -11,7 +11,7 @@ from flask import Flask
 from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.models import User
-from app.policy.tiers import CLIENT_POSTS, FORM_POSTS, FORMS, LONG_FORM_POSTS, LONG_FORMS
+from app.policy.limits import CLIENT_POSTS, FORM_POSTS, FORMS, LONG_FORM_POSTS, LONG_FORMS
 from app.site.pages import PageBlueprint
 from tests.make import (
     Browser,
@@ -77,7 +77,7 @@ def test_every_form_of_the_table_exists(app: Flask) -> None:
         and isinstance(app.blueprints.get(rule.endpoint.partition(".")[0]), PageBlueprint)
     }
     assert LONG_FORMS <= set(FORMS) <= rules
-    assert (FORM_POSTS, LONG_FORM_POSTS, CLIENT_POSTS) == (5, 20, 60)
+    assert (FORM_POSTS.requests, LONG_FORM_POSTS.requests, CLIENT_POSTS.requests) == (5, 20, 60)
 
 
 @pytest.mark.slow
@@ -131,12 +131,12 @@ def test_many_addresses_from_one_client_are_stopped_at_sixty(app: Flask, address
     paths = itertools.cycle(("/forgot-password", "/login"))
     browser = Browser(app, address)
     found = []
-    for number in range(CLIENT_POSTS + 2):
+    for number in range(CLIENT_POSTS.requests + 2):
         browser.get(next(paths))
         page = browser.submit(email=f"nobody-{number}@example.org", password=WRONG)
         found.append(page.status)
-    assert set(found[:CLIENT_POSTS]) == {200, 422}
-    assert found[CLIENT_POSTS:] == [429, 429]
+    assert set(found[: CLIENT_POSTS.requests]) == {200, 422}
+    assert found[CLIENT_POSTS.requests :] == [429, 429]
     assert browser.page is not None
     assert refused(browser.page)
 
@@ -146,7 +146,7 @@ def test_what_is_refused_counts_in_no_window(app: Flask, address: str) -> None:
     """So that a script that insists on one address does not lock its whole network out."""
     email = owner(app)
     browser = Browser(app, address)
-    for _ in range(CLIENT_POSTS + 5):
+    for _ in range(CLIENT_POSTS.requests + 5):
         browser.get("/login")
         browser.submit(email=email, password=WRONG)
     assert post(app, "/login", address, email=owner(app), password=WRONG).status == 422

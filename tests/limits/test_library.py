@@ -13,6 +13,7 @@ from importlib.metadata import version
 from flask import Flask
 from flask_limiter import Limiter, RateLimitExceeded
 from flask_limiter._limits import RuntimeLimit
+from flask_limiter._manager import LimitManager
 from limits import RateLimitItem, RateLimitItemPerMinute
 
 from app.limits.library import FLASK_LIMITER_VERSION, SingleLimiter
@@ -52,6 +53,9 @@ def test_the_methods_have_the_same_parameters() -> None:
     assert list(checked) == ["self", "callable_name", "in_middleware"]
     assert list(inspect.signature(RuntimeLimit).parameters)[:3] == ["limit", "key_func", "scope"]
     assert list(inspect.signature(RateLimitExceeded).parameters) == ["limit", "response"]
+    resolved = inspect.signature(LimitManager.resolve_limits).parameters
+    assert list(resolved)[:3] == ["self", "app", "endpoint"]
+    assert len(inspect.signature(LimitManager).parameters) == 6
 
 
 def test_the_library_has_three_functions_of_which_one_is_kept() -> None:

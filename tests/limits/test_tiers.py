@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from app.jobs.valkey import valkey
 from app.limits.limiter import client_of
 from app.limits.storage import WindowKey, WindowStorage
-from app.policy.tiers import ROUTES, TIERS
+from app.policy.limits import AREAS, ROUTES, TIERS, Limit
 from tests.make import make_account, second_app
 from tests.waiting import wait_for
 
@@ -35,9 +35,21 @@ def left(response: TestResponse) -> int:
     return int(response.headers["X-RateLimit-Remaining"])
 
 
+def _tier(path: str) -> str:
+    return next((each.name for each in ROUTES[path] if isinstance(each, Limit)), "exempt")
+
+
 def test_the_table_is_that_of_the_specification() -> None:
-    assert TIERS == {"strict": 5, "standard": 30, "lenient": 60, "exempt": None}
-    by_tier = {tier: {path for path in ROUTES if ROUTES[path] == tier} for tier in TIERS}
+    assert {tier.name: tier.requests for tier in TIERS} == {
+        "strict": 5,
+        "standard": 30,
+        "lenient": 60,
+    }
+    assert [tier.name for tier in AREAS["/api"]] == ["standard"]
+    by_tier: dict[str, set[str]] = {}
+    for path in ROUTES:
+        if path.startswith("/api/"):
+            by_tier.setdefault(_tier(path), set()).add(path)
     assert by_tier == {
         "strict": {"/api/auth/check-email", "/api/onboarding/validate-email"},
         "standard": {
@@ -82,7 +94,7 @@ def test_the_first_request_of_a_window_shows_4_and_29(app: Flask) -> None:
 @pytest.mark.parametrize("path", [STRICT, STANDARD])
 def test_after_the_window_the_count_begins_anew(app: Flask, path: str) -> None:
     visitor = app.test_client()
-    limit = TIERS[ROUTES[path]] or 0
+    limit = next(tier.requests for tier in TIERS if tier.name == _tier(path))
     for _ in range(limit):
         call(visitor, path)
     _end_window(app, visitor, path, 30_000)
@@ -103,7 +115,7 @@ def _end_window(app: Flask, visitor: Any, path: str, milliseconds: int) -> None:
 
 
 def _key(visitor: Any, path: str) -> str:
-    return f"canopy:window:{ROUTES[path]}:{client_of(visitor.environ_base['REMOTE_ADDR'])}"
+    return f"canopy:window:{_tier(path)}:{client_of(visitor.environ_base['REMOTE_ADDR'])}"
 
 
 def test_refused_requests_do_not_make_the_window_longer(app: Flask) -> None:
@@ -150,7 +162,7 @@ def test_refused_bodies_count(app: Flask) -> None:
 
 
 @pytest.mark.provokes(503)
-@pytest.mark.parametrize("path", [path for path, tier in ROUTES.items() if tier == "exempt"])
+@pytest.mark.parametrize("path", [path for path in ROUTES if not ROUTES[path]])
 def test_exempt_routes_have_no_limit(app: Flask, path: str) -> None:
     visitor = app.test_client()
     for _ in range(70):

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
+from app.policy.limits import OAUTH_REJECTIONS
 from app.policy.oauth_errors import Description
-from app.policy.tiers import OAUTH_REJECTIONS
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import VERIFIER, ask_token, exchange, refresh
 from tests.oauth.support import (
@@ -230,13 +230,13 @@ def test_an_outage_and_a_fault(
 @pytest.mark.parametrize("path", PATHS)
 def test_too_many_requests_are_told_when_to_come_back(server: Server, path: str) -> None:
     caller = server.app.test_client()
-    for _ in range(OAUTH_REJECTIONS + 1):
+    for _ in range(OAUTH_REJECTIONS.requests + 1):
         response = caller.post(path, data={"client_id": "x"})
     assert response.status_code == 429
     wait = response.headers["Retry-After"]
     assert response.json["error_description"] == (
-        f"The OAuth server allows {OAUTH_REJECTIONS} failed requests in 60 seconds from one client "
-        f"address. Try again in {wait} seconds."
+        f"The OAuth server allows {OAUTH_REJECTIONS.requests} failed requests in 60 seconds from "
+        f"one client address. Try again in {wait} seconds."
     )
 
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from app.policy.limits import AUTHORIZATION_REQUESTS, OAUTH_REJECTIONS
 from app.policy.oauth import CODE_LIFE
-from app.policy.tiers import AUTHORIZATION_REQUESTS, OAUTH_REJECTIONS
 from tests.make import Application, Browser, Client, make_application, second_app
 from tests.make.oauth import code_form, exchange, refresh
 from tests.oauth.support import (
@@ -24,7 +24,7 @@ from tests.oauth.support import (
 def test_errors_per_address_are_limited(client: Client, application: Application) -> None:
     caller = client.app.test_client()
     form = application.proof | {"client_secret": "wrong", "grant_type": "refresh_token"}
-    for left in reversed(range(OAUTH_REJECTIONS)):
+    for left in reversed(range(OAUTH_REJECTIONS.requests)):
         response = caller.post("/oauth/token", data=form)
         assert_error(response, "invalid_client", 401)
         assert response.headers["X-RateLimit-Remaining"] == str(left)
@@ -42,7 +42,7 @@ def test_authenticated_applications_are_not_limited(
     """One server may refresh for many people, whose tokens may all have expired."""
     caller = client.app.test_client()
     form = application.proof | {"grant_type": "refresh_token", "refresh_token": "canopy_ort_x"}
-    for _ in range(OAUTH_REJECTIONS + 5):
+    for _ in range(OAUTH_REJECTIONS.requests + 5):
         response = caller.post("/oauth/token", data=form)
         assert_error(response, "invalid_grant")
         assert "X-RateLimit-Limit" not in response.headers
@@ -51,13 +51,13 @@ def test_authenticated_applications_are_not_limited(
 def test_errors_of_public_applications_are_counted(client: Client) -> None:
     public = make_application(client, public=True)
     response = refresh(client.app, public, "canopy_ort_x")
-    assert response.headers["X-RateLimit-Remaining"] == str(OAUTH_REJECTIONS - 1)
+    assert response.headers["X-RateLimit-Remaining"] == str(OAUTH_REJECTIONS.requests - 1)
 
 
 def test_limits_can_be_disabled(client: Client) -> None:
     with second_app(client.app, rate_limit_disabled=True) as app:
         caller = app.test_client()
-        for _ in range(OAUTH_REJECTIONS + 2):
+        for _ in range(OAUTH_REJECTIONS.requests + 2):
             assert caller.post("/oauth/token", data={"client_id": "x"}).status_code == 400
 
 
@@ -79,11 +79,11 @@ def test_authorization_requests_are_limited(client: Client, application: Applica
     browser = consented(client, application)
     browser._address = Browser.address()
     url = authorize_url(application)
-    found = [browser.get(url, follow=False) for _ in range(AUTHORIZATION_REQUESTS + 2)]
-    assert [page.status for page in found] == [302] * AUTHORIZATION_REQUESTS + [429] * 2
+    found = [browser.get(url, follow=False) for _ in range(AUTHORIZATION_REQUESTS.requests + 2)]
+    assert [page.status for page in found] == [302] * AUTHORIZATION_REQUESTS.requests + [429] * 2
     assert found[-1].title == "Too many attempts"
     assert 1 <= int(found[-1].response.headers["Retry-After"]) <= 60
-    assert codes(client, application) == AUTHORIZATION_REQUESTS + 1
+    assert codes(client, application) == AUTHORIZATION_REQUESTS.requests + 1
     stranger = Browser(client.app, browser._address)
     assert stranger.get(url, follow=False).status == 303
 
@@ -95,7 +95,7 @@ def test_people_behind_one_address_are_limited_apart(
     address, url = Browser.address(), authorize_url(application)
     one, other = browser_of(client), browser_of(stranger)
     one._address = other._address = address
-    for _ in range(AUTHORIZATION_REQUESTS):
+    for _ in range(AUTHORIZATION_REQUESTS.requests):
         one.get(url)
     assert one.get(url).status == 429
     assert other.get(url).status == 200
@@ -108,9 +108,9 @@ def test_answers_to_the_consent_page_count_too(client: Client, application: Appl
     path = browser.get(authorize_url(application)).path
     found = [
         browser.submit(path, press="allow", follow=False).status
-        for _ in range(AUTHORIZATION_REQUESTS)
+        for _ in range(AUTHORIZATION_REQUESTS.requests)
     ]
-    assert found == [303] * (AUTHORIZATION_REQUESTS - 1) + [429]
+    assert found == [303] * (AUTHORIZATION_REQUESTS.requests - 1) + [429]
 
 
 def test_codes_that_were_never_used_do_not_pile_up(

@@ -9,8 +9,8 @@ import pytest
 
 from app.oauth.applications import service
 from app.pages.applications import views
+from app.policy.limits import LONG_FORM_POSTS
 from app.policy.permissions import SCOPES
-from app.policy.tiers import LONG_FORM_POSTS
 from tests.make import (
     Browser,
     Client,
@@ -224,8 +224,8 @@ def test_the_limit_of_an_account_is_said(client: Client, monkeypatch: pytest.Mon
 def test_registering_often_is_refused_for_a_while(client: Client) -> None:
     owner = browser_of(make_account(client.app))
     owner._address = Browser.address()
-    statuses = [register(owner).status for _ in range(LONG_FORM_POSTS + 1)]
-    assert statuses == [200] * LONG_FORM_POSTS + [429]
+    statuses = [register(owner).status for _ in range(LONG_FORM_POSTS.requests + 1)]
+    assert statuses == [200] * LONG_FORM_POSTS.requests + [429]
 
 
 def test_a_hostile_name_is_text(client: Client, owner: Browser) -> None:

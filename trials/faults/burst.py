@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.db.connections import close_all
 from app.factory import create_app
-from app.policy.tiers import TIERS
+from app.policy.limits import STANDARD
 from config import load_settings
 from tests.api.server import gunicorn
 from tests.make import make_account, together
@@ -17,7 +17,7 @@ from tests.make import make_account, together
 REQUESTS, CONNECTIONS, WORKERS = 1000, 8, 3
 PLAN_LIMIT = 100
 PLANS = f"[hundred]\nrequests_per_minute = {PLAN_LIMIT}\n"
-TIER_LIMIT = TIERS["standard"]
+TIER_LIMIT = STANDARD.requests
 
 
 def bursts(folder: Path, valkey_url: str, runs: int) -> list[tuple[Counter[int], Counter[int]]]:

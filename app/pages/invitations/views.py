@@ -16,14 +16,13 @@ from app.account.members.own_invitations import (
 from app.auth.sessions import SignedIn, switch_account
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.limits.counting import count_page_request
 from app.pages.invitations.forms import JoinForm
 from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
 from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.second_step import begin_sign_in
-from app.site.signed_in import current_person, signed_in
+from app.site.signed_in import counted, current_person, signed_in
 from app.values.ids import is_id
 
 bp = PageBlueprint("invitations", __name__)
@@ -64,6 +63,7 @@ def invitations(person: SignedIn) -> Response:
 
 @bp.post("/invitations")
 @signed_in
+@counted
 def accept(person: SignedIn) -> Response:
     """Accept one of them."""
     account_id = _chosen_account(person)
@@ -78,6 +78,7 @@ def accept(person: SignedIn) -> Response:
 
 @bp.post("/invitations/decline")
 @signed_in
+@counted
 def decline(person: SignedIn) -> Response:
     """Decline one of them."""
     account_id = _chosen_account(person)
@@ -87,8 +88,7 @@ def decline(person: SignedIn) -> Response:
 
 
 def _chosen_account(person: SignedIn) -> str:
-    """The account whose invitation a form is about; empty if there is none. Counts the request."""
-    count_page_request(person.user_id)
+    """The account whose invitation a form is about; empty if there is none."""
     account_id = request.form.get("account_id", "")
     return account_id if person.is_verified and is_id("account", account_id) else ""
 

@@ -7,17 +7,16 @@ from typing import Any
 
 from app.auth.sessions import SignedIn
 from app.http.errors import Forbidden
-from app.limits.counting import count_page_request
-from app.site.signed_in import View, signed_in
+from app.site.signed_in import View, counted, signed_in
 
 
 def of_operator(view: View) -> View:
     """Decorate a view for operators with a confirmed address. Others get a 403 that says why,
     people who are not signed in the sign-in page."""
 
+    @counted
     @wraps(view)
     def run(person: SignedIn, **arguments: Any) -> Any:
-        count_page_request(person.user_id)
         if not person.is_operator:
             raise Forbidden("This page is for operators of this instance.")
         if not person.is_verified:

@@ -12,7 +12,7 @@ from flask import Flask
 from joserfc import jws
 from joserfc.jwk import RSAKey
 
-from app.policy.tiers import SINGLE_SIGN_ONS
+from app.policy.limits import SINGLE_SIGN_ONS
 from tests.cells import every_cell
 from tests.make import Browser, second_app
 from tests.make.browser import Page
@@ -295,6 +295,6 @@ def test_one_client_cannot_begin_without_end(site: Flask) -> None:
     browser = Browser(site, address=Browser.address())
     statuses = [
         browser.get("/login/single-sign-on", follow=False).status
-        for _ in range(SINGLE_SIGN_ONS + 1)
+        for _ in range(SINGLE_SIGN_ONS.requests + 1)
     ]
-    assert statuses == [303] * SINGLE_SIGN_ONS + [429]
+    assert statuses == [303] * SINGLE_SIGN_ONS.requests + [429]

@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from app.people.single_sign_on.identities import list_identities
+from app.policy.limits import FORM_POSTS
 from app.policy.people import MAILS_AN_HOUR, WRONG_PASSWORDS
-from app.policy.tiers import FORM_POSTS
 from tests.make import Browser, link_in, mails_to, second_app, sign_in, sign_up, text_of
 from tests.make.browser import PASSWORD
 from tests.people.single_sign_on.real_provider import RealProvider, claims
@@ -105,10 +105,10 @@ def test_others_at_the_same_address_keep_nobody_from_the_link(
     begin(sso, woods, person)
     stranger, browser = Browser(sso, address), Browser(sso, address)
     token = stranger.get("/login").form().fields["csrf_token"]
-    for _ in range(FORM_POSTS):
+    for _ in range(FORM_POSTS.requests):
         assert stranger.send(path, csrf_token=token).status == 400  # they have nothing to link
     arrive(browser, woods, claims(email=person["email"]))
-    for status in [200] * FORM_POSTS + [429]:
+    for status in [200] * FORM_POSTS.requests + [429]:
         browser.get(LINK)
         assert browser.submit(path).status == status
     other = Browser(sso, address)

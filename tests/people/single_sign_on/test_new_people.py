@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from app.db.extensions import db
 from app.models import User
 from app.people import mailed_links
-from app.policy.tiers import FORM_POSTS
+from app.policy.limits import FORM_POSTS
 from tests.make import (
     Browser,
     Client,
@@ -176,7 +176,7 @@ def test_consent_is_given_once(sso: Flask, woods: RealProvider) -> None:
 
 def test_colleagues_at_one_address_all_sign_up(sso: Flask, woods: RealProvider) -> None:
     address = Browser.address()
-    for number in range(FORM_POSTS + 1):
+    for number in range(FORM_POSTS.requests + 1):
         browser = Browser(sso, address)
         arrive(browser, woods, claims())
         page = browser.submit(account_name=f"Woods of colleague {number}")
