@@ -1,4 +1,4 @@
-"""The list of an account's events."""
+"""Reading an account's events: a page of them, all, one, and the latest about a record."""
 
 from __future__ import annotations
 
@@ -11,23 +11,32 @@ from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
+from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
 from app.models import Event
 from app.values import clock
-from app.values.strict_json import Fragment
+from app.values.ids import is_id
+from app.values.strict_json import Fragment, loads_own
 
 _FILTERS: Final = {
     "type": Event.type == bindparam("type"),
     "since": Event.created_at >= bindparam("since"),
     "until": Event.created_at <= bindparam("until"),
 }
+_ONE = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
+_OF_SUBJECT = CompiledQuery(
+    columns_of(Event, Event.body)
+    .where(Event.subject_id == bindparam("subject_id"))
+    .order_by(Event.subject_id, Event.id.desc())
+    .limit(bindparam("most"))
+)
 _SCANNED: Final = KeyedRows(columns_of(Event, Event.body), Event.created_at, Event.id)
 _SCANNED_AT_ONCE: Final = 50  # one may have some 100 KB
 
 
 class EventQuery(NamedTuple):
-    """Which events, which page; both ends of the time are included."""
+    """A page of events, and filters of them; both ends of the time are included."""
 
     page: int = 1
     per_page: int = 20
@@ -37,12 +46,11 @@ class EventQuery(NamedTuple):
 
 
 def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
-    """The events of one page as they were sent, the newest first, and how many there are on all
-    pages."""
+    """Read the events of a page as they were sent, newest first, and count those of all pages."""
     filters: dict[str, Any] = {"type": query.type} if query.type else {}
-    for name, moment in (("since", query.since), ("until", query.until)):
-        if moment is not None:
-            filters[name] = clock.parse_time(clock.format_time(moment))
+    for name, time in (("since", query.since), ("until", query.until)):
+        if time is not None:
+            filters[name] = clock.parse_time(clock.format_time(time))  # to the millisecond
     values = {"account_id": account_id, **filters}
     total = int(_count(*filters).scalar(**values))
     dialect = engine().dialect.name
@@ -57,9 +65,25 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
 
 
 def scan_events(read: Reader, account_id: str) -> Iterator[list[Fragment]]:
-    """Yield all events as they were sent, the oldest first, in batches."""
+    """Yield all events as they were sent, oldest first, in batches."""
     for rows in _SCANNED.batches(read, _SCANNED_AT_ONCE, account_id=account_id):
         yield [Fragment(row.body) for row in rows]
+
+
+def read_event(account_id: str, event_id: str) -> Any:
+    """Read an event as it was sent, byte for byte. Raises NotFound if there is none, or it was
+    deleted since."""
+    known = is_id("event", event_id)
+    row = _ONE.first(account_id=account_id, event_id=event_id) if known else None
+    if row is None:
+        raise NotFound("This event does not exist, or is no longer kept.")
+    return Fragment(row.body)
+
+
+def latest_events(account_id: str, subject_id: str, most: int) -> list[Any]:
+    """Read the latest events about a record, such as a project, newest first."""
+    rows = _OF_SUBJECT.all(account_id=account_id, subject_id=subject_id, most=most)
+    return [loads_own(row.body.encode()) for row in rows]
 
 
 @cache

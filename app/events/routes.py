@@ -11,7 +11,7 @@ from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of, whole_of
 from app.auth.guard import ANY_CREDENTIAL
 from app.auth.principal import Principal
-from app.events import catalogue, listing, service
+from app.events import catalogue, listing
 from app.events.listing import EventQuery
 from app.events.schemas import EventQuerySchema, EventSchema, EventTypeSchema
 
@@ -44,7 +44,7 @@ def list_events(principal: Principal, values: dict[str, Any]) -> Response:
 @bp.operation("GET", "/events/<event_id>", needs="admin", gives=(200, single_of(EventSchema)))
 def read_event(principal: Principal, event_id: str) -> Response:
     """Read an event."""
-    return envelope.single(service.read_event(principal.account_id, event_id))
+    return envelope.single(listing.read_event(principal.account_id, event_id))
 
 
 @bp.operation(

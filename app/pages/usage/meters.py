@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from app.events.service import latest_events
+from app.events.listing import latest_events
 from app.limits.plan_file import plan_of
 from app.policy.plans import USAGE_THRESHOLDS
 from app.usage.statistics import requests_today, statistics
