@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from app.imports.progress import Progress
+from app.imports.progress import ImportProgress
 
 
-class ProgressBar(Progress):
+class ProgressBar(ImportProgress):
     """A bar on a terminal, and nothing elsewhere."""
 
     def __init__(self, label: str, *, quiet: bool) -> None:

@@ -1,7 +1,7 @@
-"""The second step of an import: what it decided is written, some features in a transaction.
+"""The second step of an import: its decisions are written, some features in each transaction.
 
-Each transaction marks the features that it writes. So an import whose worker dies goes on after the
-last one that was committed, and no feature is written twice.
+Each transaction marks the features that it writes. So an import whose worker dies continues after
+the last one that was committed, and no feature is written twice.
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from app.db.transactions import Transaction
 from app.http.errors import ApiError, Conflict
 from app.imports.feature_rows import candidate, count_features, update_feature
 from app.imports.features.candidates import Candidate, problem_of
-from app.imports.features.decisions import Decision, Match, Unusable
-from app.imports.features.targets import Matcher, Targets, Written
+from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
 from app.imports.leases import Leased, end_step, locked
-from app.imports.progress import NO_PROGRESS, Progress
+from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.jobs import shutdown
 from app.models import Import, ImportFeature
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes
 
-_TRIES: Final = 5  # for a name that nobody else takes meanwhile
+_TRIES: Final = 5  # for a name that nobody else uses meanwhile
 _TO_WRITE: Final = (
     ImportFeature.import_id == bindparam("import_id"),
     or_(ImportFeature.verdict == "new", ImportFeature.verdict == "changed"),
@@ -64,7 +63,7 @@ def apply_features(
     targets: Targets,
     match: Match,
     in_transaction: Transaction,
-    progress: Progress = NO_PROGRESS,
+    progress: ImportProgress = NO_PROGRESS,
 ) -> None:
     """Write the features of an import; it is ``applied`` then. Stops early when the worker is asked
     to stop: the next one goes on.
@@ -98,7 +97,7 @@ def apply_features(
 
 
 def _next(ids: dict[str, str], after: int) -> list[Any]:
-    """The features that one transaction should write, those after a number."""
+    """The features after a number that one transaction should write."""
     sizes = _SIZES.tuples(**ids, after=after)
     batch = next(batched_by_bytes(sizes, lambda row: row[1] or 0, BATCH_BYTES), None)
     return _ROWS.all(**ids, after=after, last=batch[-1][0]) if batch else []
@@ -106,11 +105,11 @@ def _next(ids: dict[str, str], after: int) -> list[Any]:
 
 def _decide(
     targets: Targets, matcher: Matcher, account_id: str, item: Candidate
-) -> tuple[Candidate, Decision | Unusable, Any]:
-    """What becomes of a feature now: others may have changed the account since it was read."""
+) -> tuple[Candidate, Decision | CannotImport, Any]:
+    """Decide again about a feature: others may have changed the account since it was read."""
     try:
         decision = matcher.decide(item)
-    except Unusable as error:
+    except CannotImport as error:
         return item, error, None
     is_changed = decision.verdict == "changed"
     return item, decision, targets.prepare(account_id, item, decision) if is_changed else None
@@ -122,11 +121,11 @@ def _write(
     matcher: Matcher,
     match: Match,
     item: Candidate,
-    decision: Decision | Unusable,
+    decision: Decision | CannotImport,
     prepared: Any,
 ) -> dict[str, Any]:
     """Write a feature. Returns the columns of its row."""
-    if isinstance(decision, Unusable):
+    if isinstance(decision, CannotImport):
         return _rejected(decision.message, decision.field)
     if decision.verdict == "same":
         return {"verdict": "same", "target_id": decision.target_id}
@@ -156,7 +155,7 @@ def _write(
 def _create(
     principal: Principal, targets: Targets, matcher: Matcher, item: Candidate, name: str
 ) -> Written:
-    """Raises ApiError, and leaves the rest of the transaction as it is."""
+    """Create a target. Raises ApiError, and leaves the rest of the transaction as it is."""
     for tries_left in reversed(range(_TRIES)):
         try:
             with db.session.begin_nested():

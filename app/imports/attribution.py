@@ -1,4 +1,4 @@
-"""Who has a step of an import done, for the entries that the job writes."""
+"""Audit attribution for the steps of imports that run in the worker."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.auth.principal import Principal
 
 
 def acted_as(status: str, principal: Principal) -> dict[str, Any]:
-    """What an import keeps of who starts a step.
+    """The origin of a step, to be stored with the import.
 
     Args:
-        status: of the import during the step. An earlier version that starts another step leaves
-            this as it is, which shows by the status.
+        status: the status of the import during the step. An earlier version that starts another
+            step leaves the stored origin as it is, which shows by the status.
     """
     actor, via = current_origin(principal)
     how = {"credential": via.credential, "application": via.application}
@@ -22,7 +22,7 @@ def acted_as(status: str, principal: Principal) -> dict[str, Any]:
 
 
 def acting_for(status: str, import_id: str, kept: Any) -> AbstractContextManager[None]:
-    """Set who does the step that an import is at, if its ``acted_as`` is of that step."""
+    """Set the stored origin for audit entries, if it belongs to the step that the import is at."""
     if kept is None or kept["status"] != status:
         return nullcontext()
     return acting(Actor(**kept["actor"]), Via(**kept["via"], import_id=import_id))

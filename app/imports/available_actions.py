@@ -1,4 +1,4 @@
-"""What can be done with an import."""
+"""The actions that can be taken on an import."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _NAMESAKES: Final = CompiledQuery(
 )
 
 
-class Possible(NamedTuple):
-    """``actions``: those of change, apply, cancel and undo that the import takes now. ``created``
-    and ``changed``: how many features an undo would take back. ``namesakes``: how many would be new
-    although something has their name."""
+class AvailableActions(NamedTuple):
+    """The actions on an import, and their extent. ``actions``: those of change, apply, cancel and
+    undo. ``created`` and ``changed``: the number of features that an undo would take back.
+    ``namesakes``: the number of new features whose name is in use."""
 
     actions: frozenset[str]
     created: int
@@ -44,8 +44,8 @@ class Possible(NamedTuple):
     namesakes: int
 
 
-def possible(principal: Principal, import_id: str) -> Possible:
-    """What can be done with an import. Raises NotFound."""
+def available_actions(principal: Principal, import_id: str) -> AvailableActions:
+    """The actions that can be taken on an import now. Raises NotFound."""
     status = read_import(principal, import_id)["status"]
     ids = {"account_id": principal.account_id, "import_id": import_id}
     rows = _WRITTEN.all(**ids)
@@ -53,7 +53,7 @@ def possible(principal: Principal, import_id: str) -> Possible:
     applied = {row.verdict: row.number for row in rows if row.state == "applied"}
     actions = frozenset(_actions(status, has_file=has_file, has_written=bool(rows)))
     namesakes = int(_NAMESAKES.scalar(**ids))
-    return Possible(actions, applied.get("new", 0), applied.get("changed", 0), namesakes)
+    return AvailableActions(actions, applied.get("new", 0), applied.get("changed", 0), namesakes)
 
 
 def _actions(status: str, *, has_file: bool, has_written: bool) -> Iterator[str]:

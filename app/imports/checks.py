@@ -1,4 +1,4 @@
-"""What an import has to fulfil before it begins."""
+"""The conditions of imports: permission, project, choices, and how many are unfinished."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def required_permission(kind: str) -> str:
 def check_new_import(
     principal: Principal, *, kind: str, project_id: str | None = None, **choices: Any
 ) -> None:
-    """Raises what ``create_import`` would."""
+    """Raise the errors that ``create_import`` would raise."""
     require_permission(principal, required_permission(kind))
     if kind == "projects":
         require_project(principal, None)
@@ -49,7 +49,7 @@ def _check_project(principal: Principal, kind: str, project_id: str | None) -> N
 
 
 def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
-    """Raises ValidationFailed for what imports of this kind do not have."""
+    """Raise ValidationFailed for choices that imports of this kind do not have."""
     known = mapped_fields(kind)
     for name in choices.get("mapping") or ():
         if name not in (*known, "metadata"):
@@ -61,6 +61,7 @@ def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
 
 
 def check_nothing_written(found: Import) -> None:
-    """Raises Conflict if what an import needs to be undone would be lost."""
+    """Raise Conflict if the import has written features: what is needed to undo it would be
+    lost."""
     if any(count_states(found.account_id, found.id).values()):
         raise Conflict("This import has written some features before it failed. Undo it first.")

@@ -1,4 +1,4 @@
-"""The stored features of an import."""
+"""The stored features of imports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.db.queries import CompiledQuery
 from app.geometry import Boundary, Bounds, Point
 from app.geometry.rings import stored_rings
 from app.imports.features.candidates import Candidate, Rejected
-from app.imports.features.decisions import Decision
+from app.imports.features.targets import Decision
 from app.models import ImportFeature
 from app.policy.imports import PROBLEMS, VERDICTS
 
@@ -41,7 +41,7 @@ _WRITTEN: Final = ("new", "changed")
 def feature_row(
     account_id: str, import_id: str, item: Candidate | Rejected, decision: Decision | None
 ) -> dict[str, Any]:
-    """The row of a feature. Without a decision it is rejected."""
+    """The row of a feature. Without a decision, it is rejected."""
     row: dict[str, Any] = {
         "import_id": import_id,
         "account_id": account_id,
@@ -115,7 +115,7 @@ def delete_features(account_id: str, import_id: str) -> None:
 
 
 def count_features(account_id: str, import_id: str) -> dict[str, Any]:
-    """How many features have each verdict; and the hectares of the projects that the import makes
+    """The number of features by verdict; and the hectares of the projects that the import creates
     and changes, before and after it."""
     counts: dict[str, Any] = dict.fromkeys(VERDICTS, 0)
     before = after = 0
@@ -128,13 +128,13 @@ def count_features(account_id: str, import_id: str) -> dict[str, Any]:
 
 
 def count_states(account_id: str, import_id: str) -> dict[str, int]:
-    """How many features are applied, undone and kept."""
+    """The number of features that are applied, undone and kept."""
     found = _STATES.all(account_id=account_id, import_id=import_id)
     return {"undone": 0, "kept": 0} | {row.state: row.number for row in found}
 
 
 def _values(item: Candidate) -> dict[str, Any]:
-    """What ``candidate`` needs besides the text of the geometry."""
+    """The values that ``candidate`` needs besides the text of the geometry."""
     values: dict[str, Any] = {"name": item.name, "own_id": item.own_id, "columns": item.values}
     if item.location is not None:
         values["location"] = [item.location.longitude, item.location.latitude]

@@ -1,4 +1,4 @@
-"""The jobs of imports."""
+"""The job that runs the steps of imports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def run_imports() -> int:
-    """Do what imports wait for, one after the other. Returns how many steps were done."""
+    """Run the steps that imports wait for, one after the other. Returns the number of steps."""
     from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
 
     valkey().attempt(NEW_WORK.begin)

@@ -1,4 +1,4 @@
-"""Which worker works on which import.
+"""Leases of imports: which worker works on which.
 
 A worker leases an import for some seconds and renews that with each transaction. When it dies,
 another one goes on. Each transaction of a step begins with ``locked``: so no two workers write for
@@ -37,7 +37,7 @@ class Leased(NamedTuple):
 
 
 def lease_next() -> Leased | None:
-    """Lease the import that has waited the longest, of whatever account; None: there is none.
+    """Lease the import of any account that has waited longest, or return None.
 
     One whose worker has died too often fails.
     """
@@ -66,7 +66,7 @@ def lease(found: Import) -> Leased:
 
 
 def locked(leased: Leased) -> Import:
-    """The leased import, locked until the end of the transaction, its lease renewed.
+    """The leased import, locked until the end of the transaction, with its lease renewed.
 
     Raises LeaseLost.
     """
@@ -79,7 +79,7 @@ def locked(leased: Leased) -> Import:
 
 
 def end_step(found: Import, status: str, message: str | None = None) -> None:
-    """Set the status of an import whose step is over."""
+    """Set the status of an import after its step."""
     found.status, found.message = status, message
     found.lease = found.leased_until = None
     found.tries = 0

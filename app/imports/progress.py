@@ -1,16 +1,16 @@
-"""Progress of a step of an import, for whoever watches it."""
+"""Progress of a step of an import."""
 
 from __future__ import annotations
 
 
-class Progress:
-    """Watches a step; this one does nothing."""
+class ImportProgress:
+    """An observer of a step. This one ignores everything."""
 
     def start(self, total: int) -> None:
-        """The step will do so many features."""
+        """Called once, with the number of features of the step."""
 
     def advance(self, features: int) -> None:
-        """So many more are done."""
+        """Called with the number of features done since the last call."""
 
 
-NO_PROGRESS = Progress()
+NO_PROGRESS = ImportProgress()

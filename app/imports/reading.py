@@ -1,6 +1,6 @@
-"""The first step of an import: its file is read, and it is decided what becomes of each feature.
+"""The first step of an import: its file is read, and what will become of each feature is decided.
 
-Nothing but the import itself is written. A step that begins anew begins from nothing.
+Only the import itself is written. A step that is repeated starts from scratch.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
+from sqlalchemy import bindparam
+
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry import Bounds, around, wrapped
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
 from app.imports.features.candidates import Candidate, Choices, Rejected, problem_of
-from app.imports.features.decisions import Decision, Match, Unusable
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
@@ -25,10 +28,9 @@ from app.imports.features.mapping import (
     is_export,
 )
 from app.imports.features.reader_process import Batch, Opened, ReaderProcess
-from app.imports.features.targets import Matcher, Targets
+from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets
 from app.imports.leases import Leased, end_step, locked
-from app.imports.progress import NO_PROGRESS, Progress
-from app.imports.remembered import remembered_mapping
+from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.models import Import
 from app.policy.files import FEATURES, NAMES_LENGTH
 from app.values.text import unstorable
@@ -43,9 +45,18 @@ _USUAL: Final = {
     ("kmz", "assets"): (ALL_FOLDERS,),
 }
 _SHOWN: Final = 20  # names in a message
+_LATEST: Final = CompiledQuery(
+    columns_of(Import, Import.layers, Import.layer, Import.mapping)
+    .where(
+        Import.kind == bindparam("kind"),
+        Import.status == "applied",
+    )
+    .order_by(Import.created_at.desc(), Import.id.desc())
+    .limit(20)
+)
 
 
-class Plan(NamedTuple):
+class LayerPlan(NamedTuple):
     """How a layer is read."""
 
     layer: Layer
@@ -62,14 +73,14 @@ def read_file(
     in_transaction: Transaction,
     *,
     most: int | None = FEATURES,
-    progress: Progress = NO_PROGRESS,
+    progress: ImportProgress = NO_PROGRESS,
 ) -> None:
-    """Read a file, and store its features with what becomes of them. The import is ``ready`` then,
-    or ``failed`` where the file cannot be read.
+    """Read a file, and store its features with the decisions about them. The import is ``ready``
+    then, or ``failed`` if the file cannot be read.
 
     Args:
-        most: features that a layer may have; None: any number, and the file may take any time.
-        progress: watches how many features are read.
+        most: the most features of a layer; None: any number, and the file may take any time.
+        progress: observes how many features are read.
 
     Raises:
         LeaseLost: the import was canceled, or another worker has it.
@@ -109,8 +120,8 @@ def _plan(
     targets: Targets,
     in_transaction: Transaction,
     most: int | None,
-) -> Plan:
-    """Find out what the file holds, and how its columns are read; store that."""
+) -> LayerPlan:
+    """Open the file, decide how its columns are read, and store that."""
     opened = process.open()
     with in_transaction():
         found = locked(leased)
@@ -125,7 +136,7 @@ def _plan(
         raise FileInvalid(_too_many(layer, most))
     scan = process.scan(layer, crs, most)
     if given is None:
-        given = remembered_mapping(leased.account_id, kind, layer.columns) or {}
+        given = _last_mapping(leased.account_id, kind, layer.columns) or {}
     if not scan.features:
         raise FileInvalid("The file has no features.")
     mapping = _mapping(scan, kind, given)
@@ -138,13 +149,13 @@ def _plan(
     ignored = ignored_columns(scan, kind)
     choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, found.project_id)
     matcher = targets.matcher(leased.account_id, match, repeated)
-    return Plan(layer, crs, choices, match, matcher)
+    return LayerPlan(layer, crs, choices, match, matcher)
 
 
 def _store(
     leased: Leased, batch: Batch, matcher: Matcher, in_transaction: Transaction
 ) -> list[Bounds | None]:
-    """Store features. Returns where those lie that are not rejected."""
+    """Store features. Returns the bounds of those that are not rejected."""
     rows = [_row(leased, item, matcher) for item in batch]
     with in_transaction():
         found = locked(leased)
@@ -162,7 +173,7 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
     if isinstance(item, Candidate):
         try:
             decision = matcher.decide(item)
-        except Unusable as error:
+        except CannotImport as error:
             problem = problem_of("conflict", error.message, error.field)
             geometry = item.boundary or item.location
             shape = geometry.text if geometry else None
@@ -171,7 +182,7 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
 
 
 def _layer(found: Import, opened: Opened) -> Layer:
-    """The layer that is imported."""
+    """The layer to import."""
     names = [layer.name for layer in opened.layers]
     _check_names([*names, *(name for each in opened.layers for name in each.columns)])
     if not names:
@@ -193,10 +204,10 @@ def _other_layers(layer: Layer, layers: Sequence[Layer]) -> list[str]:
 
 
 def _chosen_match(given: str | None, kind: str, mapping: ColumnMapping, from_here: bool) -> Match:
-    """How features find what they change. Those of an export have the ids of what they were.
+    """How features find their targets. Those of an export have the ids of their origins.
 
     Raises:
-        FileInvalid: by external id, and no feature has one.
+        FileInvalid: it is by external id, and no feature has one.
     """
     has_ids = mapping.has_external_id or from_here
     if given == "external_id" and not has_ids:
@@ -211,7 +222,7 @@ def _chosen_match(given: str | None, kind: str, mapping: ColumnMapping, from_her
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Whether the names of layers and columns can be stored and shown."""
+    """Raise FileInvalid if the names of layers and columns cannot be stored or shown."""
     if any(map(unstorable, names)):
         raise FileInvalid("The name of a layer or column has characters that cannot be stored.")
     if sum(map(len, names)) > NAMES_LENGTH:
@@ -235,8 +246,18 @@ def _mapping(scan: LayerScan, kind: str, given: Mapping[str, Any]) -> ColumnMapp
     return mapping
 
 
+def _last_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[str, Any] | None:
+    """The mapping that the account last applied to a layer with these columns, or None."""
+    for row in _LATEST.all(account_id=account_id, kind=kind):
+        for layer in row.layers:
+            if layer["name"] == row.layer and set(layer["columns"]) == set(columns):
+                mapping: dict[str, Any] = row.mapping
+                return mapping
+    return None
+
+
 def _question(found: Import) -> str | None:
-    """What whoever imports has to confirm."""
+    """The question that the import asks before it can be applied, or None."""
     if found.crs is not None or found.given_crs is not None:
         return None
     return (

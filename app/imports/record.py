@@ -1,4 +1,4 @@
-"""An import, and a feature of it, as they are shown."""
+"""The records of imports and their features, as the API shows them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def feature_record(kind: str, row: Any) -> dict[str, Any]:
 
 
 def not_found() -> NotFound:
-    """The error for an id by which the account has no import."""
+    """The error for an id that is not that of an import of the account."""
     return NotFound("This import does not exist.")
 
 

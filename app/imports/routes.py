@@ -16,11 +16,13 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.imports import checks, listing, service, uploads
 from app.imports.record import import_record
-from app.imports.response_schemas import ImportFeatureSchema, ImportSchema, ImportSummarySchema
 from app.imports.schemas import (
     ImportCreateSchema,
     ImportFeatureQuerySchema,
+    ImportFeatureSchema,
     ImportQuerySchema,
+    ImportSchema,
+    ImportSummarySchema,
     ImportUpdateSchema,
 )
 from app.models import Import

@@ -1,4 +1,4 @@
-"""The bodies and queries of the routes of imports."""
+"""The bodies, queries and responses of the routes of imports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from marshmallow import fields
 from werkzeug.datastructures import FileStorage
 
 from app.api.fields import PageQuerySchema, RecordId
-from app.imports import examples
+from app.api.openapi.schemas import OutputSchema
 from app.imports.features.mapping import mapped_fields
 from app.policy.files import COLUMNS, FORMATS_IN, NAMES_LENGTH
 from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATES, STATUSES, VERDICTS
@@ -38,13 +38,74 @@ _CRS: Final = {
 _CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}
 
 
+# Examples, for the description of the API.
+_MAPPING: Final[dict[str, Any]] = {
+    "name": "DISTRICT",
+    "external_id": "ID",
+    "metadata": ["FOREST", "REGION"],
+}
+UPLOAD: Final[dict[str, Any]] = {"file": "districts.zip", "match": "external_id"}
+_CHANGE: Final[dict[str, Any]] = {"mapping": _MAPPING, "match": "external_id"}
+_SUMMARY: Final[dict[str, Any]] = {
+    "id": "imp_01k9zr2c8w4h6t0y3v7m5n1bqd",
+    "kind": "projects",
+    "project_id": None,
+    "filename": "districts.zip",
+    "format": "shp",
+    "crs": "EPSG:32610",
+    "status": "ready",
+    "message": None,
+    "layer": "districts",
+    "match": "external_id",
+    "close_lines": False,
+    "counts": {"new": 2, "changed": 1, "same": 20, "rejected": 1, "undone": 0, "kept": 0},
+    "hectares": {"before": 35692.7657, "after": 98120.1254},
+    "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
+    "notes": [],
+    "progress": {"done": 24, "total": 24},
+    "created_at": "2026-01-02T03:04:05.678Z",
+    "updated_at": "2026-01-02T03:04:06.512Z",
+    "created_by": {"id": "user_01k9zq1n6g5x8c2v4b7m0d3fht", "email": "ada@example.org"},
+}
+_IMPORT: Final[dict[str, Any]] = _SUMMARY | {
+    "layers": [
+        {
+            "name": "districts",
+            "features": 24,
+            "columns": ["ID", "DISTRICT", "FOREST", "REGION"],
+            "crs": "EPSG:32610",
+            "accuracy": 0,
+        }
+    ],
+    "mapping": {**_MAPPING, "description": None},
+}
+_FEATURE: Final[dict[str, Any]] = {
+    "number": 7,
+    "name": "Cottage Grove District",
+    "verdict": "changed",
+    "state": None,
+    "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+    "area_hectares": 35701.2213,
+    "previous_area_hectares": 35692.7657,
+    "changes": ["geometry"],
+    "problems": [],
+}
+
+_MAPPING_SHAPE: Final[dict[str, Any]] = {
+    "description": (
+        "The column for each field. `metadata` lists the columns that become metadata; null: all "
+        "that no field is read from. Fields that you leave out are guessed; null reads a field "
+        "from no column."
+    ),
+    "type": "object",
+}
+
+
 class ColumnMappingField(fields.Field[Any]):
-    """Which column is read as which field: JSON, or in a form the text of it."""
+    """A mapping of fields to columns: JSON, or in a form its text."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(
-            metadata=examples.MAPPING_SHAPE | {"examples": [examples.MAPPING]}, **options
-        )
+        super().__init__(metadata=_MAPPING_SHAPE | {"examples": [_MAPPING]}, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> dict[str, Any]:
         if isinstance(value, str):
@@ -72,7 +133,7 @@ def _check_columns(name: str, column: Any) -> None:
 
 
 def _check_size(mapping: dict[str, Any]) -> None:
-    """A file has no more columns, nor longer names, and an import shows its mapping."""
+    """Check that the mapping is not larger than a file could need."""
     metadata = mapping.get("metadata") or []
     if len(metadata) > COLUMNS:
         raise ma.ValidationError(f"'metadata' must have at most {COLUMNS} names of columns.")
@@ -88,7 +149,7 @@ def _is_column(value: Any) -> bool:
 
 
 class FormBoolean(StrictBoolean):
-    """true or false, in a form as text."""
+    """true or false, which a form sends as text."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
         value = {"true": True, "false": False}.get(value, value)
@@ -115,7 +176,7 @@ class UploadedFile(fields.Field[FileStorage]):
 class ImportCreateSchema(InputSchema):
     """A file to import, and how."""
 
-    example: ClassVar = examples.UPLOAD
+    example: ClassVar = UPLOAD
     is_form: ClassVar = True
 
     file = UploadedFile(required=True)
@@ -133,7 +194,7 @@ class ImportCreateSchema(InputSchema):
 class ImportUpdateSchema(InputSchema):
     """What to read the file with anew. What you leave out stays as it is."""
 
-    example: ClassVar = examples.CHANGE
+    example: ClassVar = _CHANGE
 
     layer = Text(shortest=1, longest=_COLUMN_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
@@ -160,3 +221,143 @@ class ImportFeatureQuerySchema(PageQuerySchema):
     state = Choice(
         "ImportFeatureState", STATES, metadata={"description": "Only features in this state."}
     )
+
+
+class ImportLayerSchema(OutputSchema):
+    """A layer of a file. ``accuracy``: of the transformation to WGS 84, in meters."""
+
+    name = fields.String(required=True)
+    features = fields.Integer(required=True)
+    columns = fields.List(fields.String(), required=True)
+    crs = fields.String(required=True, allow_none=True)
+    accuracy = fields.Float(required=True, allow_none=True)
+
+
+class ImportCountsSchema(OutputSchema):
+    """How many features have each verdict; after an undo, how many were undone and kept."""
+
+    new = fields.Integer(required=True)
+    changed = fields.Integer(required=True)
+    same = fields.Integer(required=True)
+    rejected = fields.Integer(required=True)
+    undone = fields.Integer(required=True)
+    kept = fields.Integer(required=True)
+
+
+class ImportHectaresSchema(OutputSchema):
+    """The area of the projects that the import creates and changes, before and after it."""
+
+    before = fields.Float(required=True)
+    after = fields.Float(required=True)
+
+
+class ImportProgressSchema(OutputSchema):
+    """How many features the current step has done."""
+
+    done = fields.Integer(required=True)
+    total = fields.Integer(required=True)
+
+
+class ImportPersonSchema(OutputSchema):
+    """The person who started the import."""
+
+    id = fields.String(required=True)
+    email = fields.String(required=True)
+
+
+class ImportSummarySchema(OutputSchema):
+    """An import of a file, in a list."""
+
+    example: ClassVar = _SUMMARY
+
+    id = fields.String(required=True)
+    kind = Choice("ImportKind", KINDS, required=True)
+    project_id = fields.String(required=True, allow_none=True)
+    filename = fields.String(required=True)
+    format = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": f"One of {', '.join(FORMATS_IN)}; null until the file is read."},
+    )
+    crs = fields.String(required=True, allow_none=True)
+    status = Choice("ImportStatus", STATUSES, required=True)
+    message = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Why the import failed, or what to set before it can be applied."},
+    )
+    layer = fields.String(required=True, allow_none=True)
+    match = fields.String(required=True, allow_none=True)
+    close_lines = fields.Boolean(required=True)
+    counts = fields.Nested(ImportCountsSchema, required=True)
+    hectares = fields.Nested(ImportHectaresSchema, required=True)
+    bbox = fields.List(
+        fields.Float(),
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": (
+                "West, south, east and north of the features that are not rejected, in degrees. "
+                "If that is not where the forests are, the coordinate system is another one."
+            )
+        },
+    )
+    notes = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "What was left out, and what to know about the coordinates."},
+    )
+    progress = fields.Nested(ImportProgressSchema, required=True)
+    created_at = fields.DateTime(required=True)
+    updated_at = fields.DateTime(required=True)
+    created_by = fields.Nested(ImportPersonSchema, required=True)
+
+
+class ImportSchema(ImportSummarySchema):
+    """An import of a file."""
+
+    example: ClassVar = _IMPORT
+
+    layers = fields.List(fields.Nested(ImportLayerSchema), required=True)
+    mapping = fields.Dict(required=True, allow_none=True, metadata=_MAPPING_SHAPE)
+
+
+class ImportProblemSchema(OutputSchema):
+    """One problem of a feature. Indices count from 0, and are null where they do not apply."""
+
+    code = fields.String(required=True)
+    message = fields.String(required=True)
+    field = fields.String(required=True)
+    part = fields.Integer(required=True, allow_none=True)
+    ring = fields.Integer(required=True, allow_none=True)
+    position = fields.Integer(required=True, allow_none=True)
+    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+
+
+class ImportFeatureSchema(OutputSchema):
+    """A feature of the file, and what becomes of it."""
+
+    example: ClassVar = _FEATURE
+
+    number = fields.Integer(
+        required=True, metadata={"description": "Position in the layer, from 1."}
+    )
+    name = fields.String(required=True)
+    verdict = Choice("ImportVerdict", VERDICTS, required=True)
+    state = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": f"One of {', '.join(STATES)}; null: nothing was written."},
+    )
+    project_id = fields.String(
+        allow_none=True, metadata={"description": "The project that it is or becomes."}
+    )
+    asset_id = fields.String(
+        allow_none=True, metadata={"description": "The asset that it is or becomes."}
+    )
+    area_hectares = fields.Float(required=True, allow_none=True)
+    previous_area_hectares = fields.Float(required=True, allow_none=True)
+    changes = fields.List(
+        fields.String(), required=True, metadata={"description": "The fields that differ."}
+    )
+    problems = fields.List(fields.Nested(ImportProblemSchema), required=True)

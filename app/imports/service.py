@@ -1,4 +1,4 @@
-"""The operations on imports."""
+"""Creating, changing, applying, canceling and undoing imports."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ from app.values import clock
 from app.values.ids import is_id, new_id
 
 _SOURCES: Final = {"session": "dashboard", "operator": "cli"}  # by kind of principal
-_READ_AGAIN: Final = (
-    "Somebody has read the file again with other choices. Look at what it would change now."
-)
+_READ_AGAIN: Final = "The file was re-read with different settings. Review the new preview."
 
 
 def create_import(
@@ -47,12 +45,12 @@ def create_import(
 
     Args:
         upload_id: None: the caller has the file, and reads it.
-        choices: ``layer``, ``mapping``, ``match``, ``crs`` and ``close_lines``, as far as given.
+        choices: any of ``layer``, ``mapping``, ``match``, ``crs`` and ``close_lines``.
 
     Raises:
         Forbidden: the credential may not write what is imported.
         ValidationFailed: assets need a project, or the choices do not fit.
-        Conflict: the account has too many imports that are not finished.
+        Conflict: the account has too many unfinished imports.
     """
     check_new_import(principal, kind=kind, project_id=project_id, **choices)
     moment = clock.now()
@@ -110,11 +108,11 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
     """Have an import written.
 
     Args:
-        looked_at: ``updated_at`` of the import whose changes somebody has looked at.
+        looked_at: the ``updated_at`` of the preview that somebody has reviewed.
 
     Raises:
         PreconditionFailed: the file was read again since.
-        Conflict: the import is not ready, or does not know its coordinates.
+        Conflict: the import is not ready, or its coordinate system is unknown.
     """
     found = lock_import(principal, import_id)
     is_other = looked_at is not None and looked_at != clock.format_value(found.updated_at)
@@ -132,7 +130,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
 
 
 def cancel_import(principal: Principal, import_id: str) -> Import:
-    """End an import that has written nothing. Raises Conflict for any other."""
+    """Cancel an import that has written nothing. Raises Conflict for any other."""
     found = lock_import(principal, import_id)
     if found.status not in ("reading", "ready", "failed"):
         raise Conflict(
@@ -148,7 +146,7 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
 
 
 def undo_import(principal: Principal, import_id: str) -> Import:
-    """Have an import taken back. Raises Conflict unless it is applied, as far as it came."""
+    """Have an import undone. Raises Conflict unless it has been applied, at least in part."""
     found = lock_import(principal, import_id)
     if found.status not in ("applied", "failed"):
         raise Conflict(f"Only an applied import can be undone. This one is {found.status}.")
@@ -162,7 +160,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
 
 
 def delete_import(found: Import) -> None:
-    """Delete an import with its features. What it has written stays."""
+    """Delete an import with its features. The projects and assets that it wrote stay."""
     db.session.delete(found)
 
 
@@ -177,7 +175,7 @@ def lock_import(principal: Principal, import_id: str) -> Import:
 
 
 def _start(found: Import, status: str, principal: Principal | None = None) -> None:
-    """Begin a step; ``principal``: in whose name it writes."""
+    """Begin a step. ``principal``: in whose name it writes."""
     if principal is not None:
         found.acted_by, found.acted_by_email = principal.user_id, principal.user_email
         found.acted_as = acted_as(status, principal)

@@ -1,4 +1,4 @@
-"""The features of an import on a map: one page of their list at once."""
+"""The features of an import on a map, a page of their list at a time."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _POINT: Final = '{{"type":"Point","coordinates":[{},{}]}}'
 
 
 class _Drawn(NamedTuple):
-    """A geometry of a feature. ``part`` is its verdict, or ``former`` for what it replaces, or
-    ``fault`` for the place of a problem, which ``message`` tells."""
+    """A geometry of a feature. ``part`` is its verdict, or ``former`` for the one that it replaces,
+    or ``fault`` for the place of a problem, which ``message`` describes."""
 
     record: Mapping[str, Any]
     part: str
@@ -48,15 +48,15 @@ def draw_features(
     principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: str
 ) -> bytes:
     """A page of the list of features as the text of a GeoJSON FeatureCollection, simplified where
-    they are large. Rejected ones have the places of their faults. ``left_out`` is the
-    number of features for which there is no room.
+    they are large. Rejected ones have the places of their faults. ``left_out`` is the number of
+    features that did not fit.
 
     Args:
         wanted: as in ``list_features``.
 
     Raises:
         NotFound: there is no such import.
-        ServiceUnavailable: too many others are before this request.
+        ServiceUnavailable: too many other requests wait.
     """
     found = read_import(principal, import_id)
     records, _ = list_features(principal, import_id, page=page, per_page=per_page, **wanted)
@@ -72,8 +72,8 @@ def draw_features(
 def _read(
     account_id: str, found: Mapping[str, Any], records: Sequence[Mapping[str, Any]]
 ) -> tuple[list[_Drawn], int]:
-    """The geometries of features until so much was read that the rest has no room, and how many
-    features that is."""
+    """The geometries of features until FEATURES_MAP_READ_BYTES were read, and the number of
+    features that were left out."""
     left, drawn = FEATURES_MAP_READ_BYTES, list[_Drawn]()
     for place, record in enumerate(records):
         if left < 0:
@@ -88,7 +88,8 @@ def _read(
 def _texts(
     account_id: str, found: Mapping[str, Any], record: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """What a feature has and, below it, what it replaces. What is written is what is there now."""
+    """The geometry of a feature and, below it, the one that it replaces; after it was written, the
+    present one."""
     ids = {"account_id": account_id, "import_id": found["id"], "number": record["number"]}
     row = _OWN.first(**ids)
     own = None if row is None else row.geometry  # the file is read again at the moment
@@ -112,7 +113,7 @@ def _existing(account_id: str, kind: str, record: Mapping[str, Any]) -> str | No
 
 
 def _faults(record: Mapping[str, Any]) -> Iterator[_Drawn]:
-    """The places of the problems of a feature that lie on a map."""
+    """The places of a feature's problems, if they are on the map."""
     for problem in record["problems"]:
         place = problem["coordinates"]
         if place and abs(place[0]) <= 180 and abs(place[1]) <= 90:
@@ -120,7 +121,7 @@ def _faults(record: Mapping[str, Any]) -> Iterator[_Drawn]:
 
 
 def _fitting(texts: Sequence[str]) -> list[str | None]:
-    """The geometries with as many positions as have room in all; None for those that have none."""
+    """The geometries with as many positions as fit; None for those that do not fit."""
     if sum(map(len, texts)) <= FEATURES_MAP_BYTES:
         return list(texts)
     with expensive_work():
@@ -141,7 +142,7 @@ def _simplified(texts: Sequence[str]) -> list[str | None]:
 
 
 def _at(text: str, shapes: Mapping[int, str], level: int) -> str:
-    """A geometry at a level; where it is too small for it, at the one before, or as it is."""
+    """A geometry at a level; if it is too small for it, at the next finer level, or whole."""
     if is_shown_whole(len(text), level):
         return text
     finer = [each for each in MAP_LEVELS if each >= level and each in shapes]

@@ -1,4 +1,4 @@
-"""Runs the step that an import is at."""
+"""Running the step that an import is at."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _ACCOUNT: Final = CompiledQuery(
 
 
 def run_step(leased: Leased, in_transaction: Transaction) -> None:
-    """Do what the status of an import says."""
+    """Run the step that the status of an import names."""
     found = _IMPORT.first(account_id=leased.account_id, import_id=leased.import_id)
     if found is None:
         return
@@ -57,7 +57,7 @@ def run_step(leased: Leased, in_transaction: Transaction) -> None:
 
 
 def targets_of(kind: str, project_id: str | None) -> Targets:
-    """What the features of an import become."""
+    """The targets of the features of an import."""
     return AssetTargets(project_id or "") if kind == "assets" else ProjectTargets()
 
 
@@ -78,8 +78,8 @@ def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
 
 
 def _delete_unreadable(leased: Leased) -> None:
-    """Delete the file that could not be opened: no other choices can read it. Where a layer was
-    chosen, that may be what failed."""
+    """Delete a file that could not be opened: no other choices can read it. If a layer was chosen,
+    that may have been the cause."""
     found = find_locked(leased.account_id, Import, leased.import_id)
     if found is None or found.status != "failed":
         return
@@ -88,8 +88,8 @@ def _delete_unreadable(leased: Leased) -> None:
 
 
 def _principal(leased: Leased, found: Any) -> Principal:
-    """Who had the import applied or undone, and was allowed to; where a version that did not store
-    that began the step, who started the import. Raises LeaseLost if the account was deleted."""
+    """The person who had the import applied or undone; for steps that an earlier version began, the
+    one who started the import. Raises LeaseLost if the account was deleted."""
     account = _ACCOUNT.first(account_id=leased.account_id)
     if account is None:
         raise LeaseLost

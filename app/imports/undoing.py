@@ -1,5 +1,8 @@
-"""Taking an applied import back, the last feature first: what it made is deleted, and what it
-changed is as it was. What somebody has changed since is kept, and said."""
+"""Undoing an applied import, the last feature first.
+
+What it created is deleted, and what it changed is restored. What somebody has changed since is
+kept, with a reason.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from app.db.transactions import Transaction
 from app.http.errors import ApiError
 from app.imports.feature_rows import count_states, update_feature
 from app.imports.features.candidates import problem_of
-from app.imports.features.targets import Kept, Targets
+from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import Leased, end_step, locked
-from app.imports.progress import NO_PROGRESS, Progress
+from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.jobs import shutdown
 from app.models import ImportFeature
@@ -43,10 +46,10 @@ def undo_features(
     principal: Principal,
     targets: Targets,
     in_transaction: Transaction,
-    progress: Progress = NO_PROGRESS,
+    progress: ImportProgress = NO_PROGRESS,
 ) -> None:
-    """Take back what an import wrote; it is ``undone`` then. Stops early when the worker is asked
-    to stop: the next one goes on.
+    """Undo what an import wrote; it is ``undone`` then. Stops early when the worker is asked to
+    stop: the next one goes on.
 
     Raises LeaseLost.
     """
@@ -69,11 +72,11 @@ def undo_features(
 
 
 def _undo(principal: Principal, targets: Targets, row: Any) -> dict[str, Any]:
-    """Take back what a feature did. Returns the columns of its row."""
+    """Undo what a feature did. Returns the columns of its row."""
     try:
         with db.session.begin_nested():
             targets.undo(principal, row)
-    except (Kept, ApiError) as error:
+    except (CannotUndo, ApiError) as error:
         message = error.message if isinstance(error, ApiError) else str(error)
         return {"state": "kept", "problems": [asdict(problem_of("kept", message, "id"))]}
     return {"state": "undone"}

@@ -1,4 +1,4 @@
-"""Uploaded files, in pieces in the database: the worker that reads one may be on another host."""
+"""Uploaded files, stored in the database: the worker that reads one may be on another host."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _NAME_LENGTH: Final = 50  # characters, so that it has no more bytes than a name
 
 
 def pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """The bytes of a file, as many at once as a row has."""
+    """Yield the bytes of a file in pieces of the size of a row."""
     return iter(partial(file.read, CHUNK_BYTES), b"")
 
 
 def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) -> str:
-    """Store a file, each piece in a transaction of its own. Returns the id of the upload."""
+    """Store a file, one transaction for each piece. Returns the id of the upload."""
     upload_id = new_id("upload")
     for number, piece in enumerate(pieces(file)):
         with in_transaction():
@@ -65,7 +65,7 @@ def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> Non
 def local_copy(account_id: str, upload_id: str, filename: str) -> Iterator[Path]:
     """The file on this host, in the instance folder; it is deleted at the end.
 
-    It is called as its owner called it, because a layer without a name is named after its file.
+    It has the name that its owner gave it, because a layer without a name is named after its file.
 
     Raises OSError when there is no room for it.
     """
@@ -94,7 +94,7 @@ def delete_upload(found: Import) -> None:
 
 
 def delete_old_copies() -> None:
-    """Delete the files that workers which were killed have left on this host."""
+    """Delete the files that killed workers have left on this host."""
     for path in _folder().glob("*"):
         with suppress(FileNotFoundError):  # another worker is done with it
             if time.time() - path.stat().st_mtime > _OLD_SECONDS:

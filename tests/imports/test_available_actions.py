@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.imports.available_actions import Possible, possible
+from app.imports.available_actions import AvailableActions, available_actions
 from tests.imports.making import act, ready, upload
 from tests.make import Client, make_account, make_project, operator_of, square
 from tests.make.features import collection, feature
@@ -18,9 +18,9 @@ def client(app: Flask) -> Client:
     return make_account(app)
 
 
-def of(client: Client, import_id: str) -> Possible:
+def of(client: Client, import_id: str) -> AvailableActions:
     with client.app.app_context():
-        return possible(operator_of(client), import_id)
+        return available_actions(operator_of(client), import_id)
 
 
 def test_an_import_that_is_read_can_only_be_canceled(client: Client) -> None:
@@ -42,9 +42,9 @@ def test_what_was_written_can_be_undone(client: Client) -> None:
     )
     assert of(client, found["id"]).actions == {"change", "apply", "cancel"}
     act(client, found, "apply")
-    assert of(client, found["id"]) == Possible(frozenset({"undo"}), 1, 2, 0)
+    assert of(client, found["id"]) == AvailableActions(frozenset({"undo"}), 1, 2, 0)
     act(client, found, "undo")
-    assert of(client, found["id"]) == Possible(frozenset(), 0, 0, 0)
+    assert of(client, found["id"]) == AvailableActions(frozenset(), 0, 0, 0)
 
 
 @pytest.mark.parametrize(("action", "done"), [("cancel", "canceled"), ("apply", "applied")])

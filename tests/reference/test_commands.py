@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.imports.examples import UPLOAD
+from app.imports.schemas import UPLOAD
 from tests.api.operations import FILLERS, Ids, Operation, described, operations, prepare
 from tests.api.server import Server, gunicorn
 from tests.make import Client, make_account

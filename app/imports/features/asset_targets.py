@@ -1,7 +1,7 @@
-"""Assets that features become, all in one project.
+"""Assets as targets of features, all in one project.
 
-A feature is the asset that was exported as it, or the one of its name and location; with the match
-"name" it changes the asset of its name.
+A feature matches the asset that was exported as it, or the one of its name and location; with the
+match "name" it changes the asset of its name.
 """
 
 from __future__ import annotations
@@ -21,9 +21,16 @@ from app.db.queries import CompiledQuery
 from app.geometry import SAME_WITHIN, Point, read_point
 from app.http.errors import NotFound
 from app.imports.features.candidates import Candidate
-from app.imports.features.decisions import METADATA, Decision, Match, Unusable, field_names
 from app.imports.features.metadata import changed_metadata
-from app.imports.features.targets import Kept, Written
+from app.imports.features.targets import (
+    METADATA,
+    CannotImport,
+    CannotUndo,
+    Decision,
+    Match,
+    Written,
+    field_names,
+)
 from app.models import Asset
 from app.values.clock import parse_time
 from app.values.text import fold
@@ -75,7 +82,7 @@ class AssetMatcher:
                 self._by_cell.setdefault(_cell(name, row), row)
 
     def decide(self, item: Candidate) -> Decision:
-        """What becomes of a feature. Raises Unusable."""
+        """Decide about a feature. Raises CannotImport."""
         identity = fold(item.name), item.location.text if item.location else ""
         if identity in self._seen:
             return Decision("same", item.name)
@@ -94,7 +101,7 @@ class AssetMatcher:
         return name
 
     def _target(self, item: Candidate) -> Any:
-        """The asset that a feature changes, or that is this very feature; None for a new one."""
+        """The asset that a feature changes or already is; None for a new one."""
         asset_id = self._target_id(item)
         return None if asset_id is None else _find(self.account_id, self.project_id, asset_id)
 
@@ -112,14 +119,14 @@ class AssetMatcher:
         if self.match != "name" or not named:
             return None
         if len(named) > 1 or name in self.repeated_names:
-            raise Unusable("Several assets or features have this name.", "name")
+            raise CannotImport("Several assets or features have this name.", "name")
         asset_id: str = named[0].id
         return asset_id
 
 
 @dataclass(frozen=True, slots=True)
 class AssetTargets:
-    """The assets of a project."""
+    """The assets of a project, as ``Targets``."""
 
     project_id: str
 
@@ -138,7 +145,7 @@ class AssetTargets:
         return Written(made["id"], name, parse_time(made["updated_at"]), None)
 
     def prepare(self, account_id: str, item: Candidate, decision: Decision) -> None:
-        """Nothing."""
+        """Prepare nothing."""
 
     def change(
         self,
@@ -148,7 +155,7 @@ class AssetTargets:
         match: Match,
         prepared: Any = None,
     ) -> Written | None:
-        """None: nothing is to be changed anymore."""
+        """Change an asset. Returns None if there is nothing left to change."""
         found = self._find(principal, decision.target_id or "")
         if found is None:
             raise NotFound
@@ -164,9 +171,9 @@ class AssetTargets:
         if found is None:
             if row.before is None:
                 return
-            raise Kept("The asset was deleted after the import.")
+            raise CannotUndo("The asset was deleted after the import.")
         if found.updated_at != row.written_at:
-            raise Kept("The asset was changed after the import.")
+            raise CannotUndo("The asset was changed after the import.")
         if row.before is None:
             delete_asset(principal, self.project_id, row.target_id)
             return
@@ -180,7 +187,7 @@ class AssetTargets:
 
 
 def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
-    """The columns of an asset that its feature changes. What the feature does not have stays."""
+    """The columns of an asset that its feature changes. Fields that the feature lacks stay."""
     changes: dict[str, Any] = {}
     if target.name != item.name:
         changes["name"] = item.name
@@ -196,7 +203,7 @@ def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
 
 
 def _find(account_id: str, project_id: str, asset_id: str) -> Any:
-    """An asset with all that a feature is compared to, or None."""
+    """An asset with everything that a feature is compared to, or None."""
     return _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
 
 
@@ -207,7 +214,8 @@ def _cell(name: str, place: Any) -> _Cell:
 
 
 def _cells(name: str, location: Point | None) -> Iterator[_Cell]:
-    """The cells of the assets of a name that may be at a location: its own and the eight around."""
+    """The cells of the assets of a name that may be at a location: its own and the eight around
+    it."""
     _, column, row = cell = _cell(name, location)
     if column is None or row is None:
         yield cell

@@ -1,7 +1,7 @@
-"""Which projects an account has, for the features of an import.
+"""The projects that an account already has, as an import looks them up.
 
-They are read as they are committed, whatever the import has written since in its transaction: that
-it knows itself.
+They are read as committed, ignoring what the import has written since in its transaction: it knows
+that itself.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def with_id(account_id: str, project_id: str) -> Any:
 
 
 def has_slug(account_id: str, slug: str) -> bool:
-    """Whether a project has this slug."""
+    """True if a project has this slug."""
     return _HAS_SLUG.first(account_id=account_id, slug=slug) is not None
 
 
@@ -66,7 +66,7 @@ def with_slug(account_id: str, slug: str) -> Any:
 
 
 def named(account_id: str, name: str) -> list[Any]:
-    """The projects with this name, in upper or lower case; of several only the two oldest."""
+    """The projects with this name, in upper or lower case, at most the two oldest."""
     return _BY_NAME.all(account_id=account_id, name_key=fold(name))
 
 
@@ -76,9 +76,9 @@ def with_external_id(account_id: str, external_id: str) -> Any:
 
 
 def with_boundary(account_id: str, boundary: Boundary, name: str) -> list[Any]:
-    """The projects with this boundary but for rounding, found by the box around it.
+    """The projects with this boundary except for rounding, found by the box around it.
 
-    Where very many have this box, only those that have the name too: else a file of features with
+    Where very many have this box, only those with the same name: otherwise a file of features with
     one box would take hours.
     """
     dialect = engine().dialect.name
@@ -102,7 +102,7 @@ def with_boundary(account_id: str, boundary: Boundary, name: str) -> list[Any]:
 
 @cache
 def _by_box(dialect: str) -> CompiledQuery:
-    """Projects whose box agrees with another one within ``SAME_WITHIN``, ``SAME_BOX`` of them."""
+    """At most ``SAME_BOX`` projects whose box agrees with another one within ``SAME_WITHIN``."""
     near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
     found = _FOUND.where(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX)
     return CompiledQuery(found.limit(SAME_BOX))

@@ -1,7 +1,7 @@
-"""Whether the columns of a feature change the metadata of its target.
+"""Comparing the columns of a feature with the metadata of its target.
 
-A file has fewer types than JSON, and a shapefile cuts off the names of its columns. What means the
-same is no change, so that a file that was exported and imported again changes nothing.
+A file has fewer types than JSON, and a shapefile truncates the names of its columns. Equivalent
+values are no change, so that a file that was exported and imported again changes nothing.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _DBF_NAME: Final = 10  # bytes of a column's name in a shapefile
 
 
 def changed_metadata(known: str | None, wanted: str) -> str | None:
-    """Metadata with what its feature has, or None where that changes nothing."""
+    """The metadata updated with those of its feature, or None if that changes nothing."""
     before = orjson.loads(known or "{}")
     after = before | _in_known_form(before, orjson.loads(wanted))
     return None if after == before else dumps(after).decode()
 
 
 def _in_known_form(known: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    """Values as they were before they went through a file that has other types, or that cuts the
-    names of columns off: what means the same is the same."""
+    """Values in the form that they had before they went through a file with other types, or with
+    truncated names; equivalent values keep their form."""
     found: dict[str, Any] = {}
     for name, value in wanted.items():
         key = name if name in known else _cut_off(name, known) or name
@@ -38,7 +38,7 @@ def _in_known_form(known: dict[str, Any], wanted: dict[str, Any]) -> dict[str, A
 
 
 def _cut_off(name: str, known: Collection[str]) -> str | None:
-    """The one key that a shapefile, whose names have ten bytes, writes like this."""
+    """The one key that a shapefile, whose names have ten bytes, truncates to this name."""
     if len(name.encode()) != _DBF_NAME:
         return None
     longer = [key for key in known if key.startswith(name)]
@@ -46,8 +46,8 @@ def _cut_off(name: str, known: Collection[str]) -> str | None:
 
 
 def _text(value: Any) -> str:
-    """A value as a file of texts has it: 6, 6.0 and "6" are the same, and so are true and 1, and a
-    value that is missing and one that is empty. GDAL writes 15 digits of a number."""
+    """A value as in a file of texts: 6, 6.0 and "6" are the same, and so are true and 1, and a
+    missing value and an empty one. GDAL writes 15 digits of a number."""
     value = value.strip() if isinstance(value, str) else value
     if isinstance(value, bool) or value in ("true", "false"):
         return "1.0" if value in (True, "true") else "0.0"

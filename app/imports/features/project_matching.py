@@ -1,7 +1,7 @@
-"""Which project a feature becomes, changes, or is already.
+"""Finding the project that a feature becomes, changes, or already is.
 
-An account's projects are compared as they are committed. What the other features of the same file
-become is remembered here.
+An account's projects are compared as they are committed. The decisions about other features of the
+same file are remembered here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from app.geometry import Boundary, is_same_boundary
 from app.imports.features import existing
 from app.imports.features.candidates import Candidate
-from app.imports.features.decisions import METADATA, Decision, Match, Unusable, field_names
 from app.imports.features.metadata import changed_metadata
+from app.imports.features.targets import METADATA, CannotImport, Decision, Match, field_names
 from app.policy.bounds import NAME_LENGTH
 from app.values.text import fold, slugify
 
@@ -28,9 +28,9 @@ _Identity = tuple[str, str | None, bytes]  # what a feature is: its name, extern
 class ProjectMatcher:
     """Decides about the features of one layer, in their order.
 
-    ``match`` says which project a feature changes: the one with its external id, or with its name;
-    "none": it changes none. By name nothing is changed for ``repeated_names`` (``fold``), which
-    several features have. ``created`` are ids of projects that this import has made.
+    ``match`` selects the project that a feature changes: the one with its external id, or with its
+    name; "none": it changes none. Names in ``repeated_names`` (``fold``), which several features
+    have, match nothing. ``created`` are ids of projects that this import has created.
     """
 
     account_id: str
@@ -41,10 +41,12 @@ class ProjectMatcher:
     _slugs: set[str] = field(default_factory=set)  # of new projects
     _seen: set[_Identity] = field(default_factory=set)
     _external_ids: dict[str, int] = field(default_factory=dict)  # with the number of the feature
-    _targets: dict[str, int] = field(default_factory=dict)  # likewise of projects that change
+    _targets: dict[str, int] = field(
+        default_factory=dict
+    )  # of projects that change, with the number of the feature
 
     def decide(self, item: Candidate) -> Decision:
-        """What becomes of a feature. Raises Unusable."""
+        """Decide about a feature. Raises CannotImport."""
         identity = _identity(item)
         adds_nothing = item.boundary is None and slugify(item.name) in self._slugs
         if identity in self._seen or adds_nothing:
@@ -59,8 +61,8 @@ class ProjectMatcher:
         return decision
 
     def changes(self, target: Any, item: Candidate) -> dict[str, Any]:
-        """The columns of a project that its feature changes. What the feature does not have stays:
-        attributes, and a boundary."""
+        """The columns of a project that its feature changes. Fields and a boundary that the feature
+        lacks stay."""
         changes: dict[str, Any] = {}
         has_id = self.match == "external_id" or item.own_id == target.id
         if has_id and not _is_name(target.name, item.name):
@@ -76,7 +78,7 @@ class ProjectMatcher:
         return changes
 
     def free_name(self, name: str) -> str:
-        """The name itself, or with a number behind it where its slug is in use."""
+        """The name itself, or followed by a number if its slug is in use."""
         base = slugify(name)
         if not base:  # the slug will be made of the project's id
             return name
@@ -97,7 +99,7 @@ class ProjectMatcher:
         return Decision("new", name, area_m2=area_m2, is_namesake=bool(named))
 
     def _present(self, item: Candidate, target: Any) -> Decision:
-        """A project that is there already: whether its feature changes it."""
+        """Decide about a feature of an existing project."""
         changes = self.changes(target, item)
         area_m2 = before = target.area_m2
         names = field_names(changes)
@@ -111,10 +113,10 @@ class ProjectMatcher:
     def _check_target(self, item: Candidate, project_id: str) -> None:
         other = self._targets.setdefault(project_id, item.number)
         if other != item.number:
-            raise Unusable(f"Feature {other} changes the same project.", "name")
+            raise CannotImport(f"Feature {other} changes the same project.", "name")
 
     def _target(self, item: Candidate) -> Any:
-        """The project that a feature changes, or that is this very feature; None for a new one."""
+        """The project that a feature changes or already is; None for a new one."""
         owner = self._owner_of_external_id(item)
         if owner and (self.match == "external_id" or _is_feature(owner, item)):
             return owner
@@ -123,27 +125,28 @@ class ProjectMatcher:
             found = self._namesake(item)
         if owner and (found is None or found.id != owner.id):
             hint = " To change it, match by external_id." if self.match == "none" else ""
-            raise Unusable(
+            raise CannotImport(
                 f"The project {owner.id} ({owner.name}) already has this external id.{hint}",
                 "external_id",
             )
         return found
 
     def _owner_of_external_id(self, item: Candidate) -> Any:
-        """The project that has a feature's external id."""
+        """The project that has a feature's external id, or None."""
         if item.external_id is None:
             return None
         if other := self._external_ids.get(item.external_id):
-            raise Unusable(f"Feature {other} has the same external id.", "external_id")
+            raise CannotImport(f"Feature {other} has the same external id.", "external_id")
         return existing.with_external_id(self.account_id, item.external_id)
 
     def _exported(self, item: Candidate) -> Any:
-        """The project that was exported as this feature, unless it is another one by now."""
+        """The project that was exported as this feature, unless it has changed into another one
+        since."""
         found = existing.with_id(self.account_id, item.own_id) if item.own_id else None
         return found if found and (self.match != "none" or _is_feature(found, item)) else None
 
     def _same(self, item: Candidate) -> Any:
-        """The project of this name, perhaps with a number behind it, with this very boundary.
+        """The project with this name, perhaps followed by a number, and exactly this boundary.
 
         A feature without a boundary has nothing to add to a project of its name.
         """
@@ -163,19 +166,19 @@ class ProjectMatcher:
         found = existing.named(self.account_id, item.name)
         found = [each for each in found if each.id not in self.created]
         if found and fold(item.name) in self.repeated_names:
-            raise Unusable(
+            raise CannotImport(
                 "Several features have this name, so it is not clear which of them matches the "
                 f"project {found[0].id}. Match by external_id.",
                 "name",
             )
         if len(found) > 1:
-            raise Unusable("Several projects have this name. Match by external_id.", "name")
+            raise CannotImport("Several projects have this name. Match by external_id.", "name")
         return found[0] if found else None
 
 
 def numbered(name: str, number: int) -> str:
-    """``Riverside (2)``, and the name as it is for 1. A name so long that its slug would lose the
-    number has it in front."""
+    """``Riverside (2)``, or the name itself for 1. In front of a name so long that its slug would
+    lose the number."""
     if number == 1:
         return name
     suffix = f" ({number})"
@@ -185,20 +188,20 @@ def numbered(name: str, number: int) -> str:
 
 
 def is_numbered(slug: str, name: str) -> bool:
-    """Whether a slug is that of a name, with or without a number."""
+    """True if a slug is that of a name, with or without a number."""
     digits = re.search(r"-([0-9]{1,9})\Z", slug), re.match(r"([0-9]{1,9})-", slug)
     numbers = {1, *(int(found[1]) for found in digits if found)}
     return any(slug == slugify(numbered(name, number)) for number in numbers)
 
 
 def _is_name(name: str, wanted: str) -> bool:
-    """Whether a project's name is that of a feature, or the same with a number behind it."""
+    """True if a project's name is that of a feature, or the same followed by a number."""
     numbers = map(int, re.findall(r"[0-9]{1,9}", name))
     return name == wanted or any(name == numbered(wanted, number) for number in numbers)
 
 
 def _is_feature(target: Any, item: Candidate) -> bool:
-    """Whether a project has the feature's name and boundary."""
+    """True if a project has the feature's name and boundary."""
     same_name = fold(target.name) == fold(item.name) or is_numbered(target.slug, item.name)
     return same_name and (item.boundary is None or _has_boundary(target, item.boundary))
 

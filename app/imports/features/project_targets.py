@@ -1,4 +1,4 @@
-"""Projects that features become."""
+"""Projects as targets of features."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from app.geometry import read_boundary
 from app.http.errors import Conflict, NotFound
 from app.imports.features import existing
 from app.imports.features.candidates import Candidate
-from app.imports.features.decisions import Decision, Match
 from app.imports.features.project_matching import ProjectMatcher
-from app.imports.features.targets import Kept, Written
+from app.imports.features.targets import CannotUndo, Decision, Match, Written
 from app.models import Asset
 from app.projects.boundary_history.comparing import Comparison, compare_ahead
 from app.projects.reading import lock_project
@@ -34,7 +33,7 @@ _CHANGED_SINCE: Final = "The project was changed after the import."
 
 @dataclass(frozen=True, slots=True)
 class ProjectTargets:
-    """The projects of an account."""
+    """The projects of an account, as ``Targets``."""
 
     def matcher(
         self,
@@ -51,7 +50,7 @@ class ProjectTargets:
         return Written(made["id"], name, parse_time(made["updated_at"]), None)
 
     def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Comparison | None:
-        """How the boundary changes."""
+        """Compare the old and the new boundary."""
         if decision.target_id is None or item.boundary is None:
             return None
         return compare_ahead(account_id, decision.target_id, item.boundary)
@@ -64,7 +63,7 @@ class ProjectTargets:
         match: Match,
         prepared: Comparison | None = None,
     ) -> Written | None:
-        """None: nothing is to be changed anymore."""
+        """Change a project. Returns None if there is nothing left to change."""
         found = existing.with_id(principal.account_id, decision.target_id or "")
         if found is None:
             raise NotFound
@@ -81,22 +80,22 @@ class ProjectTargets:
         except NotFound:
             if row.before is None:
                 return
-            raise Kept("The project was deleted after the import.") from None
+            raise CannotUndo("The project was deleted after the import.") from None
         if format_time(project.updated_at) != row.written_at:
-            raise Kept(_CHANGED_SINCE)
+            raise CannotUndo(_CHANGED_SINCE)
         if row.before is None:
             if _HAS_ASSETS.first(account_id=principal.account_id, project_id=project.id):
-                raise Kept("The project has assets by now.")
+                raise CannotUndo("Assets were added since; the project was kept.")
             remove_project(principal, project)
             return
         try:
             update_project(principal, project.id, _columns(row.before), source=_SOURCE)
         except Conflict as error:
-            raise Kept(error.message) from None
+            raise CannotUndo(error.message) from None
 
 
 def _columns(before: dict[str, Any]) -> dict[str, Any]:
-    """The values of a project as they were."""
+    """The former values of a project."""
     if text := before.get("geometry"):
         return before | {"geometry": read_boundary(orjson.loads(text))}
     return before

@@ -1,19 +1,53 @@
-"""What features become: projects or assets. The steps of an import know both by this interface."""
+"""The interface of targets: the steps of an import handle projects and assets by it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Container
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from app.auth.principal import Principal
 from app.imports.features.candidates import Candidate
-from app.imports.features.decisions import Decision, Match
+
+Verdict = Literal["new", "changed", "same"]
+Match = Literal["external_id", "name", "none"]
+
+METADATA: Final = "metadata_json"
+
+
+class CannotImport(Exception):
+    """A feature cannot be imported into this account. ``field`` is the one that conflicts."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What an import will do with a feature. ``name`` is that of the target: the project or asset
+    that the feature becomes, changes, or already is. ``changes`` names the fields that differ.
+    ``is_namesake``: it is new, and another one had its name before the import."""
+
+    verdict: Verdict
+    name: str
+    target_id: str | None = None
+    area_m2: int | None = None
+    previous_area_m2: int | None = None
+    changes: tuple[str, ...] = ()
+    is_namesake: bool = False
+
+
+def field_names(columns: dict[str, Any]) -> tuple[str, ...]:
+    """The names of the fields in these columns."""
+    return tuple("metadata" if name == METADATA else name for name in columns)
 
 
 class Written(NamedTuple):
-    """What was written: the target, the ``updated_at`` that it got, and the columns that were
-    replaced; None for a new one."""
+    """A target after it was written: its new ``updated_at`` as ``written_at``, and the columns that
+    were replaced as ``before``, None for a new one."""
 
     target_id: str
     name: str
@@ -21,18 +55,18 @@ class Written(NamedTuple):
     before: dict[str, Any] | None
 
 
-class Kept(Exception):
-    """A target is not taken back; the message says why."""
+class CannotUndo(Exception):
+    """A target is kept by an undo; the message says why."""
 
 
 class Matcher(Protocol):
-    """Decides what becomes of the features of a layer, in their order."""
+    """Decides about the features of a layer, in their order."""
 
     def decide(self, item: Candidate) -> Decision:
-        """What becomes of a feature. Raises Unusable."""
+        """Decide about a feature. Raises CannotImport."""
 
     def free_name(self, name: str) -> str:
-        """A name that a new target can have: this one, perhaps with a number behind it."""
+        """A name that a new target can have: this one, perhaps followed by a number."""
 
 
 class Targets(Protocol):
@@ -45,18 +79,19 @@ class Targets(Protocol):
         repeated_names: Collection[str] = (),
         created: Container[str] = (),
     ) -> Matcher:
-        """What decides about the features of one layer.
+        """The matcher for the features of one layer.
 
         Args:
             repeated_names: names that several features have, as ``fold`` makes them.
-            created: ids of what the import has made already.
+            created: ids of the targets that the import has created already.
         """
 
     def create(self, principal: Principal, item: Candidate, name: str) -> Written:
-        """Create what a feature becomes. Raises ApiError."""
+        """Create the target of a feature. Raises ApiError."""
 
     def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Any:
-        """What would hold up others in the transaction of ``change``, which gets the result."""
+        """Do the work that would delay others in the transaction of ``change``, which gets the
+        result."""
 
     def change(
         self,
@@ -66,8 +101,8 @@ class Targets(Protocol):
         match: Match,
         prepared: Any = None,
     ) -> Written | None:
-        """Change the target of a feature; None: nothing is to be changed anymore. Raises
+        """Change the target of a feature. Returns None if there is nothing left to change. Raises
         ApiError."""
 
     def undo(self, principal: Principal, row: Any) -> None:
-        """Take back what a stored feature did. Raises Kept."""
+        """Undo what a stored feature did. Raises CannotUndo."""

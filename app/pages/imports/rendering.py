@@ -12,7 +12,8 @@ from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
 from app.http.errors import ApiError, Detail, ValidationFailed
-from app.imports import available_actions, listing
+from app.imports import listing
+from app.imports.available_actions import available_actions
 from app.imports.schemas import ImportCreateSchema
 from app.pages.imports import choices, words
 from app.pages.imports.targets import CHOICES, project_choices, project_names
@@ -145,7 +146,7 @@ def import_page(
     values = {
         "found": found,
         "error": error,
-        "can": available_actions.possible(principal, import_id),
+        "can": available_actions(principal, import_id),
         "is_working": found["status"] in WORKING,
         "percent": words.percent(found),
         "why_not": words.why_not(found),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from app.imports.available_actions import Possible
+from app.imports.available_actions import AvailableActions
 from app.imports.features.candidates import IS_LINE
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
@@ -94,7 +94,7 @@ def namesakes(found: Mapping[str, Any], number: int) -> str:
     )
 
 
-def undo_consequence(found: Mapping[str, Any], can: Possible) -> str:
+def undo_consequence(found: Mapping[str, Any], can: AvailableActions) -> str:
     """What an undo does, in numbers."""
     kind, parts = found["kind"], []
     if can.created:
