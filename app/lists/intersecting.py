@@ -7,6 +7,7 @@ is its own box. The boundaries of the others are read and compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, not_
@@ -19,9 +20,9 @@ from app.db.search_index import box_values, candidates, fence, id_values, is_amo
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import Parameters, is_within, touches
 from app.lists.query import FeatureSource
-from app.lists.scanning import id_batches
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
+from app.values.batching import batched_by_bytes
 
 _AT_ONCE: Final = 100  # boundaries, or fewer when they are large
 _AT_ONCE_BYTES: Final = 4 * 1024 * 1024
@@ -68,9 +69,9 @@ class RowsApart:
         texts = fence(read, is_among_ids(columns.id, self._dialect))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
-        for ids in id_batches(((row[0], row[1]) for row in rows), _AT_ONCE_BYTES, _AT_ONCE):
-            wanted = id_values(ids, self._dialect)
-            found = query.tuples(account_id=self._account_id, ids=wanted)
+        for some in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, _AT_ONCE):
+            ids = id_values([row_id for row_id, *_ in some], self._dialect)
+            found = query.tuples(account_id=self._account_id, ids=ids)
             tests = shape.intersects([text for _, text in found])
             apart += [row[0] for row, meets in zip(found, tests, strict=True) if not meets]
         return apart

@@ -8,10 +8,11 @@ all the time is read once, whatever else is written meanwhile; one that is new m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from operator import itemgetter
+from itertools import starmap
+from operator import attrgetter, itemgetter
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Select, and_, literal_column
@@ -111,22 +112,12 @@ def scan_list(
     values = statement.values(account_id, owner_id, query)
     rows = _rows(table, shown, statement.dialect)
     for keys in _keys(statement, size).batches(read, EXPORT_KEYS, **values):
-        found = [(key.id, key.bytes) for key in keys if key.matches]
-        for ids in id_batches(found, EXPORT_ROWS_BYTES, EXPORT_ROWS):
-            wanted = id_values(ids, statement.dialect)
-            yield [make(*row) for row in read(rows.tuples, account_id=account_id, ids=wanted)]
+        found = [key for key in keys if key.matches]
+        for some in batched_by_bytes(found, attrgetter("bytes"), EXPORT_ROWS_BYTES, EXPORT_ROWS):
+            ids = id_values([key.id for key in some], statement.dialect)
+            yield list(starmap(make, read(rows.tuples, account_id=account_id, ids=ids)))
         if not found:
             yield []
-
-
-def id_batches(found: Iterable[tuple[str, int]], most_bytes: int, most: int) -> Iterator[list[str]]:
-    """Yield ids in lists whose rows fit into memory together.
-
-    Args:
-        found: each id, with the bytes of its row.
-    """
-    for some in batched_by_bytes(found, itemgetter(1), most_bytes, most):
-        yield [row_id for row_id, _ in some]
 
 
 @cache
