@@ -182,7 +182,7 @@ def test_an_asset_is_edited(browser: Browser, client: Client, asset: dict[str, A
     page = browser.submit(name="Station 2", **sent)  # type: ignore[arg-type]
     assert page.title == "Station 2"
     assert "Asset saved." in page.text
-    assert "changed the asset: name, metadata" in page.text
+    assert "changed the asset: metadata, name" in page.text
     record = saved(client, asset)
     assert record["metadata"] == {"serial": "WX-2", "height": 13, "sensors": ["rain"]}
     assert record["location"] == asset["location"]
