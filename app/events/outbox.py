@@ -41,7 +41,10 @@ _SUBSCRIPTIONS = (
 
 
 class EventActor(NamedTuple):
-    """An account in which something happens, and the person who does it: for a key, its creator."""
+    """An account in which something happens, and the person who does it: for a key, its creator.
+
+    The actor in the audit log is the key itself (``app.audit.origin.Actor``).
+    """
 
     account_id: str
     account_name: str

@@ -74,7 +74,8 @@ class CallerRequests(NamedTuple):
 class Requests(NamedTuple):
     """The requests of an account in a period, and their callers, the most active first.
 
-    ``unknown`` counts requests without a caller: those of credentials are kept for 90 days only.
+    ``unknown_by_day`` counts requests without a caller: those of credentials are kept for 90 days
+    only. A day has none if the account's counter is behind those of its credentials.
     """
 
     days: list[str]

@@ -113,9 +113,8 @@ def test_an_event_that_the_catalogue_does_not_have_is_a_mistake(
 @pytest.mark.both
 def test_an_event_of_somebody_needs_an_actor(app: Flask) -> None:
     client = make_account(app)
+    nobody = EventActor(client.account_id, "A")
     with app.app_context():
         with pytest.raises(ValueError, match="actor"):
-            emit(
-                "project.created", dict.fromkeys(PROJECT_FIELDS), EventActor(client.account_id, "A")
-            )
+            emit("project.created", dict.fromkeys(PROJECT_FIELDS), nobody)
         db.session.rollback()

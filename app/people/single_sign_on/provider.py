@@ -40,12 +40,12 @@ _HEADERS: Final = {
 
 
 def init_app(app: Flask) -> None:
-    """Give ``app`` the provider of its settings; half of the threads may wait for it."""
+    """Set up the provider of the settings. At most half of the web threads wait for it."""
     app.extensions[EXTENSION] = OpenIDProvider(app.config["SETTINGS"])
 
 
 class _Document(NamedTuple):
-    """Something that the provider publishes, and until when it is kept."""
+    """A document that the provider publishes, and until when it is cached."""
 
     content: dict[str, Any]
     until: float  # on the monotonic clock
@@ -63,7 +63,7 @@ class OpenIDProvider:
         self._slots = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
 
     def authorization_url(self, sent: RequestSecrets) -> str:
-        """Where to send a browser. Raises ProviderFailed."""
+        """The URL to redirect a browser to. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
         parameters = {
@@ -80,7 +80,7 @@ class OpenIDProvider:
         return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
     def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
-        """Who came back with a code. Raises ProviderFailed."""
+        """Exchange a code for the identity of its person. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
             self._check_issuer(metadata, issuer)
@@ -90,17 +90,17 @@ class OpenIDProvider:
         return ProviderIdentity(claims["sub"], claims)
 
     def metadata(self) -> dict[str, Any]:
-        """What the provider says of itself (OpenID Connect Discovery 1.0).
+        """Read the provider's metadata (OpenID Connect Discovery 1.0).
 
         Raises:
-            ProviderFailed: it cannot be read, or is not that of the issuer.
+            ProviderFailed: it cannot be read, or is invalid for the issuer.
         """
         address = self._issuer.rstrip("/") + _DISCOVERY
         found = self._document(address)
         try:
             self._check_metadata(found)
         except ProviderFailed:
-            self._documents.pop(address, None)  # it may be right the next time
+            self._documents.pop(address, None)  # it may be valid the next time
             raise
         return found
 
@@ -114,7 +114,7 @@ class OpenIDProvider:
             raise ProviderFailed(f"its {_AUTH_METHODS} is no list")
 
     def check(self) -> None:
-        """Read what the provider publishes. Raises ProviderFailed."""
+        """Read the provider's metadata and keys. Raises ProviderFailed."""
         self._document(self.metadata()["jwks_uri"])
 
     @property
@@ -140,14 +140,14 @@ class OpenIDProvider:
         return self._request("POST", metadata["token_endpoint"], headers, body)
 
     def _claims(self, metadata: dict[str, Any], token: Any, sent: RequestSecrets) -> dict[str, Any]:
-        """The claims of the ID token. Keys that were kept are read again if none of them fits."""
+        """The claims of the ID token. Cached keys are read again if none of them fits."""
         expected = ExpectedClaims(self._issuer, self._client_id, sent.nonce)
         address = metadata["jwks_uri"]
         was_kept = address in self._documents
         try:
             return check_id_token(token, self._document(address), expected)
         except ProviderFailed as error:
-            self._documents.pop(address, None)  # the keys may be what is wrong
+            self._documents.pop(address, None)  # the cached keys may be wrong
             if not was_kept or not isinstance(error, UnknownKey):
                 raise
             return check_id_token(token, self._document(address), expected)
@@ -166,7 +166,7 @@ class OpenIDProvider:
         return {name: value for name, value in more.items() if name not in claims}
 
     def _check_issuer(self, metadata: dict[str, Any], issuer: str | None) -> None:
-        """Refuse what another provider has sent (RFC 9207)."""
+        """Raise ProviderFailed if another provider has sent the browser (RFC 9207)."""
         is_promised = metadata.get("authorization_response_iss_parameter_supported") is True
         if issuer != self._issuer and (is_promised or issuer is not None):
             raise ProviderFailed("another issuer has sent the browser back")
@@ -202,7 +202,7 @@ class OpenIDProvider:
         return content
 
     def _is_endpoint(self, address: Any) -> bool:
-        """Whether it is as safe as the issuer: https, or on this machine as the issuer is."""
+        """Return True if an address is as safe as the issuer: https, or its host and scheme."""
         if not isinstance(address, str):
             return False
         try:
@@ -213,7 +213,7 @@ class OpenIDProvider:
 
     @contextmanager
     def _slot(self) -> Iterator[None]:
-        """Leave threads for others, however slow the provider is. Raises ProviderFailed."""
+        """Limit the threads that wait for the provider. Raises ProviderFailed if all are taken."""
         if not self._slots.acquire(blocking=False):
             raise ProviderFailed("too many sign-ins wait for the provider")
         try:
