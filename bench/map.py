@@ -31,7 +31,7 @@ from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, BoundaryShape, Project
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.projects.boundary_history import recording
-from app.projects.boundary_history.waiting import Waiting
+from app.projects.boundary_history.shape_backlog import ShapeBacklog
 from app.projects.service import create_project
 from app.values import clock
 from bench.databases import measure_on_chosen
@@ -175,7 +175,7 @@ def simplify_all(filled: Filled, effort: Effort) -> tuple[int, float]:
     url = database_url(filled.app.config["SETTINGS"])
     with connect(url) as connection:  # without a time limit
         connection.execute(_ENTRIES)
-    began, done, waiting = time.perf_counter(), 0, Waiting()
+    began, done, waiting = time.perf_counter(), 0, ShapeBacklog()
     with filled.app.app_context():
         while done < effort.number(_BY_JOB) and (batch := waiting.read()):
             with transaction():

@@ -1,4 +1,4 @@
-"""What follows from the fields of an asset: columns beside them."""
+"""Derived columns of an asset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.values.text import searchable
 
 
 def location_columns(location: Point | None) -> dict[str, Any]:
-    """The columns of a location and of what is derived from it."""
+    """The columns of a location."""
     return {
         "location": None if location is None else location.text,
         "longitude": None if location is None else location.longitude,
@@ -23,5 +23,5 @@ def search_columns(name: str) -> dict[str, str]:
 
 
 def stored_bytes(metadata: str | None) -> int:
-    """How many bytes of the account's quota an asset takes."""
+    """The bytes that an asset takes of the account's quota."""
     return 0 if metadata is None else len(metadata.encode())

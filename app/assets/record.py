@@ -1,4 +1,4 @@
-"""An asset as it is shown. Which fields it has is listed in ``app.policy.fields``."""
+"""Records of assets, with the fields that ``app.policy.fields`` lists."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MOST_KINDS: Final = 100  # types and statuses are open vocabularies
 
 
 def summarize_assets(principal: Principal) -> dict[str, Any]:
-    """How many assets all projects have together, and of each type and status, the most frequent
+    """The number of assets of all projects together, and of each type and status, the most frequent
     first; kinds after the first hundred are counted together as ``others``."""
     account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
     statement = list_statement(table_of(None), query)

@@ -1,4 +1,4 @@
-"""The one tenant filter: which rows an account may see.
+"""The one tenant filter, which selects the rows that an account may see.
 
 Every statement on a table that belongs to accounts begins here. A test reads the code for
 statements that go around it, and a check in the tests reads each statement that is sent.
@@ -38,7 +38,7 @@ def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Selec
 
 
 def columns_among(found: Subquery, *names: str) -> Select[Any]:
-    """Likewise of the rows that a subquery finds; ``account_id`` must be one of its columns."""
+    """The account's rows among those of a subquery, of whose columns ``account_id`` must be one."""
     columns = (found.c[name] for name in names)
     return select(*columns).where(found.c.account_id == bindparam("account_id"))
 

@@ -1,4 +1,4 @@
-"""Reading outside a change: statements built once, run on a connection of the request's own.
+"""Reading outside a change: statements that are compiled once and run on the request's connection.
 
 SQLAlchemy's own execution of a statement costs several times what the database takes for a row. A
 ``CompiledQuery`` keeps the compiled text and hands it to the driver itself. Each statement stands
@@ -35,7 +35,7 @@ Convert = Callable[[Any], Any]
 
 
 def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
-    """Give ``app`` an engine of its own for reading, and end each request's connection."""
+    """Give ``app`` an engine for reading, and end each request's connection."""
     autocommit = {} if url.startswith("sqlite") else {"isolation_level": "AUTOCOMMIT"}
     # Where each statement stands alone there is nothing to roll back.
     engine = create_engine(url, **options, **autocommit, pool_reset_on_return=None)
@@ -92,9 +92,9 @@ class CompiledQuery:
         return compiled.converted(rows)
 
     def stream(self, number: int, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """All rows as in ``tuples``, so many at once: for rows that may be megabytes each.
+        """Yield all rows as plain tuples, ``number`` at once: for rows that may be megabytes each.
 
-        The statement runs before this returns; PostgreSQL's driver holds what it answered.
+        The statement runs before this returns; PostgreSQL's driver holds the whole result.
         """
         source = engine()
         compiled = self._compiled_for(source)
@@ -161,7 +161,7 @@ class _Compiled:
     def chunks(
         self, source: Engine, cursor: Any, rows: list[Any], number: int
     ) -> Iterator[list[Any]]:
-        """These rows and all that the cursor has after them, so many at once."""
+        """Yield these rows and all that the cursor has after them, ``number`` at once."""
         try:
             while rows:
                 yield self.converted(rows)

@@ -116,8 +116,8 @@ def candidates(
 def is_among_ids(
     column: ColumnElement[Any], dialect: str, parameter: str = "ids"
 ) -> ColumnElement[bool]:
-    """Whether a column has one of the values of the parameter, for which ``id_values`` is: ids, or
-    numbers of rows."""
+    """Select rows whose column has one of the values of the parameter, which are ids or numbers of
+    rows (``id_values``)."""
     if dialect == "postgresql":
         kind = String if isinstance(column.type, String) else BigInteger
         return column == any_(bindparam(parameter, type_=ARRAY(kind)))
@@ -227,8 +227,8 @@ def box_values(box: Bounds, owner: str, dialect: str) -> dict[str, Any]:
 
 
 def _index_prefix(table: Table, owner: str) -> str:
-    """What the names of the indexes on SQLite begin with. Assets have a second pair of them, by
-    their account."""
+    """The prefix of the names of the indexes on SQLite. Assets have a second pair of them, by their
+    account."""
     is_second = (table.name, owner) == ("assets", "account_id")
     return "account_assets" if is_second else table.name
 

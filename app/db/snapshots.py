@@ -25,7 +25,7 @@ WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
 _ATTEMPTS: Final = 5
 _DEADLOCK: Final = "40P01"
 
-# What statements and COPY may raise.
+# The errors of statements and of COPY.
 DATABASE_ERRORS: Final = (SQLAlchemyError, psycopg.Error)
 
 

@@ -75,7 +75,7 @@ def check_import(principal: Principal, import_id: str) -> None:
 
 
 def may_see(principal: Principal, row: Any) -> bool:
-    """Whether the principal may see an import: one that is limited to some projects sees those of
+    """True if the principal may see an import. One that is limited to some projects sees those of
     their assets."""
     return principal.project_ids is None or (
         row.kind == "assets" and principal.sees(row.project_id)
@@ -154,12 +154,12 @@ def scan_features(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]
 
 
 def count_unfinished(account_id: str) -> int:
-    """How many imports of the account are at work or ready, or failed and still have a file."""
+    """Count the imports of an account that are at work or ready, or failed but have a file."""
     return int(_UNFINISHED.scalar(account_id=account_id))
 
 
 def check_unfinished(account_id: str, *, new: int = 1) -> None:
-    """Raises Conflict when the account cannot have so many more imports that are not finished."""
+    """Raises Conflict when the account cannot have ``new`` more imports that are not finished."""
     if count_unfinished(account_id) + new > UNFINISHED_IMPORTS:
         raise Conflict(  # not how many there are: a limited credential sees only some of them
             f"An account can have {UNFINISHED_IMPORTS} imports that are not finished; one that "

@@ -1,1 +1,1 @@
-"""What all lists of /v1 share: from a query to the rows of a page."""
+"""Shared by all lists: from a query to the rows of a page, or of a file that has all of them."""

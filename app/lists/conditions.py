@@ -1,7 +1,7 @@
 """The filters of ``app.lists.cql`` as conditions on the columns of a table.
 
-Whether a boundary intersects a geometry cannot be said in SQL. Those whose boxes touch it and that
-do not intersect it are found before, and left out by their ids (``app.lists.intersecting``).
+SQL cannot tell if a boundary intersects a geometry. The rows whose boxes touch it but that do not
+intersect it are found first, and left out by their ids (``app.lists.intersecting``).
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ from app.lists.query import SearchedTable
 from app.policy.fields import Field
 from app.policy.kinds import ID
 
-GEOMETRY: Final = (
-    "geometry"  # what the boundary of a project and the location of an asset is called
-)
+GEOMETRY: Final = "geometry"  # the name of a project's boundary and of an asset's location
 
 _TURNS: Final = (-360.0, 0.0, 360.0)
 _TYPES: Final[dict[Kind, type[TypeEngine[Any]]]] = {
@@ -66,24 +64,24 @@ Excluded = Mapping[QueryShape, Sequence[str]]
 
 
 class Parameters:
-    """The parameters of one statement, each with a name of its own; ``values`` has their values."""
+    """The parameters of one statement, each with a new name; ``values`` has their values."""
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
 
     def add(self, value: Any, kind: Any) -> ColumnElement[Any]:
-        """Another parameter, of this type."""
+        """Add a parameter of a type."""
         return bindparam(self.name(value), type_=kind)
 
     def name(self, value: Any) -> str:
-        """The name of another parameter."""
+        """Add a value. Returns the name of its parameter."""
         name = f"value_{len(self.values)}"
         self.values[name] = value
         return name
 
 
 def filterable(fields: Sequence[Field]) -> dict[str, Kind]:
-    """The properties that records can be filtered by, and of which kind they are."""
+    """The properties that records can be filtered by, with their kinds."""
     compared: dict[str, Kind] = {
         field.name: field.kind.compared_as for field in fields if field.kind.compared_as
     }
@@ -105,7 +103,7 @@ class Conditions:
     parameters: Parameters
 
     def of(self, node: Node) -> ColumnElement[bool]:
-        """The condition that a filter is."""
+        """The condition of a filter."""
         match node:
             case And(parts):
                 return and_(*map(self.of, parts))
@@ -147,7 +145,7 @@ class Conditions:
         return column
 
     def _is_collated(self, name: str) -> bool:
-        """Whether PostgreSQL would sort a text by the database's collation. SQLite sorts by code
+        """True if PostgreSQL would sort a text by the database's collation. SQLite sorts by code
         point."""
         kind = self._field(name).kind
         return self.dialect == "postgresql" and kind is not ID and kind.compared_as == "text"
@@ -178,7 +176,7 @@ class Conditions:
 
 
 def touches(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
-    """Rows whose box has a point in common with this one."""
+    """Select rows whose box has a point in common with ``box``."""
     west, south, east, north = (table.table.c[side] for side in table.sides)
     turned = [
         and_(
@@ -192,7 +190,7 @@ def touches(table: SearchedTable, box: Bounds, parameters: Parameters) -> Column
 
 
 def is_within(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
-    """Rows whose box lies in this one, so that they intersect it whatever they look like."""
+    """Select rows whose box lies in ``box``, so that they intersect it whatever their shape."""
     west, south, east, north = (table.table.c[side] for side in table.sides)
     turned = [
         and_(

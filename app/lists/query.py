@@ -1,4 +1,4 @@
-"""What a list is asked for, and the tables that lists of projects and assets are made of."""
+"""Queries of lists, and the tables of projects and assets that are listed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.policy.fields import Field
 
 
 class ListQuery(NamedTuple):
-    """Which rows, in which order, which page."""
+    """The rows, the order and the page that a list is asked for."""
 
     page: int = 1
     per_page: int = 20

@@ -1,4 +1,4 @@
-"""The collections: what each is made of, and what it needs."""
+"""The collections."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ class Collection:
 
     Args:
         geometry: the GeoJSON type of all its geometries.
-        word: what a feature is called in messages.
+        word: the name of a feature in messages.
         example: of a filter, for the description.
-        version: what differs after each change in an account; None if changes are not tracked.
+        version: returns another value after each change in an account; None if changes are not
+            tracked.
     """
 
     title: str
@@ -62,7 +63,7 @@ class Collection:
 
     @cached_property
     def parameters(self) -> dict[str, Kind]:
-        """Likewise with a parameter of their own: all but the geometry."""
+        """The properties with a query parameter of their name: all but the geometry."""
         return {name: kind for name, kind in self.queryables.items() if kind != "geometry"}
 
 

@@ -30,7 +30,7 @@ from app.values.strict_json import dumps
 def selected(
     principal: Principal, collection: Collection, query: Query, *, limit: int, most_bytes: int
 ) -> SelectedPage:
-    """The rows of a page.
+    """Select the rows of a page.
 
     Raises:
         BadRequest: the cursor is not valid, or the filter needs too much to be compared.

@@ -1,4 +1,4 @@
-"""What follows from the fields of a project: further columns, and the changes in an event."""
+"""Derived columns of a project, and its changes as the audit log has them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.values.text import fold, searchable
 
 
 def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
-    """The columns of a boundary and of what is derived from it."""
+    """The columns of a boundary, its area and its box."""
     bounds = (None, None, None, None) if boundary is None else boundary.bounds
     return {
         "geometry": None if boundary is None else boundary.text,
@@ -24,7 +24,7 @@ def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
 
 
 def stored_bytes(geometry: str | None, metadata: str | None) -> int:
-    """How many bytes of the account's quota a project takes."""
+    """The bytes that a project takes of the account's quota."""
     return sum(len(text.encode()) for text in (geometry, metadata) if text is not None)
 
 
@@ -36,11 +36,12 @@ def search_columns(name: str, description: str | None) -> dict[str, str]:
 def changes_of(
     before: Mapping[str, Any], after: Mapping[str, Any], boundary_changed: bool
 ) -> dict[str, Any]:
-    """What differs, as ``{field: {from, to}}``; of a boundary only that it changed, and the areas.
+    """Return the changed fields as ``{field: {from, to}}``; of a boundary only that it changed, and
+    the areas.
 
     Args:
         before: the record of the project as it was.
-        after: likewise as it is.
+        after: the record as it is.
     """
     changes: dict[str, Any] = dict(changed_fields(PROJECT, before, after))
     if boundary_changed:
@@ -54,7 +55,7 @@ def first_values(record: Mapping[str, Any], boundary: Mapping[str, Any] | None) 
     """The fields of a new project, as the changes of its entry in the audit log.
 
     Args:
-        boundary: how that describes its boundary, if it has one.
+        boundary: the description of its boundary there, if it has one.
     """
     left_out = (kinds.ID, kinds.TIME, kinds.BOUNDARY)
     names = [field.name for field in PROJECT if field.kind not in left_out]

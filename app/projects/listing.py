@@ -123,7 +123,7 @@ FEATURES: Final = FeatureSource(
 
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
-    """True if the index of texts names so many rows that a search begins with the box instead."""
+    """True if the index of texts names _MANY rows, so that a search begins with the box instead."""
     return int(_count_some(dialect).scalar(**values, most=_MANY)) == _MANY
 
 
@@ -148,6 +148,6 @@ def _counted(counted: Any, status: str | None) -> int:
 
 @cache
 def _count_some(dialect: str) -> CompiledQuery:
-    """How many projects the index of texts names, but at most ``most``."""
+    """Count the projects that the index of texts names, but at most ``most``."""
     some = named_by_text(TABLE.table, dialect, "account_id").limit(bindparam("most")).subquery()
     return CompiledQuery(select(func.count().label("total")).select_from(some))

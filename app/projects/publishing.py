@@ -1,4 +1,4 @@
-"""What others learn of a changed project: an event for programs, an entry in the audit log."""
+"""Publishing the change of a project: an event for programs, an entry in the audit log."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def publish_update(
     Args:
         changes: as the event has them.
         boundary: how the entry describes the changed boundary
-            (``app.projects.boundary_history.description``).
+            (``app.projects.boundary_history.recording``).
     """
     emit("project.updated", project, EventActor.of(principal), changes=changes)
     if boundary is None:

@@ -1,4 +1,4 @@
-"""One project: whether there is one, what it holds, and what an update would change of it."""
+"""Reading one project, and comparing its boundary with that of an update."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
 
 
 def version_of_projects(account_id: str) -> object:
-    """What differs after each change of an account's projects, or of their simplified boundaries.
-    Changes with SQL count once they are reported."""
+    """A value that differs after each change of an account's projects, or of their simplified
+    boundaries. Changes with SQL count once they are reported."""
     return VERSION, account_id, counters(account_id).map_version
 
 
 def compare_boundaries(
     principal: Principal, values: Mapping[str, Any], project_id: str
 ) -> Comparison | None:
-    """What an update will change of a project's boundary, found out before its transaction. None:
-    nothing, or all that there is.
+    """Compare a project's boundary with that of an update, before its transaction. None: it stays,
+    or the project has none.
 
     Raises:
         ServiceUnavailable: it is large, and too many others are before this request.

@@ -1,7 +1,4 @@
-"""A project as it is shown: the same fields whether it comes from a row or from an object.
-
-Which fields they are is listed in ``app.policy.fields``.
-"""
+"""Records of projects, from rows or objects, with the fields that ``app.policy.fields`` lists."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ _read_summary = row_reader(_IN_SUMMARY, *SIDES)
 
 
 def row_summary(*row: Any) -> dict[str, Any]:
-    """Likewise of the values of ``SUMMARY_COLUMNS``: in place of the geometry the box around it.
+    """The record of the values of ``SUMMARY_COLUMNS``, with the box in place of the geometry.
 
     ``bbox`` is ``[west, south, east, north]`` as GeoJSON has it (RFC 7946, section 5): west past
     east where it crosses the antimeridian.

@@ -14,10 +14,9 @@ from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
-from app.projects.boundary_history.author import Source, author_of
 from app.projects.boundary_history.comparing import Comparison
-from app.projects.boundary_history.entries import bytes_kept
-from app.projects.boundary_history.recording import kept, record_change, record_first
+from app.projects.boundary_history.entries import Source, author_of, bytes_kept
+from app.projects.boundary_history.recording import record_change, record_first, stored_boundary
 from app.projects.conflicts import naming_conflicts
 from app.projects.derived import (
     changes_of,
@@ -47,7 +46,7 @@ def create_project(
     """Add an active project. Returns its record.
 
     Args:
-        source: how the boundary came; None: as the principal says.
+        source: the way in which the boundary came; None: the usual one of the principal.
         values: of other fields that a new project can have, by their columns.
 
     Raises:
@@ -92,8 +91,8 @@ def update_project(
     """Change the fields that ``values`` holds; without a real change nothing happens.
 
     Args:
-        source: how a boundary comes; None: as the principal says.
-        compared: what ``compare_boundaries`` has found out before the transaction.
+        source: the way in which a boundary comes; None: the usual one of the principal.
+        compared: the result of ``compare_boundaries``, from before the transaction.
 
     Raises:
         NotFound: the account has no such project.
@@ -103,7 +102,7 @@ def update_project(
         Forbidden: the account would store more bytes than it may.
     """
     project = _find(principal, project_id, if_match)
-    before, boundary, counted = project_record(project), kept(project), _counted(project)
+    before, boundary, counted = project_record(project), stored_boundary(project), _counted(project)
     columns = check_fixed(values, id=project.id, slug=project.slug)
     if "geometry" in values:
         columns |= geometry_columns(values["geometry"])

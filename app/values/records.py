@@ -55,7 +55,7 @@ def object_row(instance: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
 
 
 def mapped_row(row: Mapping[str, Any], fields: Sequence[Field]) -> tuple[Any, ...]:
-    """Likewise of values by the names of their columns; those that are absent are None."""
+    """The row of values by the names of their columns; those that are absent are None."""
     return tuple(format_value(row.get(field.stored_as)) for field in fields)
 
 

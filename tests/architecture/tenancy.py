@@ -66,11 +66,13 @@ EXCEPTIONS = {
     Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"): "new rows",
     Place("app.projects.boundary_history.shapes", "_insert", "Project"): "names account_id",
     Place(
-        "app.projects.boundary_history.waiting", "_NEXT", "BoundaryEntry"
+        "app.projects.boundary_history.shape_backlog", "_NEXT", "BoundaryEntry"
     ): "a job for all accounts",
-    Place("app.projects.boundary_history.waiting", "_NEXT", "Project"): "likewise",
-    Place("app.projects.boundary_history.waiting", "_LOCK", "Project"): "likewise",
-    Place("app.projects.boundary_history.waiting", "_MARK", "BoundaryEntry"): "names account_id",
+    Place("app.projects.boundary_history.shape_backlog", "_NEXT", "Project"): "likewise",
+    Place("app.projects.boundary_history.shape_backlog", "_LOCK", "Project"): "likewise",
+    Place(
+        "app.projects.boundary_history.shape_backlog", "_MARK", "BoundaryEntry"
+    ): "names account_id",
     Place("app.usage.thresholds", "_MONTH", "RequestCount"): "likewise",
     Place("app.usage.thresholds", "update_requests_level", "AccountUsage"): "likewise",
     Place("app.usage.thresholds", "_set_levels", "AccountUsage"): "likewise",

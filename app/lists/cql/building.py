@@ -63,7 +63,7 @@ class Builder:
     """Makes the nodes of one filter, and counts them.
 
     Args:
-        properties: what can be compared, and of which kind it is.
+        properties: those that can be compared, with their kinds.
         crs: of the geometries in the filter.
     """
 

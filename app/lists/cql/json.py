@@ -11,7 +11,7 @@ from app.lists.cql.nodes import FilterInvalid, Kind, Node
 from app.policy.ogc import FILTER_LENGTH
 from app.values.strict_json import JsonInvalid, dumps, loads
 
-# How many arguments an operator has; None: at least two.
+# The number of arguments of an operator; None: at least two.
 _ARGUMENTS: Final[dict[str, int | None]] = {
     "and": None, "or": None, "not": 1, "like": 2, "between": 3, "in": 2, "isNull": 1,
     "s_intersects": 2, "=": 2, "<>": 2, "<": 2, ">": 2, "<=": 2, ">=": 2,

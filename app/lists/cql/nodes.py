@@ -1,4 +1,4 @@
-"""What a filter says, as a tree. Comparisons have a property on the left and a value on the right.
+"""Filters as trees. Comparisons have a property on the left and a value on the right.
 
 A property without a value makes a comparison neither true nor false, as in SQL.
 """

@@ -44,7 +44,7 @@ def parse_text(text: str, properties: Mapping[str, Kind], crs: Crs) -> Node:
     """The tree of a filter.
 
     Args:
-        properties: what can be compared, and of which kind it is.
+        properties: those that can be compared, with their kinds.
         crs: of the geometries in the filter.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What a new boundary of a project has gained and lost, found out before the transaction."""
+"""Comparing a new boundary of a project with the former one, mostly before the transaction."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def compare_ahead(account_id: str, project_id: str, boundary: Boundary) -> Compa
 
 
 def compare_now(old: str, new: str, ahead: Comparison | None) -> Difference:
-    """How two boundaries differ, in the transaction: what was found out before it, or, if the
-    boundary has changed since, only what takes little time.
+    """Compare two boundaries in the transaction: by the comparison from before it, or, if the
+    boundary has changed since, only if that takes little time.
 
     Args:
         old, new: the texts of the boundaries.

@@ -1,20 +1,25 @@
-"""The rows of entries: inserting one, and closing the present one."""
+"""The rows of entries: inserting one, and closing the present one; the author of an entry."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, func, update
 
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.transactions import insert_row
 from app.geometry.shapes import Difference
 from app.models import BoundaryEntry, Project
-from app.projects.boundary_history.author import Author
-from app.projects.boundary_history.matching import Kept, checksum
+from app.projects.boundary_history.matching import StoredBoundary, checksum
 from app.values.ids import new_id
+
+Source = Literal["api", "import", "dashboard", "cli", "database", "ogc"]
+
+# By the kind of the principal, unless the caller says otherwise.
+_SOURCES: Final[dict[str, Source]] = {"session": "dashboard", "operator": "cli"}
 
 _ENTRIES: Final = cast("Table", BoundaryEntry.__table__)
 _OWN: Final = (
@@ -47,10 +52,28 @@ _SIZE: Final = (
 )
 
 
+class Author(NamedTuple):
+    """The person who set a boundary, or who made the key that did, and the way; None: unknown."""
+
+    user_id: str | None = None
+    email: str | None = None
+    source: Source | None = None
+
+
+def author_of(principal: Principal, source: Source | None = None) -> Author:
+    """The author of what a principal changes.
+
+    Args:
+        source: None: the usual one for the kind of credential.
+    """
+    source = source or _SOURCES.get(principal.kind, "api")
+    return Author(principal.user_id, principal.user_email, source)
+
+
 def insert(
     key: tuple[str, str],
     moment: datetime,
-    boundary: Kept,
+    boundary: StoredBoundary,
     author: Author,
     change: Difference,
     **others: Any,
@@ -99,7 +122,7 @@ def find_present(project: Project) -> Any:
 
 
 def has_any(project: Project) -> bool:
-    """Whether a project has entries."""
+    """True if a project has entries."""
     return db.session.execute(_FIND.limit(1), _ids(project)).first() is not None
 
 

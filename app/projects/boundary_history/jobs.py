@@ -15,16 +15,16 @@ _PAUSE: Final = 1.0  # times as long as the batch before it, in which others hav
 
 def simplify_boundaries() -> int:
     """Make the shapes that are missing. Returns of how many boundaries."""
-    from app.projects.boundary_history.waiting import Waiting  # noqa: PLC0415 - commands need no geometry
+    from app.projects.boundary_history.shape_backlog import ShapeBacklog  # noqa: PLC0415 - commands need no geometry
 
-    end, done, waiting = time.monotonic() + _RUN_SECONDS, 0, Waiting()
+    end, done, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()
     while True:
         began = time.monotonic()
-        batch = waiting.read()
+        batch = backlog.read()
         if not batch:
             return done
         with transaction():
-            done += waiting.write(batch)
+            done += backlog.write(batch)
         took = time.monotonic() - began
         if shutdown.requested.wait(_PAUSE * took) or time.monotonic() > end:
             return done

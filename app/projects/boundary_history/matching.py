@@ -1,4 +1,4 @@
-"""Whether an entry is that of a boundary."""
+"""Matching boundaries with their entries."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import zlib
 from typing import Any, NamedTuple
 
 
-class Kept(NamedTuple):
-    """A boundary as it is kept: its text and its area."""
+class StoredBoundary(NamedTuple):
+    """A boundary as a row has it: its text and its area."""
 
     text: str
     area_m2: int
@@ -18,8 +18,8 @@ def checksum(text: str) -> int:
     return zlib.crc32(text.encode())
 
 
-def is_entry_of(entry: Any, boundary: Kept) -> bool:
-    """Whether an entry is that of a boundary, as far as can be told.
+def is_entry_of(entry: Any, boundary: StoredBoundary) -> bool:
+    """True if an entry is that of a boundary, as far as its area and checksum tell.
 
     Args:
         entry: a row with its ``area_m2`` and ``checksum``, which may be None.

@@ -16,7 +16,7 @@ from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
 from app.models import BoundaryEntry, Project
-from app.projects.boundary_history.matching import Kept, is_entry_of
+from app.projects.boundary_history.matching import StoredBoundary, is_entry_of
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
@@ -127,7 +127,7 @@ def read_former(account_id: str, project_id: str, boundary_id: str) -> Entry:
         raise _not_found()
     is_present, text = row.replaced_at is None, row.geometry
     # A project's row can have been changed with SQL, or by an earlier version.
-    if is_present and row.present and is_entry_of(row, Kept(row.present, row.present_m2)):
+    if is_present and row.present and is_entry_of(row, StoredBoundary(row.present, row.present_m2)):
         text = row.present
     return Entry(entry_record(*row[: len(COLUMNS)]), is_present, text)
 

@@ -1,4 +1,4 @@
-"""Keeping the boundaries of projects, in the transaction of each change.
+"""Recording the boundaries of projects, in the transaction of each change.
 
 The entry of the present boundary has no text: that is in the project's row. A row can have been
 changed without its entry: with SQL, or by an earlier version of the service during an upgrade. The
@@ -7,28 +7,33 @@ next change notices that by the area and the checksum, and makes up for what it 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from app.geometry.shapes import UNKNOWN, Difference
 from app.models import Project
 from app.projects.boundary_history import entries, shapes
-from app.projects.boundary_history.author import Author  # these for other packages
 from app.projects.boundary_history.comparing import Comparison, compare_now
-from app.projects.boundary_history.description import Description, Named, describe
-from app.projects.boundary_history.matching import Kept, checksum, is_entry_of
+from app.projects.boundary_history.entries import Author
+from app.projects.boundary_history.matching import StoredBoundary, checksum, is_entry_of
+
+Named = tuple[str | None, StoredBoundary]  # a boundary with the id of its entry
+Description = dict[str, Any]
 
 _BY_SQL: Final = Author(source="database")
 _NOBODY: Final = Author()
 
 
-def kept(project: Project) -> Kept | None:
+def stored_boundary(project: Project) -> StoredBoundary | None:
     """The boundary that a project has now."""
-    return None if project.geometry is None else Kept(project.geometry, project.area_m2 or 0)
+    return (
+        None if project.geometry is None else StoredBoundary(project.geometry, project.area_m2 or 0)
+    )
 
 
 class Recorded(NamedTuple):
-    """What came of recording a boundary: how many bytes more are stored, and how the audit log
+    """A boundary that was recorded: the bytes that are stored in addition, and how the audit log
     describes the change."""
 
     stored_bytes: int
@@ -42,25 +47,25 @@ def record_first(project: Mapping[str, Any], author: Author) -> Description | No
         project: the columns of its row.
     """
     if project["geometry"] is not None:
-        boundary = Kept(project["geometry"], project["area_m2"])
+        boundary = StoredBoundary(project["geometry"], project["area_m2"])
         key = (project["account_id"], project["id"])
         change = Difference(boundary.area_m2, 0)
         moment = project["created_at"]
         done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
         entry_id = entries.insert(key, moment, boundary, author, change, **done)
-        return describe(None, (entry_id, boundary), change)
+        return _describe(None, (entry_id, boundary), change)
     return None
 
 
 def record_change(
-    project: Project, former: Kept | None, author: Author, ahead: Comparison | None = None
+    project: Project, former: StoredBoundary | None, author: Author, ahead: Comparison | None = None
 ) -> Recorded:
     """Record the changed boundary of a project.
 
     Args:
         project: as it is now, written to the database.
         former: the boundary that it had.
-        ahead: what was found out before the transaction.
+        ahead: the comparison from before the transaction.
     """
     closed = entries.close_present(project, former and former.text)
     former_id = None if closed is None else closed.id
@@ -71,7 +76,7 @@ def record_change(
     recorded, change = _record_present(project, author, former, ahead)
     before = None if former is None else (former_id, former)
     stored_bytes = 0 if former is None else len(former.text.encode())
-    return Recorded(stored_bytes, describe(before, recorded, change))
+    return Recorded(stored_bytes, _describe(before, recorded, change))
 
 
 def record_change_by_sql(project: Project, reported: str | None, *, is_changed: bool) -> None:
@@ -79,9 +84,9 @@ def record_change_by_sql(project: Project, reported: str | None, *, is_changed: 
 
     Args:
         reported: the text of the former boundary, as it was reported.
-        is_changed: whether the row's other columns say that the boundary was changed.
+        is_changed: the row's other columns say that the boundary was changed.
     """
-    entry, boundary = entries.find_present(project), kept(project)
+    entry, boundary = entries.find_present(project), stored_boundary(project)
     if entry is None:
         if boundary is not None:
             _record_present(project, _BY_SQL, None)
@@ -90,12 +95,12 @@ def record_change_by_sql(project: Project, reported: str | None, *, is_changed: 
     if boundary is not None and is_sure and is_entry_of(entry, boundary):
         return
     is_former = reported is not None and entry.checksum == checksum(reported)
-    former = Kept(reported or "", entry.area_m2) if is_former else None
+    former = StoredBoundary(reported or "", entry.area_m2) if is_former else None
     entries.close_present(project, former and former.text)
     _record_present(project, _BY_SQL, former, change=None if former else UNKNOWN)
 
 
-def _make_up_for(project: Project, former: Kept) -> str:
+def _make_up_for(project: Project, former: StoredBoundary) -> str:
     """Record a boundary that had no entry until now, when it is replaced; nobody knows who set it,
     nor when, if there are others. Returns the id of the entry."""
     is_first = not entries.has_any(project)
@@ -114,17 +119,17 @@ def _make_up_for(project: Project, former: Kept) -> str:
 def _record_present(
     project: Project,
     author: Author,
-    former: Kept | None,
+    former: StoredBoundary | None,
     ahead: Comparison | None = None,
     change: Difference | None = None,
 ) -> tuple[Named | None, Difference]:
     """Record the boundary that a project has now, if any. Returns it, and how it differs.
 
     Args:
-        change: how it differs from the former one; None: to be found out.
+        change: the difference from the former one; None: compare them.
     """
     shapes.drop_shapes(project)
-    boundary = kept(project)
+    boundary = stored_boundary(project)
     if boundary is None:
         return None, Difference(0, former.area_m2 if former else 0)
     if change is None and former is not None:
@@ -134,3 +139,33 @@ def _record_present(
     done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
     entry_id = entries.insert(key, moment, boundary, author, change, **done)
     return (entry_id, boundary), change
+
+
+def _describe(former: Named | None, present: Named | None, change: Difference) -> Description:
+    """Describe a change of a boundary for the audit log, without positions.
+
+    Returns:
+        ``from`` and ``to``, each null or with ``boundary_id`` and the ``sha256`` of the GeoJSON
+        text, ``added_hectares`` and ``removed_hectares``, which are null if the comparison
+        was too expensive.
+    """
+    return {
+        "from": _reference(former),
+        "to": _reference(present),
+        "added_hectares": _hectares(change.added_m2),
+        "removed_hectares": _hectares(change.removed_m2),
+    }
+
+
+def _reference(named: Named | None) -> dict[str, Any] | None:
+    if named is None:
+        return None
+    entry_id, boundary = named
+    return {
+        "boundary_id": entry_id,
+        "sha256": hashlib.sha256(boundary.text.encode()).hexdigest(),
+    }
+
+
+def _hectares(square_meters: int | None) -> float | None:
+    return None if square_meters is None else square_meters / 10_000

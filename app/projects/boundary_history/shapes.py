@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryShape, Project
 from app.policy.bounds import MAP_SHORT_BYTES
-from app.projects.boundary_history.matching import Kept
+from app.projects.boundary_history.matching import StoredBoundary
 
 _SHAPES: Final = cast("Table", BoundaryShape.__table__)
 _REPLACED: Final = ("account_id", "area_m2", "geometry")
@@ -22,9 +22,9 @@ _DROP: Final = delete(_SHAPES).where(
 )
 
 
-def insert_now(key: tuple[str, str], boundary: Kept) -> bool:
-    """Insert the shapes of a boundary, in the transaction that changes it. False: that would take
-    so long that a job does it.
+def insert_now(key: tuple[str, str], boundary: StoredBoundary) -> bool:
+    """Insert the shapes of a boundary, in the transaction that changes it. False: it is so long
+    that a job does it.
 
     Args:
         key: the ids of the account and the project.
@@ -47,7 +47,7 @@ def insert_shapes(key: tuple[str, str], area_m2: int, shapes: dict[int, str]) ->
 
 @cache
 def _insert(number: int, dialect: str) -> Any:  # noqa: ARG001 - the key of the cache
-    """One statement for so many shapes, which takes less time than one for each."""
+    """One statement for ``number`` shapes, which takes less time than one for each."""
     rows = [
         select(
             Project.row,

@@ -51,14 +51,14 @@ def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict
 
 
 def _made(text: str, level: int | None) -> str | None:
-    """What is shown of a boundary that has no shape."""
+    """The shape of a boundary that has none stored, or the boundary itself if it is shown whole."""
     if level is None or is_shown_whole(len(text), level):
         return text
     return map_shape(text, level)
 
 
 def _within(most: int, rows: Sequence[Any]) -> list[Any]:
-    """The first rows, without those whose boundaries have no room in so many bytes."""
+    """The first rows, without those whose boundaries do not fit into ``most`` bytes."""
     fitting = []
     for row in rows:
         if row.stored_bytes <= most:
@@ -83,7 +83,7 @@ def _boundaries(account_id: str, rows: Sequence[Any]) -> dict[int, str]:
 def _in_groups(
     account_id: str, model: Any, rows: Sequence[Any], **values: Any
 ) -> Iterator[tuple[Any, ...]]:
-    """What a table has of some projects, a group after the other."""
+    """Yield the geometries that a table has of some projects, read in groups."""
     dialect = engine().dialect.name
     for start in range(0, len(rows), _GROUP):
         group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
@@ -94,7 +94,7 @@ def _in_groups(
 
 @cache
 def _shapes_of(dialect: str) -> CompiledQuery:
-    """The row of the project, the area and the shape."""
+    """Read the row of the project, the area and the shape."""
     columns = (BoundaryShape.project_row, BoundaryShape.area_m2, BoundaryShape.geometry)
     own = columns_of(BoundaryShape, *columns).where(
         is_among_ids(BoundaryShape.project_row.expression, dialect),
@@ -106,8 +106,8 @@ def _shapes_of(dialect: str) -> CompiledQuery:
 
 @cache
 def _boundaries_of(dialect: str) -> CompiledQuery:
-    """The row of the project and its boundary. Found by the row alone: with the account beside it,
-    SQLite would look through all that the account has."""
+    """Read the row of the project and its boundary. Found by the row alone: with the account beside
+    it, SQLite would look through all that the account has."""
     read = [api_column(each) for each in (Project.account_id, Project.row, Project.geometry)]
     found = fence(read, is_among_ids(Project.row.expression, dialect))
     return CompiledQuery(columns_among(found, "row", "geometry"))

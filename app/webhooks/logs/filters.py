@@ -21,7 +21,7 @@ _LAG: Final = timedelta(seconds=RUN_SECONDS, hours=1)
 
 
 class LogStatementFilters(NamedTuple):
-    """Which filters a statement has; the values are parameters."""
+    """The filters of a statement, whose values are parameters."""
 
     status: bool = False
     event_type: bool = False
@@ -80,7 +80,7 @@ def filtered(what: ColumnElement[Any], filters: LogStatementFilters) -> Select[A
             conditions.append(DeliveryLog.id >= bindparam("since_id"))
         conditions.append(DeliveryLog.delivered_at >= bindparam("since", type_=Timestamp()))
     if filters.until:
-        if not filters.before:  # likewise
+        if not filters.before:  # the nearer end, as above
             conditions.append(DeliveryLog.id <= bindparam("until_id"))
         conditions.append(DeliveryLog.delivered_at <= bindparam("until", type_=Timestamp()))
     if filters.lowest_id:

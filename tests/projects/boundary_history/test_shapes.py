@@ -10,7 +10,7 @@ from sqlalchemy import text
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.projects.boundary_history.jobs import simplify_boundaries
-from app.projects.boundary_history.waiting import Waiting
+from app.projects.boundary_history.shape_backlog import ShapeBacklog
 from tests.make import Client, make_project, square
 from tests.projects.map.test_map import long_boundary, sql
 
@@ -108,7 +108,7 @@ def test_a_boundary_that_is_replaced_meanwhile_keeps_its_own_shapes(
     project = make_project(client, geometry=square(size=0.1))
     forget_shapes(client)
     with client.app.app_context():
-        job = Waiting()
+        job = ShapeBacklog()
         batch = job.read()
     client.put(f"/v1/projects/{project['id']}", json={"geometry": geometry})
     before = levels(client)

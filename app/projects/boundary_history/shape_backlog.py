@@ -43,7 +43,7 @@ _MARK: Final = update(BoundaryEntry).where(*_IS_WAITING).returning(BoundaryEntry
 
 
 class _Simplified(NamedTuple):
-    """A boundary with its shapes; ``key`` has the ids of the account and the project."""
+    """A boundary with its shapes; ``key``: the ids of the account and the project."""
 
     key: tuple[str, str]
     entry_id: str
@@ -51,8 +51,8 @@ class _Simplified(NamedTuple):
     shapes: dict[int, str]
 
 
-class Waiting:
-    """Goes through the boundaries once."""
+class ShapeBacklog:
+    """Goes through these boundaries once."""
 
     def __init__(self) -> None:
         self._after = ""  # a project's id
