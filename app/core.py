@@ -35,12 +35,12 @@ from app.security import passwords, sealing
 from app.site import instance_state
 from app.usage.jobs import JOBS as USAGE_JOBS
 from app.webhooks.deliveries.jobs import JOBS as DELIVERY_JOBS
-from app.webhooks.jobs import JOBS as WEBHOOK_JOBS
+from app.webhooks.replays.jobs import JOBS as REPLAY_JOBS
 from config import Settings, load_settings
 
 JOBS = (
     *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELETION_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS,
-    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *DOCTOR_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
+    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *DOCTOR_JOBS, *USAGE_JOBS, *REPLAY_JOBS,
 )  # fmt: skip
 RESOLVERS = {
     **INVITATION_MAILS, **PASSWORD_MAILS, **RESET_MAILS, **SIGN_IN_MAILS, **SIGN_UP_MAILS,
@@ -58,7 +58,7 @@ FORMER_JOBS = {
     "app.oauth.jobs": OAUTH_JOBS,
     "app.operator.jobs": DOCTOR_JOBS,
     "app.usage.jobs": USAGE_JOBS,
-    "app.webhooks.jobs": WEBHOOK_JOBS,
+    "app.webhooks.jobs": REPLAY_JOBS,
 }
 
 

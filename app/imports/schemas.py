@@ -36,61 +36,11 @@ _CRS: Final = {
     )
 }
 _CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}
-
-
-# Examples, for the description of the API.
-_MAPPING: Final[dict[str, Any]] = {
+_EXAMPLE_MAPPING: Final[dict[str, Any]] = {
     "name": "DISTRICT",
     "external_id": "ID",
     "metadata": ["FOREST", "REGION"],
 }
-UPLOAD: Final[dict[str, Any]] = {"file": "districts.zip", "match": "external_id"}
-_CHANGE: Final[dict[str, Any]] = {"mapping": _MAPPING, "match": "external_id"}
-_SUMMARY: Final[dict[str, Any]] = {
-    "id": "imp_01k9zr2c8w4h6t0y3v7m5n1bqd",
-    "kind": "projects",
-    "project_id": None,
-    "filename": "districts.zip",
-    "format": "shp",
-    "crs": "EPSG:32610",
-    "status": "ready",
-    "message": None,
-    "layer": "districts",
-    "match": "external_id",
-    "close_lines": False,
-    "counts": {"new": 2, "changed": 1, "same": 20, "rejected": 1, "undone": 0, "kept": 0},
-    "hectares": {"before": 35692.7657, "after": 98120.1254},
-    "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
-    "notes": [],
-    "progress": {"done": 24, "total": 24},
-    "created_at": "2026-01-02T03:04:05.678Z",
-    "updated_at": "2026-01-02T03:04:06.512Z",
-    "created_by": {"id": "user_01k9zq1n6g5x8c2v4b7m0d3fht", "email": "ada@example.org"},
-}
-_IMPORT: Final[dict[str, Any]] = _SUMMARY | {
-    "layers": [
-        {
-            "name": "districts",
-            "features": 24,
-            "columns": ["ID", "DISTRICT", "FOREST", "REGION"],
-            "crs": "EPSG:32610",
-            "accuracy": 0,
-        }
-    ],
-    "mapping": {**_MAPPING, "description": None},
-}
-_FEATURE: Final[dict[str, Any]] = {
-    "number": 7,
-    "name": "Cottage Grove District",
-    "verdict": "changed",
-    "state": None,
-    "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
-    "area_hectares": 35701.2213,
-    "previous_area_hectares": 35692.7657,
-    "changes": ["geometry"],
-    "problems": [],
-}
-
 _MAPPING_SHAPE: Final[dict[str, Any]] = {
     "description": (
         "The column for each field. `metadata` lists the columns that become metadata; null: all "
@@ -105,7 +55,7 @@ class ColumnMappingField(fields.Field[Any]):
     """A mapping of fields to columns: JSON, or in a form its text."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(metadata=_MAPPING_SHAPE | {"examples": [_MAPPING]}, **options)
+        super().__init__(metadata=_MAPPING_SHAPE | {"examples": [_EXAMPLE_MAPPING]}, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> dict[str, Any]:
         if isinstance(value, str):
@@ -176,7 +126,7 @@ class UploadedFile(fields.Field[FileStorage]):
 class ImportCreateSchema(InputSchema):
     """A file to import, and how."""
 
-    example: ClassVar = UPLOAD
+    example: ClassVar = {"file": "districts.zip", "match": "external_id"}
     is_form: ClassVar = True
 
     file = UploadedFile(required=True)
@@ -194,7 +144,7 @@ class ImportCreateSchema(InputSchema):
 class ImportUpdateSchema(InputSchema):
     """What to read the file with anew. What you leave out stays as it is."""
 
-    example: ClassVar = _CHANGE
+    example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
     layer = Text(shortest=1, longest=_COLUMN_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
@@ -268,7 +218,27 @@ class ImportPersonSchema(OutputSchema):
 class ImportSummarySchema(OutputSchema):
     """An import of a file, in a list."""
 
-    example: ClassVar = _SUMMARY
+    example: ClassVar[dict[str, Any]] = {
+        "id": "imp_01k9zr2c8w4h6t0y3v7m5n1bqd",
+        "kind": "projects",
+        "project_id": None,
+        "filename": "districts.zip",
+        "format": "shp",
+        "crs": "EPSG:32610",
+        "status": "ready",
+        "message": None,
+        "layer": "districts",
+        "match": "external_id",
+        "close_lines": False,
+        "counts": {"new": 2, "changed": 1, "same": 20, "rejected": 1, "undone": 0, "kept": 0},
+        "hectares": {"before": 35692.7657, "after": 98120.1254},
+        "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
+        "notes": [],
+        "progress": {"done": 24, "total": 24},
+        "created_at": "2026-01-02T03:04:05.678Z",
+        "updated_at": "2026-01-02T03:04:06.512Z",
+        "created_by": {"id": "user_01k9zq1n6g5x8c2v4b7m0d3fht", "email": "ada@example.org"},
+    }
 
     id = fields.String(required=True)
     kind = Choice("ImportKind", KINDS, required=True)
@@ -316,7 +286,19 @@ class ImportSummarySchema(OutputSchema):
 class ImportSchema(ImportSummarySchema):
     """An import of a file."""
 
-    example: ClassVar = _IMPORT
+    example: ClassVar[dict[str, Any]] = {
+        **ImportSummarySchema.example,
+        "layers": [
+            {
+                "name": "districts",
+                "features": 24,
+                "columns": ["ID", "DISTRICT", "FOREST", "REGION"],
+                "crs": "EPSG:32610",
+                "accuracy": 0,
+            }
+        ],
+        "mapping": {**_EXAMPLE_MAPPING, "description": None},
+    }
 
     layers = fields.List(fields.Nested(ImportLayerSchema), required=True)
     mapping = fields.Dict(required=True, allow_none=True, metadata=_MAPPING_SHAPE)
@@ -337,7 +319,17 @@ class ImportProblemSchema(OutputSchema):
 class ImportFeatureSchema(OutputSchema):
     """A feature of the file, and what becomes of it."""
 
-    example: ClassVar = _FEATURE
+    example: ClassVar = {
+        "number": 7,
+        "name": "Cottage Grove District",
+        "verdict": "changed",
+        "state": None,
+        "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+        "area_hectares": 35701.2213,
+        "previous_area_hectares": 35692.7657,
+        "changes": ["geometry"],
+        "problems": [],
+    }
 
     number = fields.Integer(
         required=True, metadata={"description": "Position in the layer, from 1."}

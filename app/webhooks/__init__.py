@@ -1,1 +1,1 @@
-"""Webhooks: the addresses that an account's events are sent to."""
+"""Webhooks: URLs that receive an account's events."""

@@ -1,4 +1,4 @@
-"""What the pages of webhooks show besides the records of the API."""
+"""The health and the attempts of webhooks, for pages."""
 
 from __future__ import annotations
 
@@ -57,8 +57,9 @@ _DAYS = CompiledQuery(
 )
 
 
-class AlikeAttempts(NamedTuple):
-    """How many attempts of an hour, or of a day, ended alike; see ``AttemptCount``."""
+class AttemptTotal(NamedTuple):
+    """The number of attempts of an hour or a day with the same result and rounded duration; see
+    ``AttemptCount``."""
 
     begins: str  # the hour or the day, as the service shows times
     status: str
@@ -67,7 +68,7 @@ class AlikeAttempts(NamedTuple):
 
 
 def count_waiting(account_id: str, webhook_id: str, most: int) -> int:
-    """How many deliveries to a webhook wait for another try; ``most`` at most."""
+    """The number of deliveries to a webhook that wait for a retry, at most ``most``."""
     values = {"account_id": account_id, "webhook_id": webhook_id, "moment": clock.now()}
     return len(_WAITING.tuples(**values, most=most))
 
@@ -76,8 +77,8 @@ def list_overviews(account_id: str) -> list[dict[str, Any]]:
     """All webhooks, the oldest first: their records, and
 
     * ``failing_since``: the first failure since the last success, or None;
-    * ``disabled_at``: when it was disabled, or None where that is not known anymore;
-    * ``former_secret_until``: until when the secret before the last rotation signs too, or None;
+    * ``disabled_at``: when it was disabled, or None if that is not known anymore;
+    * ``former_secret_until``: until when the secret before the last rotation also signs, or None;
     * ``last_day``: attempts of the last 24 hours by status.
     """
     since = clock.now() - _DAY
@@ -89,7 +90,7 @@ def list_overviews(account_id: str) -> list[dict[str, Any]]:
 
 
 def read_overview(account_id: str, webhook_id: str) -> dict[str, Any]:
-    """One webhook, as ``list_overviews`` has it but for ``last_day``. Raises NotFound."""
+    """One webhook, as in ``list_overviews`` but without ``last_day``. Raises NotFound."""
     known = is_id("webhook", webhook_id)
     rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if known else []
     if not rows:
@@ -97,17 +98,17 @@ def read_overview(account_id: str, webhook_id: str) -> dict[str, Any]:
     return _overview(rows[0])
 
 
-def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[AlikeAttempts]:
-    """The attempts of a webhook in the hours that began after a moment."""
+def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[AttemptTotal]:
+    """The attempts to reach a webhook, by hour, in the hours that began after ``since``."""
     rows = _HOURS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
-    return [AlikeAttempts(*row) for row in rows]
+    return [AttemptTotal(*row) for row in rows]
 
 
-def count_by_day(account_id: str, webhook_id: str, since: datetime) -> list[AlikeAttempts]:
-    """Likewise, in days (UTC)."""
+def count_by_day(account_id: str, webhook_id: str, since: datetime) -> list[AttemptTotal]:
+    """The attempts to reach a webhook, by day (UTC), in the hours that began after ``since``."""
     rows = _DAYS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
     return [
-        AlikeAttempts(f"{day}T00:00:00.000Z", status, took_ms, int(number))
+        AttemptTotal(f"{day}T00:00:00.000Z", status, took_ms, int(number))
         for day, status, took_ms, number in rows
     ]
 

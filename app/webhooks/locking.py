@@ -25,7 +25,7 @@ def lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
 
 
 def share_lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
-    """Lock a webhook that something is queued for: changes wait, events do not. Raises NotFound."""
+    """Lock a webhook to queue something for it: changes wait, events do not. Raises NotFound."""
     own = rows_of(principal.account_id, Webhook).where(
         Webhook.id == webhook_id, Webhook.deleted_at.is_(None)
     )
@@ -37,7 +37,7 @@ def share_lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
 
 
 def check_enabled(enabled: bool, consequence: str) -> None:
-    """Raises Conflict for a disabled webhook.
+    """Raise Conflict if a webhook is disabled.
 
     Args:
         consequence: for the message.

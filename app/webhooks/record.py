@@ -47,7 +47,7 @@ def webhook_record(webhook: Webhook) -> dict[str, Any]:
 
 
 def not_found() -> NotFound:
-    """The error for an id with which the account has no webhook."""
+    """The error for an id that is not that of a webhook of the account."""
     return NotFound("This webhook does not exist.")
 
 

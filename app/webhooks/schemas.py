@@ -1,4 +1,4 @@
-"""Schemas of requests and responses."""
+"""Schemas of webhooks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ from app.values.fields import (
     StrictInteger,
     Text,
 )
-from app.webhooks import examples
 from app.webhooks.record import STATUSES
 
 REASONS: Final = ("manual", "failing", "gone")
@@ -114,7 +113,19 @@ class Secret(fields.String):
 class WebhookSchema(OutputSchema):
     """A URL that receives events, and how its deliveries are doing."""
 
-    example: ClassVar = examples.WEBHOOK
+    example: ClassVar = {
+        "id": "wh_01k9zqf0v7c3s6m1e8y2r5t9wd",
+        "url": "https://hooks.example.org/canopy",
+        "description": "The registry",
+        "events": ["project.created", "project.updated", "asset.status_changed"],
+        "enabled": True,
+        "status": "healthy",
+        "disabled_reason": None,
+        "last_success_at": None,
+        "consecutive_failures": 0,
+        "created_at": "2026-01-02T03:04:05.678Z",
+        "updated_at": "2026-01-02T03:04:05.678Z",
+    }
 
     id = fields.String(required=True)
     url = fields.String(required=True)
@@ -134,7 +145,10 @@ class WebhookSchema(OutputSchema):
 class WebhookWithSecretSchema(WebhookSchema):
     """A new webhook with its secret."""
 
-    example: ClassVar = examples.WEBHOOK_WITH_SECRET
+    example: ClassVar = {
+        **WebhookSchema.example,
+        "secret": "whsec_mYq0dN8fLr2Vt4xK6bG1hJ3sZ5cW7eQ9uAoTfYpD",  # nobody's
+    }
 
     secret = fields.String(required=True, metadata=_SECRET)
 
@@ -142,7 +156,10 @@ class WebhookWithSecretSchema(WebhookSchema):
 class RotationSchema(WebhookWithSecretSchema):
     """The webhook with its new secret."""
 
-    example: ClassVar = examples.ROTATION
+    example: ClassVar = {
+        **WebhookWithSecretSchema.example,
+        "former_secret_until": "2026-01-04T03:04:05.678Z",
+    }
 
     former_secret_until = fields.DateTime(required=True, allow_none=True, metadata=_UNTIL)
 
@@ -162,7 +179,9 @@ class WebhookInputSchema(InputSchema):
 class WebhookCreateSchema(WebhookInputSchema):
     """A new webhook. If you send no secret, one is generated."""
 
-    example: ClassVar = examples.WEBHOOK_BODY
+    example: ClassVar = {
+        name: WebhookSchema.example[name] for name in ("url", "events", "description")
+    }
 
     url = Url(required=True)
     events = EventTypes(required=True)
@@ -175,7 +194,10 @@ class WebhookUpdateSchema(WebhookInputSchema):
     """The fields to change. Fields that you leave out stay as they are; null clears a field.
     Disabling a webhook cancels its pending deliveries."""
 
-    example: ClassVar = examples.WEBHOOK_CHANGE
+    example: ClassVar = {
+        "events": ["*"],
+        "description": "Registry and archive",
+    }
 
     id = FixedText()
     url = Url()
@@ -191,7 +213,7 @@ class RotationInputSchema(InputSchema):
     """For how many hours deliveries are also signed with the old secret."""
 
     may_be_absent: ClassVar = True
-    example: ClassVar = examples.ROTATION_BODY
+    example: ClassVar = {"overlap_hours": 48}
 
     overlap_hours = StrictInteger(low=0, high=OVERLAP_HOURS_MAX, load_default=OVERLAP_HOURS_DEFAULT)
 
@@ -199,7 +221,11 @@ class RotationInputSchema(InputSchema):
 class QueuedTestSchema(OutputSchema):
     """The test event that will be delivered."""
 
-    example: ClassVar = examples.QUEUED_TEST
+    example: ClassVar = {
+        "event_id": "evt_01k9zqg4h2p7x0d5b8n3k6v9ra",
+        "event_type": "webhook.test",
+        "status": "queued",
+    }
 
     event_id = fields.String(required=True)
     event_type = fields.String(required=True, validate=validate.Equal(TEST_EVENT))

@@ -1,4 +1,4 @@
-"""Operations on webhooks."""
+"""Listing, creating, changing, testing and deleting webhooks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, func
 
 from app.api.fixed_fields import check_fixed
 from app.audit.entries import Changes, changed, created, record
@@ -15,9 +15,10 @@ from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.events.outbox import NEW_DELIVERIES, EventActor, emit_test
+from app.http.errors import Detail, Forbidden
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
-from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
+from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
 from app.security.masking import masked_url
 from app.security.sealing import seal
 from app.security.webhook_signing import new_secret
@@ -26,7 +27,6 @@ from app.values.ids import is_id, new_id
 from app.webhooks.deliveries.cancellation import cancel_pending
 from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
-from app.webhooks.quota import check_quota
 from app.webhooks.record import COLUMNS, not_found, row_record, webhook_record
 
 MANUAL: Final = "manual"
@@ -35,6 +35,7 @@ TRIED_AT_ONCE: Final = 5_000  # deliveries
 
 _LIVE = columns_of(Webhook, *COLUMNS).where(Webhook.deleted_at.is_(None))
 _ALL = CompiledQuery(_LIVE.order_by(Webhook.id))
+_NUMBER = columns_of(Webhook).add_columns(func.count()).where(Webhook.deleted_at.is_(None))
 _ONE = CompiledQuery(_LIVE.where(Webhook.id == bindparam("webhook_id")))
 
 
@@ -60,7 +61,7 @@ def read_webhook(account_id: str, webhook_id: str) -> dict[str, Any]:
 
 
 def check_webhook(principal: Principal, webhook_id: str) -> None:
-    """Raises NotFound when the account has no such webhook."""
+    """Raise NotFound when the account has no such webhook."""
     read_webhook(principal.account_id, webhook_id)
 
 
@@ -77,7 +78,7 @@ def create_webhook(
     # Concurrent creations wait; events, which refer to the account's row, do not.
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
-    check_quota(account.id)
+    _check_quota(account.id)
     moment, secret = clock.now(), secret or new_secret()
     webhook = Webhook(
         id=new_id("webhook"),
@@ -101,7 +102,7 @@ def create_webhook(
 def update_webhook(
     principal: Principal, webhook_id: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Change the fields in ``values``. Returns the record; without a real change nothing happens.
+    """Change the fields in ``values``. Returns the record; if no value differs, nothing happens.
     Raises NotFound, ValidationFailed."""
     webhook = lock_webhook(principal, webhook_id)
     values = check_fixed(values, id=webhook.id)
@@ -136,8 +137,8 @@ def delete_webhook(principal: Principal, webhook_id: str) -> None:
 
 
 def retry_now(principal: Principal, webhook_id: str) -> int:
-    """Have deliveries that wait for their next try be tried now: TRIED_AT_ONCE at most, the next
-    ones first. None has more tries than before. Returns how many they are.
+    """Have deliveries that wait for a retry be tried now, at most TRIED_AT_ONCE, the next ones
+    first. No delivery gets more tries than before. Returns the number of deliveries.
 
     Raises:
         NotFound: the account has no such webhook.
@@ -173,7 +174,7 @@ def rotate_secret(
     principal: Principal, webhook_id: str, *, overlap_hours: int = OVERLAP_HOURS_DEFAULT
 ) -> WithSecret:
     """Give a webhook a new secret. The record has ``former_secret_until``: until then, deliveries
-    are signed with the former one too; None if they are not.
+    are also signed with the former one; None if they are not.
 
     Raises NotFound.
     """
@@ -202,3 +203,16 @@ def _forget_failures(webhook: Webhook) -> None:
     webhook.consecutive_failures = 0
     webhook.failing_since = None
     webhook.warned_at = None
+
+
+def _check_quota(account_id: str) -> None:
+    """Raise Forbidden when the account has as many webhooks as it may have."""
+    current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
+    if current >= WEBHOOKS_PER_ACCOUNT:
+        raise Forbidden(
+            "The account has reached its limit of webhooks. Delete one that you no longer need.",
+            details=[
+                Detail("limit", f"An account can have {WEBHOOKS_PER_ACCOUNT} webhooks."),
+                Detail("current", f"The account has {current}, including disabled ones."),
+            ],
+        )

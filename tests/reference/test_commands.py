@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.imports.schemas import UPLOAD
+from app.imports.schemas import ImportCreateSchema
 from tests.api.operations import FILLERS, Ids, Operation, described, operations, prepare
 from tests.api.server import Server, gunicorn
 from tests.make import Client, make_account
@@ -37,7 +37,9 @@ def test_every_command_works(server: Server, tmp_path: Path) -> None:
     with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/docs", timeout=60) as answer:
         page = answer.read().decode()
     (tmp_path / ".curlrc").write_text(CURLRC)
-    (tmp_path / UPLOAD["file"]).write_bytes(collection(feature(name="Cedar Creek")))
+    (tmp_path / ImportCreateSchema.example["file"]).write_bytes(
+        collection(feature(name="Cedar Creek"))
+    )
     by_id = {described(each)["operationId"]: each for each in operations()}
     found = commands(page)
     assert {each.operation for each in found if each.operation} == {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.policy.deliveries import WEBHOOKS_PER_ACCOUNT
-from app.webhooks import quota
+from app.webhooks import service
 from tests.make import Client, make_webhook, together
 
 PATH = "/v1/webhooks"
@@ -16,7 +16,7 @@ BODY = {"url": "https://hooks.example.org/", "events": ["*"]}
 
 @pytest.fixture
 def _three(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quota, "WEBHOOKS_PER_ACCOUNT", 3)
+    monkeypatch.setattr(service, "WEBHOOKS_PER_ACCOUNT", 3)
 
 
 def _total(client: Client) -> int:

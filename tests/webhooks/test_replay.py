@@ -13,8 +13,8 @@ from app.models import Delivery, Event, Replay
 from app.policy.events import EVENTS, includes
 from app.values import clock
 from app.values.ids import new_id
-from app.webhooks.jobs import queue_replays
-from app.webhooks.replays import queueing
+from app.webhooks.replays import jobs
+from app.webhooks.replays.jobs import queue_replays
 from app.webhooks.replays.service import select_events
 from tests.make import Client, deliveries, events, make_asset, make_project, make_webhook
 from tests.make.webhooks import end_replays, make_replay, replays, set_deliveries, set_webhook
@@ -247,8 +247,8 @@ def test_how_far_a_replay_is(
     for _ in range(3):
         make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
-    monkeypatch.setattr(queueing, "_CHUNK", 2)
-    monkeypatch.setattr(queueing, "_AHEAD", timedelta())
+    monkeypatch.setattr(jobs, "_CHUNK", 2)
+    monkeypatch.setattr(jobs, "_AHEAD", timedelta())
     begun = _replay(customer, webhook, only_failed=False).json["data"]["replay_id"]
     data = _progress(customer, webhook, begun).json["data"]
     assert data["replay_id"] == begun

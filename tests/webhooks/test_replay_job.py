@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.jobs.queue import job_queue
 from app.jobs.valkey import valkey
-from app.webhooks import jobs
+from app.webhooks.replays import jobs
 from app.webhooks.replays.service import NEW_REPLAYS
 
 

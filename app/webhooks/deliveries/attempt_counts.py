@@ -29,8 +29,8 @@ _KEY: Final = (
 
 
 class Counted(NamedTuple):
-    """What attempts that are counted together have in common. Sorted by webhook, as the health of
-    webhooks is, so that two workers do not deadlock."""
+    """The key by which attempts are counted. Sorted by webhook, as the health of webhooks is, so
+    that two workers do not deadlock."""
 
     webhook_id: str
     account_id: str
@@ -53,7 +53,8 @@ def add_to_counts(outcomes: Iterable[Outcome]) -> None:
 
 
 def _counted(outcome: Outcome) -> Counted:
-    """A failure says little by its duration: a refused connection takes no time."""
+    """The key of an attempt. A failure has no duration: that of a refused connection says
+    little."""
     delivery, hour = outcome.delivery, outcome.ended_at.replace(minute=0, second=0, microsecond=0)
     if outcome.error is not None:
         return Counted(delivery.webhook_id, delivery.account_id, hour, "failed", 0)
@@ -62,5 +63,5 @@ def _counted(outcome: Outcome) -> Counted:
 
 
 def round_up(milliseconds: int) -> int:
-    """The duration as it is counted; the last step has all that are longer."""
+    """A duration in milliseconds, rounded up to a step; the last step has all longer ones."""
     return LATENCY_STEPS[min(bisect_left(LATENCY_STEPS, milliseconds), len(LATENCY_STEPS) - 1)]

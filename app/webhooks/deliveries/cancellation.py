@@ -1,4 +1,4 @@
-"""Cancellation: what is pending for a disabled or deleted webhook is not sent.
+"""Cancellation: pending deliveries of a disabled or deleted webhook are not sent.
 
 A webhook may have very many pending deliveries. So disabling it only notes the time, and the
 delivery job cancels the rows, some at a time.
@@ -56,7 +56,7 @@ _CANCEL_CLAIMED = (
 
 
 def cancel_pending(webhook: Webhook) -> None:
-    """Have the delivery job cancel what is pending now."""
+    """Have the delivery job cancel the deliveries that are pending now."""
     webhook.canceled_at = clock.now()
     end_replays(webhook.account_id, webhook.id)
     notify_after_commit(NEW_DELIVERIES)
@@ -69,8 +69,8 @@ def end_replays(account_id: str, webhook_id: str) -> None:
 
 
 def cancel_some(webhook: PendingWebhook) -> bool:
-    """Cancel what was pending for a webhook when it was disabled, due or not, and clear
-    ``canceled_at`` once nothing is left. Returns whether more may be left."""
+    """Cancel some deliveries that were pending for a webhook when it was disabled, due or not, and
+    clear ``canceled_at`` after the last. Returns True if more may be left."""
     values = {"webhook": webhook.webhook_id, "moment": webhook.canceled_at}
     some = values | {"most": _CANCELED_AT_ONCE}
     result: Any = db.session.connection().execute(_CANCEL_SOME, some)

@@ -77,16 +77,16 @@ class Dispatcher:
 
     @property
     def may_have_more(self) -> bool:
-        """Whether something may be due that was left."""
+        """True if something may be due that was left."""
         return self._must_scan
 
     def notify(self) -> None:
-        """Say that something may be due. Any thread may call this."""
+        """Tell the dispatcher that something may be due. Any thread may call this."""
         self._inbox.put(None)
 
     def run(self, *, linger: float = LINGER_SECONDS) -> int:
-        """Deliver until nothing was due for ``linger`` seconds; with 0, do not wait for what is due
-        later. Returns how many deliveries succeeded."""
+        """Deliver until nothing was due for ``linger`` seconds; with 0, do not wait for later
+        retries. Returns the number of deliveries that succeeded."""
         began = busy = monotonic()
         try:
             while not self._is_stopping() and monotonic() - began < RUN_SECONDS:
@@ -100,7 +100,7 @@ class Dispatcher:
         return self.delivered
 
     def _work(self) -> bool:
-        """One round. Returns whether there is anything to do."""
+        """Do one round. Returns True if there is more to do."""
         if monotonic() >= self._outage_until:
             try:
                 self._record_if_due()
@@ -131,13 +131,13 @@ class Dispatcher:
         self._send()
 
     def _send(self) -> None:
-        """Begin every request that may begin."""
+        """Begin every request that may begin now."""
         for queue, delivery in self._scheduler.begin_next():
             self._sent.add(delivery.id)
             self._pool.send(delivery, queue.destination)
 
     def _wait_timeout(self, ends_at: float) -> float:
-        """How many seconds to wait for a message.
+        """The seconds to wait for a message.
 
         Args:
             ends_at: when the run ends if there is nothing more to do.
@@ -156,7 +156,7 @@ class Dispatcher:
         return max(min(moments), self._outage_until) - now
 
     def _is_due_soon(self, linger: float) -> bool:
-        """Whether something will be due before the next periodic job runs."""
+        """True if something will be due before the next periodic job runs."""
         soon = timedelta(seconds=SWEEP_SECONDS + 1 if linger else 0)
         return self._scan.next_due is not None and self._scan.next_due <= clock.now() + soon
 
@@ -169,8 +169,8 @@ class Dispatcher:
             self._record()
 
     def _batch_seconds_left(self) -> float:
-        """Until the outcomes are recorded. An outcome may have waited here while this thread had
-        something else to do; a clock that was set back does not make it wait for longer."""
+        """The seconds until the outcomes are recorded. An outcome may have waited here while this
+        thread was busy; a clock that was set back does not prolong that."""
         return _BATCH_SECONDS - abs((clock.now() - self._outcomes[0].ended_at).total_seconds())
 
     def _record(self) -> None:
@@ -192,8 +192,8 @@ class Dispatcher:
         self._outcomes = []
 
     def _record_by_webhook(self) -> None:
-        """Record webhook by webhook, so that what cannot be recorded affects no other webhook. It
-        is sent again when its lease expires."""
+        """Record webhook by webhook, so that an attempt that cannot be recorded affects no other
+        webhook. It is sent again when its lease expires."""
         by_webhook: defaultdict[str, list[Outcome]] = defaultdict(list)
         for outcome in self._outcomes:
             by_webhook[outcome.delivery.webhook_id].append(outcome)
@@ -207,7 +207,7 @@ class Dispatcher:
                 log.exception("cannot record attempts for webhook %s", webhook_id)
 
     def _scan_if_due(self) -> None:
-        """Claim what is due, if there may be something and the last scan is long enough ago."""
+        """Claim due deliveries, if there may be any and the last scan is long enough ago."""
         now = clock.now()
         is_due = self._scan.next_due is not None and self._scan.next_due <= now
         if self._scheduler.queued:  # what has waited for too long is released
@@ -234,7 +234,7 @@ class Dispatcher:
                 leases.release(self._run_id, deliveries)
 
     def _shut_down(self) -> None:
-        """Release what has not begun, and wait for the requests in flight."""
+        """Release claimed deliveries that have not begun, and wait for the requests in flight."""
         deadline = monotonic() + _END_SECONDS
         queued = self._scheduler.remove_unsent(claimed_before=monotonic())
         self._must_scan |= bool(queued)
@@ -252,7 +252,7 @@ class Dispatcher:
         self._pool.close()
 
     def _on_outage(self, error: SQLAlchemyError) -> None:
-        """Try the database again after a pause. Raises what is not an outage."""
+        """Try the database again after a pause. Raises errors that are not outages."""
         if not is_outage(error):
             raise error
         if monotonic() - self._outage_until > _OUTAGE_PAUSE:

@@ -1,4 +1,4 @@
-"""What is due, and how much of it to claim."""
+"""Scanning for due deliveries, and budgeting how many to claim."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ Numbers = dict[str, int]  # of deliveries to claim, by the id of the webhook
 
 
 class ClaimBudget:
-    """How much may be claimed in one scan, so that memory is bounded and no account fills it.
+    """The number of deliveries that one scan may claim, so that memory is bounded and no account
+    fills it.
 
     Args:
-        due: the webhooks to claim for. A few of them, which could take much and perhaps have one
-            delivery each, do not use up what would do for all.
+        due: the webhooks to claim for. They share the budget, so that a few of them, which could
+            take much and perhaps have one delivery each, do not use it up.
     """
 
     def __init__(self, scheduler: FairScheduler, due: Iterable[WebhookQueue]) -> None:
@@ -47,7 +48,7 @@ class ClaimBudget:
         self.is_exceeded = False  # whether more was wanted than it allows
 
     def claim(self, queue: WebhookQueue) -> int:
-        """How many deliveries of a webhook to claim."""
+        """The number of deliveries to claim for a webhook."""
         wanted, is_healthy = queue.claimable(self._share), queue.health is ReceiverHealth.HEALTHY
         left = min(self._left[is_healthy], QUEUED_PER_ACCOUNT - self._by_account[queue.account_id])
         number = max(0, min(wanted, left, self._most[is_healthy]))
@@ -73,7 +74,7 @@ class DueScan:
 
     @property
     def has_canceled(self) -> bool:
-        """Whether ``cancel`` has anything to do."""
+        """True if ``cancel`` has anything to do."""
         return bool(self._disabled or self._canceled)
 
     def find(self, now: datetime) -> Numbers:
@@ -92,7 +93,7 @@ class DueScan:
         return numbers
 
     def cancel(self) -> None:
-        """Cancel what is pending for webhooks that were disabled since."""
+        """Cancel deliveries of webhooks that were disabled since."""
         cancellation.cancel_claimed(self._run_id, self._canceled)
         for pending in self._disabled:
             self.is_unfinished |= cancellation.cancel_some(pending)
@@ -115,13 +116,14 @@ class DueScan:
         self._expect(*(retry_of(each).due_at for each in outcomes if each.error is not None))
 
     def _expect(self, *moments: datetime | None) -> None:
-        """Note when something is due that this round may not find any more."""
+        """Note due times that this round may not find any more."""
         self.next_due = min(filter(None, (self.next_due, *moments)), default=None)
         self._due_later = min(filter(None, (self._due_later, *moments)), default=None)
 
     def _plan(self, due: Sequence[WebhookQueue], now: datetime) -> Numbers:
-        """How many to claim for each. Of the receivers not known to respond, those that were
-        probed longest ago come first, so that each is probed however many there are."""
+        """The number of deliveries to claim for each webhook. Of the receivers not known to
+        respond, those that were probed longest ago come first, so that each is probed however many
+        there are."""
         probed = [each for each in due if not each.health.is_responding and not each.is_active]
         probed.sort(key=lambda queue: queue.claimed_at)
         responding = (queue for queue in due if queue.health.is_responding)

@@ -1,7 +1,7 @@
-"""Which delivery is sent next: receivers take turns, and none gets more than its share.
+"""Choosing the next delivery: receivers take turns, and none gets more than its share.
 
-How many requests are in flight at once is limited three times: for each webhook, for each account,
-and for all receivers of one health.
+The number of requests in flight is limited for each webhook, for each account, and for all
+receivers of one health.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REMEMBERED_SECONDS: Final = 60.0  # the health of a receiver without pending de
 
 
 class FairScheduler:
-    """The queues of all webhooks with pending deliveries, and whose turn it is."""
+    """The queues of all webhooks with pending deliveries, in turns."""
 
     def __init__(self) -> None:
         self.queued = 0  # deliveries that wait for their turn
@@ -48,7 +48,7 @@ class FairScheduler:
 
     @property
     def active(self) -> Collection[WebhookQueue]:
-        """Every queue with claimed deliveries, and some that had."""
+        """Every queue with claimed deliveries, and some that had any."""
         return self._active.values()
 
     def get(self, webhook_id: str) -> WebhookQueue:
@@ -56,8 +56,8 @@ class FairScheduler:
         return self._queues[webhook_id]
 
     def refresh(self, pending: PendingWebhook, now: datetime) -> WebhookQueue | None:
-        """Adopt what the database says of a webhook. Returns its queue, or None when nothing is due
-        and nothing claimed."""
+        """Update a webhook from the database. Returns its queue, or None when nothing is due and
+        nothing claimed."""
         queue = self._queues.get(pending.webhook_id)
         if queue is None:
             if pending.due_at > now:
@@ -81,7 +81,7 @@ class FairScheduler:
             self._give_turn(queue)
 
     def begin_next(self) -> Iterator[tuple[WebhookQueue, ClaimedDelivery]]:
-        """Deliveries to send now, webhooks in turn. What is yielded is in flight."""
+        """Yield the deliveries to send now, webhooks in turn; they are in flight then."""
         kinds = [health for health, turns in self._turns.items() if turns]
         while kinds and self.in_flight < SENDERS:
             for health in tuple(kinds):
@@ -94,7 +94,7 @@ class FairScheduler:
                 yield queue, delivery
 
     def on_outcome(self, outcome: Outcome) -> bool:
-        """End an attempt. Returns whether more should be claimed for its webhook."""
+        """End an attempt. Returns True if more should be claimed for its webhook."""
         queue = self._queues[outcome.delivery.webhook_id]
         self._end(queue, outcome.delivery)
         self._surplus += queue.on_outcome(outcome)
@@ -108,8 +108,8 @@ class FairScheduler:
         return removed
 
     def remove_unsent(self, *, claimed_before: float) -> list[ClaimedDelivery]:
-        """Remove deliveries that have been queued since then or longer, and what a receiver that
-        turned out to fail cannot use. Returns them, to be released in the database."""
+        """Remove deliveries that were claimed before a time, and those that a receiver that turned
+        out to fail cannot use. Returns them, to be released in the database."""
         removed, self._surplus = self._surplus, []
         for queue in self.active:
             removed += queue.remove_expired(claimed_before)
@@ -118,7 +118,7 @@ class FairScheduler:
         return removed
 
     def forget_idle(self) -> None:
-        """Forget receivers for which nothing was due for a while."""
+        """Forget receivers that had nothing due for a while."""
         since = monotonic() - _REMEMBERED_SECONDS
         for webhook_id, queue in list(self._queues.items()):
             if not queue.is_active and queue.due_seen_at < since:
@@ -126,7 +126,7 @@ class FairScheduler:
         self._in_flight_by_account = +self._in_flight_by_account
 
     def _give_turn(self, queue: WebhookQueue) -> None:
-        """Give a webhook a turn, if it can use one and has none."""
+        """Give a webhook a turn if it can use one and has none."""
         if queue not in self._has_turn and queue.can_begin(self.share):
             self._has_turn.add(queue)
             self._turns[queue.health].append(queue)

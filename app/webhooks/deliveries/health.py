@@ -1,4 +1,4 @@
-"""The health of webhooks in the database: when one is disabled, and the mails about that."""
+"""The health of webhooks in the database: disabling those that fail, and the mails about that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
 
 from app.audit.entries import created, record
-from app.audit.targets import Target as AuditTarget
+from app.audit.targets import Target
 from app.auth.memberships import members_in_roles
 from app.db.column_types import Timestamp
 from app.db.extensions import db
@@ -58,12 +58,12 @@ _RECORD = (
 _URL_SHOWN: Final = 300  # characters; lines of a mail are limited
 _ADMIN_ROLES: Final = tuple(role for role, held in ROLES.items() if "admin" in held)
 
-Target = tuple[str, str]  # a webhook, and the URL that was called
+CalledUrl = tuple[str, str]  # the id of a webhook, and the URL that was called
 
 
 @dataclass(slots=True)
 class Streak:
-    """What consecutive attempts mean for a webhook."""
+    """The effect of consecutive attempts on a webhook."""
 
     success_at: datetime | None = None  # the last one
     failures: int = 0  # after it
@@ -83,11 +83,11 @@ class Streak:
 
 def record_health(outcomes: Iterable[Outcome]) -> bool:
     """Update webhooks after attempts, and disable those that have failed for long or are gone.
-    An attempt at a URL that the webhook no longer has says nothing about it.
+    Attempts at a former URL of a webhook are ignored.
 
-    Returns whether any was disabled.
+    Returns True if any was disabled.
     """
-    streaks: defaultdict[Target, Streak] = defaultdict(Streak)
+    streaks: defaultdict[CalledUrl, Streak] = defaultdict(Streak)
     for outcome in outcomes:
         streaks[outcome.delivery.webhook_id, outcome.url].add(outcome)
     rows = [
@@ -107,7 +107,7 @@ def record_health(outcomes: Iterable[Outcome]) -> bool:
     return bool(failing) and _disable_or_warn(failing)
 
 
-def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
+def _disable_or_warn(failing: Mapping[CalledUrl, Streak]) -> bool:
     """Disable webhooks that are gone or have failed for long; warn a day before."""
     moment = max(streak.failed_at for streak in failing.values() if streak.failed_at)
     gone = [target for target, streak in failing.items() if streak.is_gone]
@@ -127,7 +127,7 @@ def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
         disabled += _change(targets, condition, values)
     for row in disabled:
         log.warning("webhook %s is disabled: %s", row.id, row.disabled_reason)
-        _record(row)
+        _audit(row)
         end_replays(row.account_id, row.id)
         _mail(DISABLED, row)
     soon = _WEBHOOKS.c.failing_since <= moment - WARNED_AFTER
@@ -136,14 +136,16 @@ def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
     return bool(disabled)
 
 
-def _record(row: Any) -> None:
+def _audit(row: Any) -> None:
     changes = created({"reason": row.disabled_reason})
-    target = AuditTarget("webhook", row.id, masked_url(row.url))
+    target = Target("webhook", row.id, masked_url(row.url))
     record("webhook.disabled", target, account_id=row.account_id, changes=changes)
 
 
-def _change(targets: Iterable[Target], condition: Any, values: Mapping[str, Any]) -> Sequence[Any]:
-    """Change those of the webhooks that are enabled and meet the condition. Returns their rows."""
+def _change(
+    targets: Iterable[CalledUrl], condition: Any, values: Mapping[str, Any]
+) -> Sequence[Any]:
+    """Change the webhooks that are enabled and meet the condition. Returns their rows."""
     if not targets:
         return ()
     changing = (
@@ -166,7 +168,7 @@ def _mail(kind: str, row: Any) -> None:
 
 def mail_admins(account_id: str, kind: str, webhook_id: str, values: Mapping[str, Any]) -> None:
     """Queue a mail to everybody who may change the account's webhooks, in the current transaction.
-    Each person gets one mail of a kind about a webhook a day.
+    Each person gets at most one mail of a kind about a webhook a day.
 
     Args:
         kind: ``webhook_failing`` or ``webhook_disabled``.

@@ -28,7 +28,7 @@ _OUTAGE_SECONDS: Final = 1.0  # between two scans while Valkey is down
 
 
 def deliver() -> int:
-    """Send what is due, and what becomes due meanwhile. Returns how many deliveries succeeded."""
+    """Send due deliveries, and those that become due meanwhile. Returns how many succeeded."""
     valkey().attempt(NEW_DELIVERIES.begin)  # what is due is in the database, signal or not
     with closing(open_egress(current_app.config["SETTINGS"])) as egress:
         dispatcher = Dispatcher(egress, transaction, shutdown.requested.is_set)
@@ -49,7 +49,8 @@ def open_egress(settings: Settings) -> Egress:
 
 @contextmanager
 def _forward_signals(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
-    """A thread that passes wake signals on to the dispatcher. It ends a moment later."""
+    """Run a thread that passes wake signals on to the dispatcher. It ends a moment after the
+    block."""
     ended = threading.Event()
     thread = threading.Thread(
         target=_listen, args=(dispatcher, client, ended), name="signals", daemon=True
@@ -73,8 +74,8 @@ def _listen(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> No
 
 
 def shorten_delivery_waits() -> int:
-    """Let no delivery wait for longer than the schedule says, after the clock was set back. Returns
-    how many did."""
+    """Let no delivery wait longer than the schedule says, after the clock was set back. Returns the
+    number of deliveries that did."""
     with transaction():
         return shorten_waits(Delivery, LONGEST_WAITS)
 

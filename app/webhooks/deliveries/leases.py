@@ -1,8 +1,8 @@
-"""Finding what is due, and leasing it to one worker.
+"""Finding due deliveries, and leasing them to one worker.
 
-Claiming a delivery marks it with the run and moves its ``due_at`` on: other workers pass it over,
-and when a worker dies, its deliveries are due again once their leases expire. So several workers
-share one database. Statements are about all accounts: this is the service's own work.
+Claiming a delivery marks it with the run and moves its ``due_at`` on: other workers skip it, and
+when a worker dies, its deliveries are due again once their leases expire. So several workers share
+one database. Statements are about all accounts: this is the service's own work.
 
 Nothing here commits. Each function is one short transaction.
 """
@@ -134,7 +134,7 @@ def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
         after: the id after which to begin.
 
     Returns:
-        some of them, and the id after which to continue; "" when these were the last.
+        some of them, and the id after which to continue; "" after the last.
     """
     values = {"after": after, "most": _WEBHOOKS_AT_ONCE}
     with connect() as connection:  # takes no lock
@@ -143,10 +143,10 @@ def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
 
 
 def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDelivery]:
-    """Claim deliveries that are due, the oldest first. No other run claims them within ``LEASE``.
+    """Claim due deliveries, the oldest first. No other run claims them within ``LEASE``.
 
     Args:
-        numbers: how many to claim at most, by the id of the webhook.
+        numbers: the most deliveries to claim, by the id of the webhook.
     """
     if not numbers:
         return []
@@ -162,14 +162,14 @@ def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Claime
 
 
 def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
-    """End the leases of deliveries that were not begun: they are due as before."""
+    """End the leases of deliveries that were not begun, which are due as before."""
     rows = [{"delivery": each.id, "run": run_id, "due": each.due_at} for each in deliveries]
     if rows:
         db.session.connection().execute(_RELEASE, rows)
 
 
 def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> Sequence[Any]:
-    """Two statements of one transaction, in which nobody else writes."""
+    """Claim in two statements of one transaction, in which nobody else writes."""
     values: dict[str, Any] = {"now": now}
     for position, (webhook_id, number) in enumerate(numbers.items()):
         values |= {f"w{position}": webhook_id, f"n{position}": number}
@@ -181,7 +181,7 @@ def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> 
 
 
 def _select_on_sqlite(webhooks: int) -> TextualSelect:
-    """What is due for this number of webhooks."""
+    """The statement that selects due deliveries of this number of webhooks."""
     picked = " UNION ALL ".join(
         f"SELECT * FROM (SELECT id FROM deliveries WHERE webhook_id = :w{n}"  # noqa: S608 - numbers
         f" AND due_at <= :now ORDER BY due_at LIMIT :n{n})"

@@ -32,7 +32,7 @@ _BACKLOG: Final = text(
 
 
 class Backlog(NamedTuple):
-    """How many deliveries are pending."""
+    """The numbers of pending deliveries."""
 
     pending: int
     due: int  # and not claimed
@@ -48,7 +48,7 @@ class Latency(NamedTuple):
 
 
 def record_metrics(outcomes: Iterable[Outcome]) -> None:
-    """Count attempts. While Valkey is down they are not counted."""
+    """Count attempts. Nothing is counted while Valkey is down."""
     attempts: Counter[str] = Counter()
     latency: Counter[str] = Counter()
     for outcome in outcomes:
@@ -71,7 +71,7 @@ def record_metrics(outcomes: Iterable[Outcome]) -> None:
 
 
 def read_backlog() -> Backlog:
-    """What is pending now, in all accounts."""
+    """The deliveries that are pending now, in all accounts."""
     now = clock.now()
     with queries.connect() as connection:
         row = connection.execute(_BACKLOG, {"now": clock.format_time(now)}).one()

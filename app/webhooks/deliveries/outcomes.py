@@ -47,7 +47,7 @@ _ATTEMPTS = (
 
 
 class Retry(NamedTuple):
-    """What follows for a delivery whose attempt failed."""
+    """The consequence of a failed attempt for its delivery."""
 
     delivery: ClaimedDelivery
     state: str
@@ -55,7 +55,7 @@ class Retry(NamedTuple):
 
 
 def record_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
-    """Record attempts in the current transaction. Returns whether a webhook was disabled, so that
+    """Record attempts in the current transaction. Returns True if a webhook was disabled, so that
     its pending deliveries have to be canceled."""
     if not outcomes:
         return False
@@ -77,7 +77,7 @@ def unrecorded(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def retry_of(outcome: Outcome) -> Retry:
-    """When to retry a failed attempt. A redelivery, a sixth attempt and a 410 are not retried."""
+    """The retry of a failed attempt. A redelivery, a sixth attempt and a 410 are not retried."""
     delivery = outcome.delivery
     is_last = delivery.cause == "redelivery" or delivery.attempt > len(RETRY_AFTER)
     if is_last or outcome.is_gone:
@@ -86,13 +86,13 @@ def retry_of(outcome: Outcome) -> Retry:
 
 
 def record_delivered(deliveries: Iterable[ClaimedDelivery]) -> None:
-    """These succeeded, even if another run has claimed them since."""
+    """Mark deliveries as succeeded, even if another run has claimed them since."""
     if ids := [delivery.id for delivery in deliveries]:
         db.session.connection().execute(_SUCCEEDED, {"ids": ids})
 
 
 def record_failed(run_id: str, retries: Iterable[Retry]) -> None:
-    """These failed, unless another run has claimed them since."""
+    """Mark deliveries as failed or pending, unless another run has claimed them since."""
     rows = [
         {
             "delivery": delivery.id,

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class SenderPool:
-    """As many threads as are needed, up to ``SENDERS``.
+    """A pool of as many threads as are needed, up to ``SENDERS``.
 
     Args:
         on_outcome: called in the thread that sent, after each attempt.

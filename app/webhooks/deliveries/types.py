@@ -1,4 +1,4 @@
-"""The values that pass between the parts of the delivery job."""
+"""The values that the parts of the delivery job pass to each other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INTERNAL_ERROR: Final = "an internal error of the service"  # as the log shows i
 
 
 class PendingWebhook(NamedTuple):
-    """A webhook with pending deliveries, as the database has it now."""
+    """A webhook with pending deliveries, as it is in the database now."""
 
     webhook_id: str
     account_id: str
@@ -68,10 +68,10 @@ class Outcome(NamedTuple):
 
     @property
     def is_gone(self) -> bool:
-        """Whether the receiver answered 410 Gone."""
+        """True if the receiver answered 410 Gone."""
         return self.status == GONE
 
     @property
     def is_internal_error(self) -> bool:
-        """Whether the attempt failed on our side, so that it says nothing about the receiver."""
+        """True if the attempt failed on our side, so that it says nothing about the receiver."""
         return self.error == INTERNAL_ERROR

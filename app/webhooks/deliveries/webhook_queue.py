@@ -28,8 +28,8 @@ _DECAY: Final = 0.9  # of the remembered duration of attempts, at each that is q
 
 
 class ReceiverHealth(IntEnum):
-    """What this worker knows of a receiver. Each kind shares a part of the sender threads, so each
-    exists to protect others from one way of holding threads up:
+    """The health of a receiver, as far as this worker knows. Each kind may use a part of the sender
+    threads, and exists to protect others from one way of holding threads up:
 
     * HEALTHY: the last attempt succeeded quickly. May use all threads.
     * SLOW: the last attempt succeeded after ``SLOW_SECONDS`` or more. A few dozen of these would
@@ -39,7 +39,7 @@ class ReceiverHealth(IntEnum):
       one request at a time. Apart from FAILING, since new webhooks and brief failures would
       otherwise wait behind every dead receiver.
     * FAILING: hung, or failed ``FAILING_AFTER`` times in a row. One request at a time, and nothing
-      else claimed: what is pending stays in the database.
+      else claimed: pending deliveries stay in the database.
     """
 
     HEALTHY = auto()
@@ -75,7 +75,7 @@ class WebhookQueue:
 
     @property
     def queued(self) -> int:
-        """How many claimed deliveries wait for their turn."""
+        """The number of claimed deliveries that wait for their turn."""
         return len(self._queued)
 
     @property
@@ -88,25 +88,26 @@ class WebhookQueue:
 
     @property
     def is_stalled(self) -> bool:
-        """Whether a response is overdue, so that no further request should wait beside it."""
+        """True if a response is overdue, so that no further request should wait beside it."""
         started_at = next(iter(self._in_flight.values()), None)
         return started_at is not None and monotonic() - started_at > _STALLED_SECONDS
 
     def limit(self, share: int) -> int:
-        """How many requests may be in flight at once, given each receiver's share of threads."""
+        """The most requests in flight, given each receiver's share of threads."""
         if not self.health.is_responding or self.is_stalled:
             return 1
         return max(1, min(PER_WEBHOOK, share))
 
     def can_begin(self, share: int) -> bool:
-        """Whether another request may begin. The lease of what has waited for long might expire
-        during the attempt, and another worker would send it too."""
+        """True if another request may begin. The lease of a delivery that has waited for long might
+        expire during the attempt, and another worker would send it too."""
         if not self._queued or len(self._in_flight) >= self.limit(share):
             return False
         return monotonic() - self._queued[0].claimed_at < QUEUED_SECONDS
 
     def claimable(self, share: int) -> int:
-        """How many more deliveries to claim now: what the receiver takes in a second or less."""
+        """The number of deliveries to claim now, on top: as many as the receiver takes in a second
+        or less."""
         if self.health.is_responding:
             rounds = min(_ROUNDS_CLAIMED, 1.0 / max(self._seconds, 0.001))
             most = int(self.limit(share) * max(1.0, rounds))
@@ -117,14 +118,15 @@ class WebhookQueue:
         return 1 if self._was_slow else _CLAIMED_AS_PROBES
 
     def is_canceled(self, delivery: ClaimedDelivery) -> bool:
-        """Whether the webhook was disabled or deleted since. Tests are sent all the same."""
+        """True if the webhook was disabled or deleted after the delivery was created. Tests are
+        sent anyway."""
         canceled_at = self.pending.canceled_at
         if canceled_at is not None and delivery.created_at <= canceled_at:
             return True
         return not self.pending.enabled and delivery.cause != "test"
 
     def refresh(self, pending: PendingWebhook, now: datetime) -> None:
-        """Adopt what the database says of the webhook now."""
+        """Update the webhook from the database."""
         self.pending, self.has_more = pending, pending.due_at <= now
         if self.has_more:
             self.due_seen_at = monotonic()
@@ -148,8 +150,8 @@ class WebhookQueue:
         return delivery
 
     def on_outcome(self, outcome: Outcome) -> list[ClaimedDelivery]:
-        """End an attempt and learn from it. Returns queued deliveries to release, when the receiver
-        turned out to fail: all but one probe, and that too when the receiver is gone."""
+        """End an attempt and learn from it. Returns queued deliveries to release when the receiver
+        turned out to fail: all but one probe, and all when it is gone."""
         del self._in_flight[outcome.delivery.id]
         if not outcome.is_internal_error:
             self._learn(outcome)
@@ -169,7 +171,7 @@ class WebhookQueue:
         return canceled
 
     def remove_expired(self, claimed_before: float) -> list[ClaimedDelivery]:
-        """Remove deliveries that have been queued since then or longer, and return them."""
+        """Remove deliveries that were claimed before a time, and return them."""
         expired = []
         while self._queued and self._queued[0].claimed_at <= claimed_before:
             expired.append(self._queued.popleft())
@@ -194,7 +196,8 @@ class WebhookQueue:
 
 
 def _sealed_secrets(pending: PendingWebhook, now: datetime) -> tuple[str, ...]:
-    """The secrets that sign now: the current one, and for a while after a rotation the former."""
+    """The secrets that sign now: the current one, and for a while after a rotation the former
+    one."""
     former, until = pending.sealed_former_secret, pending.former_secret_until
     if former is None or until is None or now >= until:
         return (pending.sealed_secret,)

@@ -1,1 +1,1 @@
-"""The log of a webhook: its attempts, and redelivery."""
+"""The log of a webhook: its delivery attempts, and redelivery."""

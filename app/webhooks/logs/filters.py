@@ -1,4 +1,4 @@
-"""The base of all statements that count or list a webhook's log."""
+"""The filters of all statements that count or list a webhook's log."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LogStatementFilters(NamedTuple):
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> LogStatementFilters:
-        """Those that parameters are given for."""
+        """The filters for which there are parameters."""
         return cls(*(name in values for name in cls._fields))
 
 
@@ -49,7 +49,7 @@ def parameters(
     """The parameters of ``filtered``.
 
     Args:
-        before: the id of an entry with the same filters, which all others are older than.
+        before: the id of an entry with the same filters; only older ones match.
     """
     values: dict[str, Any] = {"account_id": account_id, "webhook_id": webhook_id}
     values |= {"status": status} if status else {}

@@ -54,11 +54,11 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def detailed_record(row: Any, body: str | None) -> dict[str, Any]:
-    """An entry with what was sent and the duration of each phase.
+    """An entry with its request and the duration of each phase.
 
     Args:
         row: of ``COLUMNS`` and ``DETAILS``, with names.
-        body: of the event, or None when it was deleted.
+        body: the body of the event, or None when it was deleted.
     """
     timing = {name: getattr(row, name) for name in _PHASES} | {"total_ms": row.response_time_ms}
     record = row_record(tuple(row[: len(COLUMNS)]))

@@ -1,4 +1,4 @@
-"""Schemas of requests and responses."""
+"""Schemas of the log of a webhook."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from app.api.fields import PageQuerySchema
 from app.api.openapi.schemas import OutputSchema
 from app.policy.events import EVENTS, TEST_EVENT
 from app.values.fields import Choice, Timestamp
-from app.webhooks import examples
 
 STATUSES: Final = ("success", "failed")
 _CAUSES: Final = ("event", "test", "replay", "redelivery")
@@ -35,7 +34,19 @@ _PHASE: Final = {"description": "Null if this step was not reached or not needed
 class LogSchema(OutputSchema):
     """An attempt to deliver an event."""
 
-    example: ClassVar = examples.LOG
+    example: ClassVar = {
+        "id": "log_01k9zqj2s8y4a7d0f3h6m9p1vb",
+        "event_id": "evt_01k9zq3n8d1v6c0r4t7y2w5xke",
+        "event_type": "project.created",
+        "status": "failed",
+        "response_code": 503,
+        "error": "answered 503",
+        "delivered_at": "2026-01-02T03:04:05.812Z",
+        "next_retry_at": "2026-01-02T03:05:05.812Z",
+        "attempt": 1,
+        "cause": "event",
+        "delivery_id": "dlv_01k9zq3n8e5b9h2k6q0s4x7zmf",
+    }
 
     id = fields.String(required=True)
     event_id = fields.String(required=True)
@@ -70,7 +81,26 @@ class TimingSchema(OutputSchema):
 class LogDetailSchema(LogSchema):
     """An attempt, with what was sent and how long each step took."""
 
-    example: ClassVar = examples.LOG_DETAIL
+    example: ClassVar = {
+        **LogSchema.example,
+        "request": {
+            "headers": {
+                "Content-Type": "application/json",
+                "User-Agent": "Canopy-Webhooks/1",
+                "X-Service-Event": LogSchema.example["event_type"],
+                "X-Service-Delivery": LogSchema.example["delivery_id"],
+                "webhook-id": LogSchema.example["event_id"],
+                "webhook-timestamp": "1767323045",
+            }
+        },
+        "timing": {
+            "resolve_ms": 3,
+            "connect_ms": 21,
+            "tls_ms": 40,
+            "wait_ms": 58,
+            "total_ms": 124,
+        },
+    }
 
     request = fields.Nested(LogRequestSchema, required=True)
     timing = fields.Nested(TimingSchema, required=True)
@@ -96,7 +126,12 @@ class LogQuerySchema(PageQuerySchema):
 class RedeliverySchema(OutputSchema):
     """The delivery that was queued."""
 
-    example: ClassVar = examples.REDELIVERY
+    example: ClassVar = {
+        "delivery_id": "dlv_01k9zqk7w3z9c2g5j8n1r4t6xh",
+        "event_id": LogSchema.example["event_id"],
+        "event_type": LogSchema.example["event_type"],
+        "status": "queued",
+    }
 
     delivery_id = fields.String(required=True)
     event_id = fields.String(required=True)

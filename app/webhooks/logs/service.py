@@ -1,4 +1,4 @@
-"""Operations on the log of a webhook."""
+"""Reading the log of a webhook, and redelivering an event."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def read_body(account_id: str, event_id: str) -> str | None:
 
 
 def last_failure(account_id: str, webhook_id: str) -> dict[str, Any] | None:
-    """The last entry of a webhook's log about an attempt that failed, if there is one."""
+    """The last entry of a webhook's log about a failed attempt, or None."""
     values = {"account_id": account_id, "webhook_id": webhook_id, "status": "failed"}
     rows = _LAST.tuples(**values)
     return row_record(rows[0]) if rows else None
 
 
 def read_delivery(account_id: str, delivery_id: str) -> dict[str, Any]:
-    """A delivery: its ``attempts`` that are in the log, the oldest first, its
-    ``state``, and when it is ``due_at``; both None when it was deleted with its event."""
+    """A delivery: its ``attempts`` in the log, the oldest first, its ``state``, and when it is
+    ``due_at``; both None when it was deleted with its event."""
     entries = sorted(_OF_DELIVERY.tuples(account_id=account_id, delivery_id=delivery_id))
     row = _DELIVERY.first(account_id=account_id, delivery_id=delivery_id)
     return {
@@ -74,7 +74,7 @@ def read_delivery(account_id: str, delivery_id: str) -> dict[str, Any]:
 
 
 def check_log(principal: Principal, webhook_id: str, log_id: str) -> None:
-    """Raises NotFound when the account has no such webhook, or its log no such entry."""
+    """Raise NotFound when the account has no such webhook, or its log no such entry."""
     _find(principal.account_id, webhook_id, log_id)
 
 

@@ -1,1 +1,1 @@
-"""Replays: past events, sent to a webhook again."""
+"""Replays: sending past events to a webhook again."""

@@ -1,4 +1,4 @@
-"""Schemas of requests and responses."""
+"""Schemas of replays."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
 from app.values.fields import Choice, InputSchema, StrictBoolean, Timestamp
-from app.webhooks import examples
 from app.webhooks.schemas import EventTypes
 
 
 class ReplayInputSchema(InputSchema):
     """Which events to send again. Both ends of the time are inclusive."""
 
-    example: ClassVar = examples.REPLAY_BODY
+    example: ClassVar = {
+        "since": "2026-01-02T00:00:00Z",
+        "event_types": ["project.created"],
+    }
 
     since = Timestamp(required=True)
     until = Timestamp(metadata={"description": "By default, the current time."})
@@ -39,7 +41,10 @@ class ReplayInputSchema(InputSchema):
 class ReplaySchema(OutputSchema):
     """What will be delivered again, alongside new events."""
 
-    example: ClassVar = examples.REPLAY
+    example: ClassVar = {
+        "replayed": 12,
+        "replay_id": "rpl_01k9zqh8m5t1w4c7e0g3j6q9sy",
+    }
 
     replayed = fields.Integer(
         required=True,
@@ -55,7 +60,18 @@ class ReplaySchema(OutputSchema):
 class ReplayProgressSchema(OutputSchema):
     """The last replay to a webhook, and how far it is."""
 
-    example: ClassVar = examples.REPLAY_PROGRESS
+    example: ClassVar = {
+        "replay_id": ReplaySchema.example["replay_id"],
+        "status": "running",
+        "total": 12,
+        "sent": 7,
+        "retrying": 1,
+        "since": "2026-01-02T00:00:00.000Z",
+        "until": "2026-01-02T03:04:05.678Z",
+        "event_types": ["project.created"],
+        "only_failed": False,
+        "created_at": "2026-01-02T03:04:05.678Z",
+    }
 
     replay_id = fields.String(required=True)
     status = Choice("ReplayStatus", ("running", "finished"), required=True)

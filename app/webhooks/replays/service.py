@@ -1,7 +1,7 @@
-"""Replays: past events, sent to a webhook again.
+"""Replays: sending past events to a webhook again.
 
 A request counts the events and inserts a row; a job queues their deliveries, some at a time. Both
-select them with the same statement. The row of the last replay is kept, to tell how far it is.
+select them with the same statement. The row of the last replay is kept, to show its progress.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ _PENDING: Final = CompiledQuery(
 
 
 class EventSelection(NamedTuple):
-    """Which events to send again.
+    """The events to send again.
 
-    ``since`` and ``until`` are both included; without ``until``, up to now. Without ``event_types``
-    those that the webhook is subscribed to. ``only_failed`` leaves out what was delivered, and what
-    is pending.
+    ``since`` and ``until`` are both included; without ``until``, up to now. Without
+    ``event_types``, those that the webhook is subscribed to. ``only_failed`` leaves out events that
+    were delivered, or are pending.
     """
 
     since: datetime
@@ -80,7 +80,7 @@ class EventSelection(NamedTuple):
 
 
 def count_replay(principal: Principal, webhook_id: str, selection: EventSelection) -> int:
-    """How many events a replay would send now. Raises NotFound."""
+    """The number of events that a replay would send now. Raises NotFound."""
     webhook = read_webhook(principal.account_id, webhook_id)
     return _count(_replay_of(principal, webhook, selection))
 
@@ -110,7 +110,7 @@ def start_replay(
 
 
 def read_replay(account_id: str, webhook_id: str, replay_id: str) -> dict[str, Any]:
-    """A replay, and how far it is. Raises NotFound, also when it was canceled, or another one was
+    """A replay and its progress. Raises NotFound, also when it was canceled, or another one was
     begun since."""
     found = last_replay(account_id, webhook_id)
     if found is None or found["replay_id"] != replay_id:
@@ -119,8 +119,8 @@ def read_replay(account_id: str, webhook_id: str, replay_id: str) -> dict[str, A
 
 
 def last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
-    """The last replay to a webhook, and how far it is; None if there is none, or it was
-    canceled. Raises NotFound when the account has no such webhook."""
+    """The last replay to a webhook and its progress; None if there is none, or it was canceled.
+    Raises NotFound when the account has no such webhook."""
     read_webhook(account_id, webhook_id)
     row = _LAST.first(account_id=account_id, webhook_id=webhook_id)
     if row is None:
@@ -169,7 +169,7 @@ def _check_no_other(account_id: str, webhook_id: str) -> None:
 
 
 def select_events(replay: Replay) -> Select[Any]:
-    """The ids of the events that a replay sends, in no order."""
+    """The statement that selects the ids of the events of a replay, in no order."""
     matching = rows_of(replay.account_id, Event).where(
         Event.type.in_(replay.event_types),
         Event.created_at >= replay.since,
@@ -185,8 +185,8 @@ def select_events(replay: Replay) -> Select[Any]:
 
 
 def _count(replay: Replay) -> int:
-    """How many events there are to send. Counted before the transaction of the change, which would
-    keep others from writing to SQLite meanwhile."""
+    """The number of events to send. Counted before the transaction of the change, which would keep
+    others from writing to SQLite meanwhile."""
     queries.release()  # or a thread could wait for its own connection
     with queries.connect() as connection:
         return int(

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.webhooks.deliveries import cancellation
-from app.webhooks.jobs import queue_replays
+from app.webhooks.replays.jobs import queue_replays
 from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook, replays, webhook_row
 from tests.outbound.receivers import Receiver, answering

@@ -13,8 +13,8 @@ from flask import Flask
 from app.policy.deliveries import RETRY_AFTER
 from app.values import clock
 from app.values.clock import format_time
-from app.webhooks.jobs import queue_replays
-from app.webhooks.replays import queueing
+from app.webhooks.replays import jobs
+from app.webhooks.replays.jobs import queue_replays
 from tests.make import Client, events, make_project
 from tests.make.webhooks import deliveries, make_webhook, replays
 from tests.outbound.receivers import Receiver, answering
@@ -43,8 +43,8 @@ def test_all_events_are_replayed_once_in_order(
     later: Later,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(queueing, "_CHUNK", 2)
-    monkeypatch.setattr(queueing, "_AHEAD", timedelta())
+    monkeypatch.setattr(jobs, "_CHUNK", 2)
+    monkeypatch.setattr(jobs, "_AHEAD", timedelta())
     for _ in range(5):
         make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -80,7 +80,7 @@ def test_the_next_events_are_queued_before_the_last_are_due(
     later: Later,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(queueing, "_CHUNK", 3)
+    monkeypatch.setattr(jobs, "_CHUNK", 3)
     for _ in range(7):
         make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from app.site.charts import Chart, Series, lines, stacked_bars
 from app.values import clock
-from app.webhooks.activity import AlikeAttempts, count_by_day, count_by_hour
+from app.webhooks.activity import AttemptTotal, count_by_day, count_by_hour
 
 _COLUMN: Final = {1: timedelta(hours=1), 7: timedelta(hours=6), 30: timedelta(days=1)}
 _MEDIAN, _MOST = 0.5, 0.95
@@ -61,7 +61,7 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
 
 
 def _columns(
-    counts: Iterable[AlikeAttempts], begin: datetime, width: timedelta, number: int
+    counts: Iterable[AttemptTotal], begin: datetime, width: timedelta, number: int
 ) -> Iterator[_Column]:
     failed: Counter[int] = Counter()
     took: list[Counter[int]] = [Counter() for _ in range(number)]

@@ -1,4 +1,4 @@
-"""Queueing the events of a replay, some seconds' worth at a time.
+"""The job that queues the deliveries of replays, some seconds' worth at a time.
 
 Their due times are spread, so that new events are sent between them. While the receiver is behind,
 nothing is queued.
@@ -13,16 +13,29 @@ from typing import Final
 from sqlalchemy import exists, select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.events.outbox import queue_replay
+from app.jobs.registry import Job
+from app.jobs.valkey import valkey
 from app.models import Delivery, Event, Replay, Webhook
 from app.policy.deliveries import REPLAYED_AT_ONCE, REPLAYED_PER_SECOND
 from app.values import clock
-from app.webhooks.replays.service import select_events
+from app.webhooks.replays.service import NEW_REPLAYS, select_events
 
 _LAG: Final = timedelta(seconds=5)
 _INTERVAL: Final = timedelta(seconds=1) / REPLAYED_PER_SECOND
 _AHEAD: Final = timedelta(seconds=REPLAYED_AT_ONCE)
 _CHUNK: Final = REPLAYED_PER_SECOND * REPLAYED_AT_ONCE
+
+
+def queue_replays() -> int:
+    """Queue the next events of all replays. Returns the number of events."""
+    valkey().attempt(NEW_REPLAYS.begin)
+    queued = 0
+    for replay_id in due_replays():
+        with transaction():
+            queued += queue_next(replay_id)
+    return queued
 
 
 def due_replays() -> Sequence[str]:
@@ -34,7 +47,7 @@ def due_replays() -> Sequence[str]:
 
 def queue_next(replay_id: str) -> int:
     """Queue the next events of a replay in the current transaction; after the last, it has ended.
-    Returns how many were queued; 0 when another worker does it."""
+    Returns the number of events; 0 when another worker does it."""
     # Lock the webhook first, as disabling it does.
     webhook_id = select(Replay.webhook_id).where(Replay.id == replay_id).scalar_subquery()
     owner = select(Webhook).where(Webhook.id == webhook_id)
@@ -69,3 +82,6 @@ def queue_next(replay_id: str) -> int:
 def _is_behind(webhook_id: str) -> bool:
     late = exists().where(Delivery.webhook_id == webhook_id, Delivery.due_at <= clock.now() - _LAG)
     return bool(db.session.scalar(select(late)))
+
+
+JOBS: Final = (Job(queue_replays, every_seconds=REPLAYED_AT_ONCE, signal=NEW_REPLAYS),)
