@@ -276,7 +276,7 @@ def _rows(account_id: str, number: int) -> Iterator[Row]:
         }  # fmt: skip
         body = canonical(entry)
         yield (
-            entry["id"], account_id, action, person, project, body.decode(), None,
+            entry["id"], account_id, action, person, project, body.decode(), "", None,
         )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from app.values.strict_json import canonical, dumps
 
 _INSERT: Final = CompiledInsert(
     cast("Table", AuditEntry.__table__),
-    *("id", "account_id", "action", "actor_id", "target_id", "body"),
+    *("id", "account_id", "action", "actor_id", "target_id", "body", "mac"),
 )
 _LABEL_LENGTH: Final = 300
 
@@ -145,6 +145,7 @@ def _row(
         "actor_id": actor.id,
         "target_id": target.id,
         "body": canonical(entry).decode(),
+        "mac": "",
     }
 
 

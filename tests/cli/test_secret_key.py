@@ -93,17 +93,6 @@ def test_a_key_in_the_folder_is_changed_in_two_steps(start: Start, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_no_entry_of_the_audit_log_is_left_to_the_former_key(start: Start) -> None:
-    client = make_account(start())
-    runner(client.app)("secret-key", "rotate")
-    assert runner(start())("secret-key", "finish").exit_code == 0
-    found = runner(start())("audit", "verify", "--account", client.account_id, "--json")
-    about = json.loads(found.stdout)
-    assert about["problems"] == 0
-    assert about["checkpoints"] == 1
-
-
-@pytest.mark.slow
 def test_the_second_step_waits_for_the_restart_of_every_part(start: Start, tmp_path: Path) -> None:
     """What was encrypted with the new key alone, a part with the old one could not read."""
     old = start()

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from app.http.errors import ServiceUnavailable
+from app.limits import counting
 from tests.make import Browser, Client, make_account, make_project, square
 from tests.pages.support import browser_of, json_of, post
 
@@ -231,7 +232,8 @@ def test_a_failure_is_a_page_even_if_nothing_can_be_read(
 def test_a_script_that_never_stops_is_held_back(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.limits.counting.PAGE_REQUESTS", 3)
+    few = counting.PAGE_REQUESTS._replace(requests=3)
+    monkeypatch.setattr(counting, "PAGE_REQUESTS", few)
     viewer = browser_of(client, "viewer")
     path = "/projects/map?zoom=3"
     headers = {"X-Requested-With": "fetch", "Accept": "*/*"}

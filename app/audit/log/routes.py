@@ -12,13 +12,13 @@ from app.api.fields import PageQuerySchema
 from app.api.schemas import page_of, single_of, whole_of
 from app.audit.log import checkpoints, keys, listing, service
 from app.audit.log.filters import EntryQuery
+from app.audit.log.responses import file_response
 from app.audit.log.schemas import (
     AuditCheckpointSchema,
     AuditEntrySchema,
     AuditKeySchema,
     AuditLogQuerySchema,
 )
-from app.audit.log.service import file_response
 from app.auth.principal import Principal
 from app.db.replica import read_from_replica
 from app.db.transactions import transaction

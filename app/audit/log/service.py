@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any
 
-from flask import Flask, Response, current_app
+from flask import Flask
 from sqlalchemy import bindparam
 
 from app.audit.entries import record_read
 from app.audit.log.bodies import BODY, read_body
-from app.audit.log.files import FORMATS, filters_of, proof_lines, write_file
+from app.audit.log.files import filters_of, proof_lines, write_file
 from app.audit.log.filters import EntryQuery
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import Verifier, verify_lines
 from app.audit.targets import audit_log
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.downloads.files import ExportedFile, whole_file
-from app.downloads.responses import stream_file
 from app.http.errors import NotFound
 from app.models import AuditEntry
-from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
@@ -60,31 +57,6 @@ def export(app: Flask, account_id: str, format_name: str, query: EntryQuery) -> 
         app: each query runs in its own context of this application.
     """
     return write_file(app, account_id, format_name, query if filters_of(query) else None)
-
-
-def file_response(
-    account_id: str, format_name: str, query: EntryQuery, record: Callable[[], None]
-) -> Response:
-    """Return a file with all entries that match a query, streamed.
-
-    Args:
-        format_name: one of ``FORMATS``.
-        record: records the export in the log, and so in the file, and commits.
-
-    Raises:
-        ServiceUnavailable: another export of the account is running, or there are too many.
-    """
-    app = current_app._get_current_object()  # type: ignore[attr-defined]
-
-    def write(at_once: bool) -> ExportedFile:
-        record()
-        pieces = export(app, account_id, format_name, query)
-        return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
-
-    def name(slug: str) -> str:
-        return f"{slug}-audit-log-{clock.now().date()}.{format_name}"
-
-    return stream_file(account_id, write, FORMATS[format_name], name)
 
 
 def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Generator[Finding]:

@@ -9,7 +9,8 @@ from flask import Response, request
 from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
-from app.audit.log.service import file_response, read_entry, record_export
+from app.audit.log.responses import file_response
+from app.audit.log.service import read_entry, record_export
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, NotFound

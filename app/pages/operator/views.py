@@ -9,7 +9,8 @@ from sqlalchemy.exc import NoResultFound
 
 from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
-from app.audit.log.service import file_response, record_export
+from app.audit.log.responses import file_response
+from app.audit.log.service import record_export
 from app.db.transactions import transaction
 from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, Conflict, NotFound, ServiceUnavailable

@@ -75,10 +75,10 @@ def insert(log: Log) -> None:
     """In place of another, which is sealed again with the next batch."""
     number = log.first + 7
     log.sql(f"UPDATE audit_entries SET number = NULL {OWN} number = :n", n=number)
-    copied = "account_id, action, actor_id, target_id, replace(body, id, 'aud_new')"
+    names = "account_id, action, actor_id, target_id, mac"
     log.sql(
-        "INSERT INTO audit_entries (id, account_id, action, actor_id, target_id, body, number) "
-        f"SELECT 'aud_new', {copied}, {number} FROM audit_entries {OWN} id = :id",
+        f"INSERT INTO audit_entries (id, {names}, body, number) SELECT 'aud_new', {names}, "
+        f"replace(body, id, 'aud_new'), {number} FROM audit_entries {OWN} id = :id",
         id=log.made[0],
     )
 

@@ -1,0 +1,39 @@
+"""The audit log as the response of a request, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response, current_app
+
+from app.audit.log.files import FORMATS
+from app.audit.log.filters import EntryQuery
+from app.audit.log.service import export
+from app.downloads.files import ExportedFile, whole_file
+from app.downloads.responses import stream_file
+from app.values import clock
+
+
+def file_response(
+    account_id: str, format_name: str, query: EntryQuery, record: Callable[[], None]
+) -> Response:
+    """Return a file with all entries that match a query, streamed.
+
+    Args:
+        format_name: one of ``FORMATS``.
+        record: records the export in the log, and so in the file, and commits.
+
+    Raises:
+        ServiceUnavailable: another export of the account is running, or there are too many.
+    """
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+
+    def write(at_once: bool) -> ExportedFile:
+        record()
+        pieces = export(app, account_id, format_name, query)
+        return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
+
+    def name(slug: str) -> str:
+        return f"{slug}-audit-log-{clock.now().date()}.{format_name}"
+
+    return stream_file(account_id, write, FORMATS[format_name], name)
