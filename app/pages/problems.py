@@ -1,4 +1,4 @@
-"""What the schemas of the API find wrong with a form, or with the filters in an address."""
+"""What the schemas of the API find wrong with the filters in an address."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from typing import Any
 import marshmallow as ma
 
 from app.http.errors import BadRequest
-
-
-def errors_by_field(error: ma.ValidationError) -> dict[str, list[str]]:
-    """The messages of a schema, by its fields."""
-    return {name: _flat(messages) for name, messages in dict(error.messages_dict).items()}
+from app.site.forms import errors_by_field
 
 
 def problems_by_name(error: ma.ValidationError) -> dict[str, list[str]]:
@@ -41,9 +37,3 @@ def load_filters(schema: ma.Schema, values: Mapping[str, Any]) -> dict[str, Any]
 
 def _bad_request(problems: Sequence[str]) -> BadRequest:
     return BadRequest(f"Correct these filters and try again. {' '.join(problems)}")
-
-
-def _flat(messages: Any) -> list[str]:
-    if isinstance(messages, dict):
-        return [text for each in messages.values() for text in _flat(each)]
-    return list(messages) if isinstance(messages, list) else [str(messages)]

@@ -5,13 +5,11 @@ Nothing is looked up, so neither the response nor its timing reveals whether a v
 
 from __future__ import annotations
 
-import marshmallow as ma
 from flask import Blueprint, Response
 
 from app.api.web_routes import json_response, read_body
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
-from app.values.email import EMAIL_LENGTH, email_problem
-from app.values.fields import InputSchema, Text
+from app.values.fields import Email, InputSchema, Text
 from app.values.text import slugify
 
 bp = Blueprint("forms", __name__)
@@ -20,12 +18,7 @@ bp = Blueprint("forms", __name__)
 class EmailSchema(InputSchema):
     """An email address."""
 
-    email = Text(longest=EMAIL_LENGTH, required=True)
-
-    @ma.validates("email")
-    def check_email(self, value: str, data_key: str) -> None:
-        if (problem := email_problem(value)) is not None:
-            raise ma.ValidationError(problem)
+    email = Email(required=True)
 
 
 class SlugSchema(InputSchema):

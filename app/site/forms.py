@@ -1,13 +1,15 @@
-"""What all forms of pages share: how often they may be posted, how they are shown again, and the
-precondition that nobody has changed what they change."""
+"""What all forms of pages share: a draft of what was typed, which a schema reads and the page shows
+again with what is wrong; how often they may be posted; and the precondition that nobody has changed
+what they change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+import marshmallow as ma
 from flask import Response, request
-from flask_wtf import FlaskForm
+from werkzeug.datastructures import MultiDict
 
 from app.http.errors import ApiError, PreconditionFailed, RateLimited
 from app.http.etags import IfMatch
@@ -23,29 +25,91 @@ from app.values.strict_json import loads
 from app.values.text import fold
 
 
-class PageForm(FlaskForm):  # type: ignore[misc]
-    """A form of a page. One that is posted too often is not valid, and is shown again with what was
-    typed, but for passwords.
+class Draft:
+    """A form as somebody has typed it, and what is wrong with it.
 
     Attributes:
-        rejection: why nothing was done, other than the errors of its fields; None otherwise.
+        texts: by field; a list where several can be chosen.
+        loaded: what a schema made of the texts, even if something else is wrong.
+        errors: messages by field.
+        rejection: why nothing was done, other than the errors of fields; None otherwise.
     """
 
-    rejection: ApiError | None = None
+    def __init__(self, texts: Mapping[str, Any] | None = None) -> None:
+        self.texts: dict[str, Any] = dict(texts or {})
+        self.loaded: dict[str, Any] = {}
+        self.errors: dict[str, list[str]] = {}
+        self.rejection: ApiError | None = None
 
     @property
     def has_problem(self) -> bool:
         """Whether it is shown again because something is wrong."""
         return bool(self.errors or self.rejection)
 
-    def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:
-        """Count the post, then look at the fields."""
+    @property
+    def values(self) -> dict[str, Any]:
+        """What the schema made of the texts; empty before the form is sent, and if something is
+        wrong."""
+        return {} if self.has_problem else self.loaded
+
+    def load(self, schema: ma.Schema, given: Mapping[str, Any]) -> None:
+        """Count the post, and load the texts; a form that is posted too often is rejected.
+
+        Args:
+            given: the texts as the schema takes them.
+        """
         try:
             count_post()
+            self.loaded = schema.load(given)
         except RateLimited as error:
             self.rejection = error
-            return False
-        return bool(super().validate(extra_validators))
+        except ma.ValidationError as error:
+            self.errors |= errors_by_field(error)
+
+    def show(self, error: ApiError, names: Mapping[str, str] | None = None) -> None:
+        """Show why a service refused: beside the fields that it names, or else at the top.
+
+        Args:
+            names: of fields in this form, where the service has others for them.
+        """
+        for detail in error.details:
+            name = (names or {}).get(detail.field, detail.field)
+            if name in self.texts:
+                self.errors.setdefault(name, []).append(detail.message)
+        if not self.errors:
+            self.rejection = error
+
+
+def sent_draft(schema: ma.Schema) -> Draft:
+    """Return the form of the current request as the schema reads it, to which an empty text is a
+    missing one; before it is sent, an empty form."""
+    draft = Draft(sent_texts(request.form, schema.load_fields))
+    if request.method == "POST":
+        draft.load(schema, {name: text for name, text in draft.texts.items() if text.strip()})
+    return draft
+
+
+def sent_texts(
+    form: MultiDict[str, str], names: Iterable[str], lists: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return what was sent by field, with line breaks as they are stored.
+
+    Args:
+        lists: the fields of which several can be chosen.
+    """
+    texts = {name: form.get(name, "").replace("\r\n", "\n") for name in names}
+    return texts | {name: form.getlist(name) for name in lists}
+
+
+def errors_by_field(error: ma.ValidationError) -> dict[str, list[str]]:
+    """Return the messages of a schema by field."""
+    return {name: _flat(messages) for name, messages in dict(error.messages_dict).items()}
+
+
+def _flat(messages: Any) -> list[str]:
+    if isinstance(messages, dict):
+        return [text for each in messages.values() for text in _flat(each)]
+    return list(messages) if isinstance(messages, list) else [str(messages)]
 
 
 class Unchanged(IfMatch):
@@ -63,16 +127,17 @@ class Unchanged(IfMatch):
             raise PreconditionFailed
 
 
-def form_page(template: str, form: PageForm, status: int | None = None, **values: Any) -> Response:
+def form_page(template: str, draft: Draft, status: int | None = None, **values: Any) -> Response:
     """Render a page with a form.
 
     Args:
-        status: without it, 200 at first, 422 with errors, or that of the form's rejection.
+        status: without it, that of the form's rejection, 422 with errors, or 200.
     """
-    if form.rejection is None:
-        return page(template, status or (422 if form.errors else 200), form=form, **values)
-    response = page(template, form.rejection.status, form=form, **values)
-    response.headers.update(form.rejection.headers)
+    rejection = draft.rejection
+    usual = rejection.status if rejection else 422 if draft.errors else 200
+    response = page(template, status or usual, draft=draft, **values)
+    if rejection is not None:
+        response.headers.update(rejection.headers)
     return response
 
 

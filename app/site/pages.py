@@ -10,6 +10,8 @@ from flask import render_template as render
 
 from app.auth.memberships import Accounts, accounts_of
 from app.http.middleware import FORM_ACTION
+from app.policy.bounds import NAME_LENGTH
+from app.policy.people import PASSWORD_LENGTH
 from app.policy.permissions import expand, role_permissions
 from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
@@ -49,6 +51,7 @@ def init_app(app: Flask, settings: Settings) -> None:
             "instance_message": shown_message,
         }
     )
+    app.jinja_env.globals |= {"NAME_LENGTH": NAME_LENGTH, "PASSWORD_LENGTH": PASSWORD_LENGTH}
     app.add_template_filter(times.format_moment, "moment")
     app.add_template_filter(times.time_element, "time")
     app.add_template_filter(_format_hectares, "hectares")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.messages import set_messages
 from app.values.text import unnormalizable, unstorable
 from app.values.timestamps import TimestampInvalid, read_timestamp
@@ -32,6 +33,19 @@ class Text(fields.String):
         text: str = super()._deserialize(value, attr, data, **options).strip()
         self._limits(text)  # first of all: other checks may take long for a long text
         if problem := unstorable(text) or unnormalizable(text):
+            raise ma.ValidationError(problem)
+        return text
+
+
+class Email(Text):
+    """An email address."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(longest=EMAIL_LENGTH, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        text = super()._deserialize(value, attr, data, **options)
+        if problem := email_problem(text):
             raise ma.ValidationError(problem)
         return text
 

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.make import Browser, Client, make_account, make_asset, make_project, point, square
-from tests.pages.support import HOSTILE, browser_of, metadata_of
+from tests.pages.support import HOSTILE, browser_of, metadata_of, post
 
 
 @pytest.fixture
@@ -220,6 +220,24 @@ def test_a_location_is_taken_away(browser: Browser, client: Client, asset: dict[
     assert "Write both latitude and longitude, or neither." in page.text
     browser.submit(latitude="", longitude="")
     assert saved(client, asset)["location"] is None
+
+
+def test_a_full_storage_is_told_with_its_numbers(
+    client: Client, project: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.usage.counters.byte_limit", lambda: 10)
+    page = post(
+        browser_of(client),
+        "/assets/new",
+        project_id=project["id"],
+        name="Gauge",
+        type="equipment",
+        metadata_name="note",
+        metadata_value="by the road",
+    )
+    assert page.status == 403
+    assert "The account's storage is full. This needs" in page.text
+    assert page.form("/assets/new").fields["name"] == "Gauge"
 
 
 @pytest.mark.both

@@ -13,7 +13,7 @@ from app.account.credentials.service import list_credentials
 from app.account.members.service import change_role, remove_member
 from app.db.extensions import db
 from app.pages.credentials import listing
-from app.pages.credentials.forms import CredentialForm
+from app.pages.credentials.forms import CredentialDraft
 from app.values import clock
 from tests.make import (
     Browser,
@@ -200,7 +200,7 @@ def test_no_more_than_so_many_are_made(
     assert "Revoke one" in page.text
     assert "/api-keys/new" not in page.links
     page = _create(owner)
-    assert page.status == 422
+    assert page.status == 409
     assert "The account has 2 API keys, and can have 2." in page.text
 
 
@@ -212,18 +212,18 @@ def test_whoever_was_demoted_meanwhile_makes_no_key(
     admin = make_member(client, "admin")
     browser = signed_in_browser(client, admin.id)
     fields = browser.get("/api-keys/new").form("/api-keys/new").fields
-    read = CredentialForm.values
+    read = CredentialDraft.given
 
-    def demoted(form: CredentialForm, *, expires: bool) -> Any:
+    def demoted(draft: CredentialDraft, *, expires: bool) -> Any:
         with client.app.app_context():
             if become:
                 change_role(operator_of(client), admin.id, become)
             else:
                 remove_member(operator_of(client), admin.id)
             db.session.commit()
-        return read(form, expires=expires)
+        return read(draft, expires=expires)
 
-    monkeypatch.setattr(CredentialForm, "values", demoted)
+    monkeypatch.setattr(CredentialDraft, "given", demoted)
     given = {"name": "Kept", "permissions": "admin", "life": "never"}
     assert browser.send("/api-keys/new", **fields | given).status == 403
     with client.app.app_context():

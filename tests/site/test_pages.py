@@ -171,7 +171,7 @@ def test_a_bug_gives_a_page_without_details(app: Flask, monkeypatch: pytest.Monk
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret internals")
 
-    monkeypatch.setattr("app.pages.sign_in.views.LoginForm", fail)
+    monkeypatch.setattr("app.pages.sign_in.views.LoginSchema", fail)
     response = app.test_client().get("/login", headers={"Accept": "text/html"})
     assert response.status_code == 500
     text = response.get_data(as_text=True)

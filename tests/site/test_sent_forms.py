@@ -26,7 +26,7 @@ class Sender:
             session.update(self._session)
             response = sent_before("rotate it")
             if response is None:
-                show_once(path, "metadata_row.html")
+                show_once(path, "record_form.html")
             self._session = {name: session[name] for name in session if name != "_flashes"}
             return response and response.location, get_flashed_messages()
 

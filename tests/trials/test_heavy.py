@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from wtforms.fields.core import UnboundField
 
-from app.site.forms import PageForm
+from app.site.fields import FormSchema
 from tests.api.operations import operations
 from tests.geometry.sizes import largest
 from tests.make import (
@@ -69,13 +69,8 @@ def test_every_form_is_covered(client: Client) -> None:
 
 
 def test_every_field_of_a_form_is_covered(client: Client) -> None:
-    """Those of form classes, and those that pages show."""
-    names = {
-        name
-        for form in PageForm.__subclasses__()
-        for name, field in vars(form).items()
-        if isinstance(field, UnboundField)
-    }
+    """Those of schemas, and those that pages show."""
+    names = {name for schema in _schemas(FormSchema) for name in schema._declared_fields}
     assert {"email", "new_password", "account_slug"} <= names
     browser = browser_of(client)
     project_id = make_project(client)["id"]
@@ -96,6 +91,12 @@ def test_every_field_of_a_form_is_covered(client: Client) -> None:
     assert {"geometry", "latitude", "ids", "looked_at", "kind"} <= names
     covered = {name for fields in (FIELDS, *FIELDS_OF.values()) for name in fields}
     assert names <= covered | {"csrf_token", "file"}
+
+
+def _schemas(kind: type[FormSchema]) -> Iterator[type[FormSchema]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _schemas(each)
 
 
 @pytest.mark.parametrize(

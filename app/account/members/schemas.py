@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import marshmallow as ma
 from marshmallow import fields
 
 from app.account.members.rules import INVITED_ROLES
 from app.api.openapi.schemas import OutputSchema
 from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
-from app.values.email import EMAIL_LENGTH, email_problem
-from app.values.fields import Choice, FixedText, InputSchema, Text
+from app.values.fields import Choice, Email, FixedText, InputSchema
 
 _JOINED = {"description": "Null until the person accepts the invitation."}
 _NAME = {"description": "Until the person joins, the part of the email address before the @."}
@@ -54,13 +52,8 @@ class InvitationSchema(MemberInputSchema):
 
     example: ClassVar = {"email": "jo@example.org", "role": "editor"}
 
-    email = Text(longest=EMAIL_LENGTH, required=True)
+    email = Email(required=True)
     role = Choice("InvitedRole", INVITED_ROLES, required=True)
-
-    @ma.validates("email")
-    def check_email(self, value: str, data_key: str) -> None:
-        if (problem := email_problem(value)) is not None:
-            raise ma.ValidationError(problem)
 
 
 class MemberUpdateSchema(MemberInputSchema):

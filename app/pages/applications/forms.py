@@ -2,97 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, Self
 
-from wtforms import (
-    HiddenField,
-    IntegerField,
-    RadioField,
-    SelectMultipleField,
-    StringField,
-    TextAreaField,
-    ValidationError,
-)
-from wtforms.fields.choices import SelectChoice
+from marshmallow import fields
+from werkzeug.datastructures import MultiDict
 
-from app.http.errors import ValidationFailed
-from app.policy.bounds import NAME_LENGTH
-from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX
-from app.policy.oauth import REDIRECT_URIS
-from app.policy.permissions import SCOPES
-from app.site.forms import PageForm
+from app.http.errors import ApiError
+from app.policy.deliveries import OVERLAP_HOURS_MAX
+from app.site.fields import FormSchema, WholeNumber
+from app.site.forms import Draft, sent_texts
 
-_WRONG_HOURS: Final = f"Must be a whole number of hours from 0 to {OVERLAP_HOURS_MAX}."
-_KINDS: Final = {
+KINDS: Final = {
     "secret": "Yes: it runs on a server of yours. It gets a client secret.",
     "public": "No: it runs on phones or computers, or in browsers, where anybody could read a "
     "secret. It gets none, and must use PKCE.",
 }
 
 
-class ApplicationForm(PageForm):
-    """What can be changed later, too. It is validated by the service."""
+class ApplicationDraft(Draft):
+    """A new application, or changes of one. The service validates it."""
 
-    name = StringField(
-        "Name",
-        description="People see it when they are asked to allow access, with the account’s name.",
-        render_kw={"autocomplete": "off", "maxlength": NAME_LENGTH, "dir": "auto"},
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        """Return the form of an application as it is."""
+        uris = "\n".join(record["redirect_uris"])
+        return cls({"name": record["name"], "redirect_uris": uris, "scopes": record["scopes"]})
+
+    @classmethod
+    def sent(cls, form: MultiDict[str, str]) -> Self:
+        """Return the form as it was sent."""
+        names = ("name", "redirect_uris", "kind", "end_access")
+        return cls(sent_texts(form, names, lists=("scopes",)))
+
+    def given(self) -> dict[str, Any]:
+        """What ``create_application`` and ``update_application`` take of both forms."""
+        lines = (line.strip() for line in self.texts["redirect_uris"].splitlines())
+        uris = [line for line in lines if line]
+        return {"name": self.texts["name"], "redirect_uris": uris, "scopes": self.texts["scopes"]}
+
+    def show(self, error: ApiError, names: Mapping[str, str] | None = None) -> None:
+        super().show(error, names)
+        if self.errors and not self.texts["scopes"]:
+            self.errors["scopes"] = ["Choose at least one."]
+
+
+class RotateSchema(FormSchema):
+    overlap_hours = WholeNumber(
+        0, OVERLAP_HOURS_MAX, f"Must be a whole number of hours from 0 to {OVERLAP_HOURS_MAX}."
     )
-    redirect_uris = TextAreaField(
-        "Redirect URIs",
-        description=f"Where people are sent back to: 1 to {REDIRECT_URIS}, one per line. A request "
-        "must name one of them exactly. They begin with https://, or with a scheme of your own, "
-        "such as com.example.app:/back. A program on a person’s own computer uses "
-        "http://127.0.0.1/back, and may add any port in its requests.",
-        render_kw={"rows": 3, "spellcheck": "false", "autocapitalize": "off"},
-    )
-    scopes = SelectMultipleField(
-        "What may it ask for?",
-        choices=[SelectChoice(name, words) for name, words in SCOPES.items()],
-        validate_choice=False,
-        description="People are shown each of these, and allow all or nothing. What an application "
-        "may do is never more than their role allows.",
-    )
-
-    def uris(self) -> list[str]:
-        """The redirect URIs, as they were typed."""
-        lines = (line.strip() for line in (self.redirect_uris.data or "").splitlines())
-        return [line for line in lines if line]
-
-    def show(self, error: ValidationFailed) -> None:
-        """Show what is wrong beside the fields that it is about."""
-        for detail in error.details:
-            if detail.field in self:
-                field = self[detail.field]
-                field.errors = [*field.errors, detail.message]
-        if not self.scopes.data:
-            self.scopes.errors = ["Choose at least one."]
-
-
-class NewForm(ApplicationForm):
-    kind = RadioField(
-        "Can it keep a secret?",
-        choices=[SelectChoice(name, words) for name, words in _KINDS.items()],
-        default="secret",
-    )
-
-
-class ChangeForm(ApplicationForm):
-    end_access = HiddenField()  # the scopes whose end somebody has agreed to
-
-
-def _check_hours(_: PageForm, field: Any) -> None:
-    if field.data is None or not 0 <= field.data <= OVERLAP_HOURS_MAX:
-        field.errors = []  # this says it all
-        raise ValidationError(_WRONG_HOURS)
-
-
-class RotateForm(PageForm):
-    overlap_hours = IntegerField(
-        "Hours for which the present secret works too",
-        [_check_hours],
-        description="Enough to give the application the new one. 0 if the present one has leaked.",
-        default=OVERLAP_HOURS_DEFAULT,
-        render_kw={"inputmode": "numeric", "required": True},
-    )
-    mark = HiddenField()
+    mark = fields.String(load_default="")  # of the secret that the page was about

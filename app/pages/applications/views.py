@@ -9,16 +9,16 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, principal_of
 from app.db.transactions import transaction
-from app.http.errors import Forbidden, ValidationFailed
+from app.http.errors import Detail, Forbidden, RateLimited, ValidationFailed
 from app.oauth.applications.people import use_of_applications
 from app.oauth.applications.service import application_record, create_application, list_applications
 from app.oauth.consents import list_consents, revoke_consent
 from app.pages.applications.first_steps import first_steps
-from app.pages.applications.forms import NewForm
+from app.pages.applications.forms import KINDS, ApplicationDraft
 from app.pages.second_factor.step_up import ask_again
-from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
+from app.policy.oauth import APPLICATIONS_PER_ACCOUNT, REDIRECT_URIS
 from app.policy.permissions import SCOPES
-from app.site.forms import form_page
+from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account, signed_in
@@ -63,36 +63,30 @@ def end_access(person: SignedIn) -> Response:
 @of_account("admin")
 def new_application(_: Principal) -> Response:
     """The form that registers an application."""
-    return _new_page(NewForm(formdata=None))
+    return _new_page(ApplicationDraft({"kind": "secret"}))
 
 
 @bp.post(_NEW)
 @of_account("admin")
 def register(principal: Principal) -> Response:
     """Register an application, and show its secret once with what a developer begins with."""
-    form = NewForm()
     if (response := sent_before("rotate it")) is not None:
         return response
-    if not form.validate_on_submit():
-        return _new_page(form)
-    if (question := ask_again()) is not None:
-        return question
+    draft = ApplicationDraft.sent(request.form)
     try:
+        count_post()
+        if draft.texts["kind"] not in KINDS:
+            raise ValidationFailed(details=[Detail("kind", "Not a valid choice.")])
+        if (question := ask_again()) is not None:
+            return question
         with transaction():
             made, secret = create_application(
-                principal.account_id,
-                name=form.name.data or "",
-                redirect_uris=form.uris(),
-                scopes=form.scopes.data,
-                public=form.kind.data == "public",
+                principal.account_id, **draft.given(), public=draft.texts["kind"] == "public"
             )
             record = application_record(made)
-    except ValidationFailed as error:
-        form.show(error)
-        return _new_page(form)
-    except Forbidden as error:
-        form.rejection = error
-        return _new_page(form)
+    except (Forbidden, RateLimited, ValidationFailed) as error:
+        draft.show(error)
+        return _new_page(draft)
     return show_once(
         f"/applications/{record['client_id']}",
         "applications/registered.html",
@@ -102,5 +96,7 @@ def register(principal: Principal) -> Response:
     )
 
 
-def _new_page(form: NewForm) -> Response:
-    return form_page("applications/new.html", form)
+def _new_page(draft: ApplicationDraft) -> Response:
+    return form_page(
+        "applications/new.html", draft, kinds=KINDS, words=SCOPES, most_uris=REDIRECT_URIS
+    )

@@ -12,17 +12,17 @@ from werkzeug.datastructures import MultiDict
 from app.account.credentials.service import create_credential, revoke_credential
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import Conflict, NotFound, ValidationFailed
+from app.http.errors import Conflict, NotFound, RateLimited, ValidationFailed
 from app.http.urls import absolute_url
 from app.pages.credentials.command import first_command
-from app.pages.credentials.forms import CredentialForm
+from app.pages.credentials.forms import LIVES, SCOPES, CredentialDraft
 from app.pages.credentials.kinds import API_KEYS, SERVICE_TOKENS, Kind
 from app.pages.credentials.listing import REQUEST_DAYS, credentials_of
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.second_factor.step_up import ask_again
 from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
-from app.site.forms import form_page
+from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account
@@ -47,36 +47,34 @@ def new_page(principal: Principal, kind: Kind) -> Response:
     if "project_id" in given:
         given.setlist("project_ids", given.getlist("project_id"))
         given.setdefault("scope", "some")
-    return _form_page(principal, kind, CredentialForm(given or None, meta={"csrf": False}))
+    return _form_page(principal, kind, CredentialDraft.new(given))
 
 
 def create(principal: Principal, kind: Kind) -> Response:
     """Create one, and show its secret once."""
-    form = CredentialForm()
     if (response := sent_before("revoke it and create another")) is not None:
         return response
-    if "is_search" in request.form or not form.validate_on_submit():
-        return _form_page(principal, kind, form)
-    if (question := ask_again()) is not None:
-        return question
+    draft = CredentialDraft.sent(request.form)
+    if "is_search" in request.form:
+        return _form_page(principal, kind, draft)
     try:
-        values = form.values(expires=kind.expires)
+        count_post()
+        given = draft.given(expires=kind.expires)
+        if (question := ask_again()) is not None:
+            return question
         with transaction():
             made, secret = create_credential(
                 principal.account_id,
                 kind=kind.kind,
                 created_by=principal.user_id,
                 most=PAGE_KEYS,
-                **values,
+                **given,
             )
             names = ("name", "permissions", "project_ids", "expires_at")
             shown = {name: getattr(made, name) for name in names}
-    except ValidationFailed as error:
-        form.show(error)
-        return _form_page(principal, kind, form)
-    except Conflict as error:
-        form.name.errors = [error.message]
-        return _form_page(principal, kind, form)
+    except (Conflict, RateLimited, ValidationFailed) as error:
+        draft.show(error)
+        return _form_page(principal, kind, draft)
     return show_once(
         kind.path,
         "credentials/made.html",
@@ -104,16 +102,17 @@ def revoke(principal: Principal, kind: Kind, credential_id: str) -> Response:
     return redirect_to(kind.path, "Revoked. Whatever used it no longer has access.")
 
 
-def _form_page(principal: Principal, kind: Kind, form: CredentialForm) -> Response:
-    form.name.description = f"What it is for, such as “{kind.example}”."
+def _form_page(principal: Principal, kind: Kind, draft: CredentialDraft) -> Response:
     return form_page(
         "credentials/new.html",
-        form,
+        draft,
+        scopes=SCOPES,
+        lives=LIVES,
         kind=kind,
         words=PERMISSIONS,
         of_projects=OF_PROJECTS,
         most=PROJECTS_OF_CREDENTIAL,
-        **_projects(principal, request.values, form.project_ids.data),
+        **_projects(principal, request.values, draft.texts["project_ids"]),
     )
 
 

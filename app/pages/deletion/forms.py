@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from wtforms import StringField, ValidationError
-from wtforms.validators import InputRequired
+import marshmallow as ma
+from marshmallow import fields
 
-from app.site.forms import PageForm
+from app.site.fields import FormSchema
 from app.values.text import fold, unnormalizable
 
-_AS_SHOWN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 
-
-class DeletionForm(PageForm):
-    """Asks people to type what they delete.
+class DeletionSchema(FormSchema):
+    """What is deleted, typed as the page shows it, in upper or lower case.
 
     Args:
         expected: the short name of the account, or the address of the person.
     """
 
-    confirmation = StringField("", [InputRequired("Required.")], render_kw=_AS_SHOWN)
+    confirmation = fields.String(required=True)
 
     def __init__(self, expected: str) -> None:
         super().__init__()
         self._expected = expected
-        self.confirmation.label.text = f"Type {expected} to confirm"
 
-    def validate_confirmation(self, field: StringField) -> None:
-        """Raises ValidationError unless it was typed as it is shown, in upper or lower case."""
-        typed = (field.data or "").strip()
+    @ma.validates("confirmation")
+    def _check_confirmation(self, value: str, data_key: str) -> None:
+        typed = value.strip()
         if unnormalizable(typed) or fold(typed) != fold(self._expected):
-            raise ValidationError(f"That is not {self._expected}.")
+            raise ma.ValidationError(f"That is not {self._expected}.")

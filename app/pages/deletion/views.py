@@ -17,11 +17,11 @@ from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, switch_account
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound
-from app.pages.deletion.forms import DeletionForm
+from app.pages.deletion.forms import DeletionSchema
 from app.pages.second_factor.step_up import ask_again
 from app.people.deletion import delete_person
 from app.policy.deletion import DELETED_AFTER
-from app.site.forms import form_page
+from app.site.forms import Draft, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account, sign_out, signed_in
 from app.values import clock
@@ -34,16 +34,16 @@ person_bp = PageBlueprint("deletion_of_person", __name__)
 @of_account("admin", owners_only=True)
 def account(principal: Principal) -> Response:
     """Delete the account, or cancel its scheduled deletion."""
-    return _account_page(principal, _account_form(principal))
+    return _account_page(principal, Draft())
 
 
 @bp.post("/settings/deletion")
 @of_account("admin", owners_only=True)
 def schedule(principal: Principal) -> Response:
     """Schedule the deletion of the account."""
-    form = _account_form(principal)
-    if not form.validate_on_submit():
-        return _account_page(principal, form)
+    draft = sent_draft(DeletionSchema(read_account(principal.account_id)["slug"]))
+    if not draft.values:
+        return _account_page(principal, draft)
     if (question := ask_again(password=True)) is not None:
         return question
     try:
@@ -91,36 +91,33 @@ def of_any_account(person: SignedIn, slug: str) -> Response:
 @signed_in
 def person(person: SignedIn) -> Response:
     """Delete your own profile."""
-    return _person_page(person, DeletionForm(person.email))
+    return _person_page(person, Draft())
 
 
 @person_bp.post("/profile/deletion")
 @signed_in
 def delete(person: SignedIn) -> Response:
     """Delete the signed-in person."""
-    form = DeletionForm(person.email)
-    if not form.validate_on_submit():
-        return _person_page(person, form)
+    draft = sent_draft(DeletionSchema(person.email))
+    if not draft.values:
+        return _person_page(person, draft)
     if (question := ask_again(password=True)) is not None:
         return question
     try:
         with transaction():
             delete_person(person.user_id)
     except Conflict as error:
-        form.rejection = error
-        return _person_page(person, form)
+        draft.show(error)
+        return _person_page(person, draft)
     return sign_out(redirect_to("/login", "Your profile has been deleted. Goodbye."))
 
 
-def _account_form(principal: Principal) -> DeletionForm:
-    return DeletionForm(read_account(principal.account_id)["slug"])
-
-
-def _account_page(principal: Principal, form: DeletionForm) -> Response:
+def _account_page(principal: Principal, draft: Draft) -> Response:
     account_id = principal.account_id
     return form_page(
         "deletion/account.html",
-        form,
+        draft,
+        expected=read_account(account_id)["slug"],
         scheduled=scheduled_deletion(account_id),
         contents=describe_contents(count_contents(account_id)),
         life=DELETED_AFTER,
@@ -128,10 +125,12 @@ def _account_page(principal: Principal, form: DeletionForm) -> Response:
     )
 
 
-def _person_page(person: SignedIn, form: DeletionForm) -> Response:
+def _person_page(person: SignedIn, draft: Draft) -> Response:
     accounts: list[Any] = [
         (row, access_of(row.id, person.user_id).lost_with(None))
         for row in memberships_of(person.user_id)
     ]
     alone = solely_owned_accounts(person.user_id)
-    return form_page("deletion/person.html", form, accounts=accounts, alone=alone)
+    return form_page(
+        "deletion/person.html", draft, expected=person.email, accounts=accounts, alone=alone
+    )

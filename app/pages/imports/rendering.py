@@ -19,6 +19,7 @@ from app.pages.imports import choices, words
 from app.pages.imports.targets import CHOICES, project_choices, project_names
 from app.policy.files import FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
+from app.site.forms import Draft, errors_by_field, form_page, sent_texts
 from app.site.live import live_part
 from app.site.pages import page
 from app.site.signed_in import is_from_script
@@ -58,10 +59,7 @@ def checked(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str, Any]:
     try:
         loaded: dict[str, Any] = schema().load(values)
     except ma.ValidationError as error:
-        details = [
-            Detail(name, " ".join(map(str, messages)))
-            for name, messages in dict(error.messages_dict).items()
-        ]
+        details = [Detail(name, " ".join(found)) for name, found in errors_by_field(error).items()]
         raise ValidationFailed(details=details) from None
     return loaded
 
@@ -99,19 +97,16 @@ def list_page(principal: Principal) -> Response:
 
 def upload_page(principal: Principal, error: ApiError | None = None) -> Response:
     """The form to upload a file, with what was wrong with it."""
-    project_id = request.values.get("project_id") or None
-    kind = request.values.get("kind") or ("assets" if project_id else "projects")
-    search = request.values.get("search", "")
-    found, total = project_choices(principal.account_id, search, project_id)
-    details = {each.field: each.message for each in error.details} if error else {}
-    return page(
+    draft = Draft(sent_texts(request.values, ("file", "kind", "project_id", "search")))
+    texts = draft.texts
+    texts["kind"] = texts["kind"] or ("assets" if texts["project_id"] else "projects")
+    if error is not None:
+        draft.show(error)
+    found, total = project_choices(principal.account_id, texts["search"], texts["project_id"])
+    return form_page(
         "imports/new.html",
-        error.status if error else 200,
-        error=error,
-        details=details,
-        kind=kind,
-        project_id=project_id,
-        search=search,
+        draft,
+        error.status if error else None,
         projects=found,
         more=total - CHOICES,
         most=_most_bytes(),
@@ -125,7 +120,7 @@ def project_options(principal: Principal) -> Response:
     search, chosen = request.args.get("search", ""), request.args.get("project_id")
     found, total = project_choices(principal.account_id, search, chosen)
     more = total - CHOICES
-    return page("imports/options.html", projects=found, project_id=chosen, more=more)
+    return page("imports/options.html", projects=found, chosen=chosen, more=more)
 
 
 def import_page(

@@ -16,10 +16,10 @@ from app.account.members.own_invitations import (
 from app.auth.sessions import SignedIn, switch_account
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.pages.invitations.forms import JoinForm
 from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
-from app.site.forms import count_post, form_page
+from app.site.fields import NameSchema, NewPassword
+from app.site.forms import count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.second_step import begin_sign_in
 from app.site.signed_in import counted, current_person, signed_in
@@ -28,6 +28,10 @@ from app.values.ids import is_id
 bp = PageBlueprint("invitations", __name__)
 
 _ENDED: Final = "That invitation has ended."
+
+
+class JoinSchema(NameSchema):
+    password = NewPassword("name")
 
 
 @bp.route("/invitations/<token>", methods=["GET", "POST"])
@@ -45,11 +49,12 @@ def invitation(token: str) -> Any:
         return page("invitations/sign_in_first.html", invitation=found, target=request.path)
     if not instance().password_sign_in:
         return page("invitations/sign_in_first.html", invitation=found, target=request.path)
-    form = JoinForm()
-    form.known = (found.email, found.account_name)
-    if not form.validate_on_submit():
-        return form_page("invitations/join_new.html", form, invitation=found, path=request.path)
-    return _join_new(token, found, form)
+    schema = JoinSchema()
+    schema.known = (found.email, found.account_name)
+    draft = sent_draft(schema)
+    if not draft.values:
+        return form_page("invitations/join_new.html", draft, invitation=found, path=request.path)
+    return _join_new(token, found, **draft.values)
 
 
 @bp.get("/invitations")
@@ -103,8 +108,8 @@ def _join(token: str, found: Any, session_id: str) -> Response:
     return redirect_to("/projects", f"You have joined {found.account_name}.")
 
 
-def _join_new(token: str, found: Any, form: JoinForm) -> Response:
-    if not set_first_password(found.user_id, form.name.data, form.password.data):
+def _join_new(token: str, found: Any, *, name: str, password: str) -> Response:
+    if not set_first_password(found.user_id, name, password):
         db.session.rollback()  # they have just set one, and sign in with it
         return redirect_to(request.path)
     joined = accept_invitation(token)  # after the name is set, which the event includes

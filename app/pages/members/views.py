@@ -11,6 +11,7 @@ from app.account.members.allowed_actions import allowed_actions
 from app.account.members.invitation_status import invitation_statuses
 from app.account.members.invitations import invite_member
 from app.account.members.removal_preview import access_of
+from app.account.members.schemas import InvitationSchema
 from app.account.members.service import change_role, list_members, read_member, remove_member
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -23,7 +24,6 @@ from app.http.errors import (
     ValidationFailed,
 )
 from app.limits.plan_file import plan_of
-from app.pages.members.forms import InviteForm
 from app.pages.members.words import (
     ROLE_TABLE,
     ROLE_WORDS,
@@ -36,7 +36,7 @@ from app.pages.second_factor.step_up import ask_again
 from app.people.second_factor.requirement import members_with_second_factor
 from app.people.second_factor.reset import reset_member, reset_problem
 from app.policy.permissions import ROLES
-from app.site.forms import Unchanged, count_post, form_page
+from app.site.forms import Draft, Unchanged, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
 from app.values.text import fold
@@ -53,25 +53,25 @@ _ASKED_AGAIN: Final = (_OWNER, "admin")  # who can make keys that may do everyth
 @of_account("members:read")
 def members(principal: Principal) -> Response:
     """The members of the account, and those who are invited."""
-    return _page(principal, InviteForm(formdata=None))
+    return _page(principal, _new_invitation())
 
 
 @bp.post("/members/invite")
 @of_account("members:write")
 def invite(principal: Principal) -> Response:
     """Invite somebody by email, or send the invitation again."""
-    form = InviteForm()
-    if not form.validate_on_submit():
-        return _page(principal, form)
-    if form.role.data in _ASKED_AGAIN and (question := ask_again()) is not None:
+    draft = sent_draft(InvitationSchema())
+    if not draft.values:
+        return _page(principal, draft)
+    if draft.values["role"] in _ASKED_AGAIN and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
-            invite_member(principal, email=form.email.data, role=form.role.data)
+            invite_member(principal, **draft.values)
     except (Conflict, Forbidden, ValidationFailed) as error:
-        form.email.errors = [_message(error)]
-        return _page(principal, form)
-    return redirect_to("/members", f"An invitation is on its way to {form.email.data}.")
+        draft.errors["email"] = [_message(error)]
+        return _page(principal, draft)
+    return redirect_to("/members", f"An invitation is on its way to {draft.values['email']}.")
 
 
 @bp.get(_ONE)
@@ -112,7 +112,7 @@ def invite_again(principal: Principal, member_id: str) -> Response:
         with transaction():
             invite_member(principal, email=found["email"], role=found["role"])
     except (Conflict, Forbidden) as error:
-        return _page(principal, InviteForm(formdata=None), error.status, _message(error))
+        return _page(principal, _new_invitation(), error.status, _message(error))
     return redirect_to("/members", f"A new invitation is on its way to {found['email']}.")
 
 
@@ -154,7 +154,7 @@ def remove(principal: Principal, member_id: str) -> Response:
 def not_a_member(_: NotFound) -> Response:
     """The list, for whoever asks for somebody who is not in it, or not anymore."""
     problem = "This person does not belong to the account, or no longer does. Nothing was changed."
-    return _page(g.principal, InviteForm(formdata=None), 404, problem)
+    return _page(g.principal, _new_invitation(), 404, problem)
 
 
 def _as_shown() -> Unchanged:
@@ -171,6 +171,10 @@ def _rejected(principal: Principal, member_id: str, error: ApiError) -> Response
     who = last_change(principal.account_id, member_id, "member.updated")
     problem = changed_words(now, who, bool(request.form.get("was_joined_at")))
     return _member(principal, member_id, error.status, problem)
+
+
+def _new_invitation() -> Draft:
+    return Draft({"role": "viewer"})
 
 
 def _message(error: ApiError) -> str:
@@ -214,7 +218,7 @@ def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[
 
 
 def _page(
-    principal: Principal, form: InviteForm, status: int | None = None, problem: str = ""
+    principal: Principal, draft: Draft, status: int | None = None, problem: str = ""
 ) -> Response:
     everybody, invited = (
         list_members(principal.account_id),
@@ -243,7 +247,7 @@ def _page(
         "problem": problem,
         "having_second_factor": _having_second_factor(principal),
     }
-    return form_page("members/members.html", form, status, **values)
+    return form_page("members/members.html", draft, status, **values)
 
 
 def _having_second_factor(principal: Principal) -> frozenset[str] | None:

@@ -5,67 +5,40 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from wtforms import StringField, TextAreaField, ValidationError
-from wtforms.validators import InputRequired
+import marshmallow as ma
+from marshmallow import fields, validate
 
 from app.limits.plan_file import plans
 from app.policy.instance import MESSAGE_KINDS, MESSAGE_LENGTH
-from app.site.forms import PageForm
+from app.site.fields import FormSchema
 from app.site.moments import in_utc
 from app.values import clock
-from app.values.text import unstorable
-from app.values.timestamps import TimestampInvalid, read_timestamp
+from app.values.fields import Text, Timestamp
 
 
-def _plain(value: str | None) -> str | None:
-    """As it is counted and stored: browsers send two characters for the end of a line."""
-    return value.replace("\r\n", "\n").strip() if value else value
+class FutureTime(Timestamp):
+    """A time to come, as a field of a browser has it in UTC."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
+        found = super()._deserialize(in_utc(value.strip()), attr, data, **options)
+        if found <= clock.now():
+            raise ma.ValidationError("Must be in the future.")
+        return found
 
 
-class MessageForm(PageForm):
-    text = TextAreaField(
-        "Text",
-        [InputRequired("Required.")],
-        filters=[_plain],
-        description=f"Up to {MESSAGE_LENGTH} characters of plain text.",
-        render_kw={"rows": 3, "maxlength": MESSAGE_LENGTH},
+def _check_plan(name: str) -> None:
+    if name not in plans():
+        raise ma.ValidationError("Choose one of the plans.")
+
+
+class MessageSchema(FormSchema):
+    text = Text(longest=MESSAGE_LENGTH, required=True)
+    kind = fields.String(
+        required=True, validate=validate.OneOf(MESSAGE_KINDS, error="Choose one of the kinds.")
     )
-    kind = StringField("Kind", default=next(iter(MESSAGE_KINDS)))
-    until = StringField(
-        "Until (UTC)",
-        filters=[_plain],
-        description="Leave blank to show it until you remove it.",
-        render_kw={"type": "datetime-local"},
-    )
-    ends_at: datetime | None = None  # once it is validated
-
-    def validate_text(self, field: Any) -> None:
-        if not field.data:
-            raise ValidationError("Required.")
-        if len(field.data) > MESSAGE_LENGTH:
-            raise ValidationError(f"Must have at most {MESSAGE_LENGTH} characters.")
-        if problem := unstorable(field.data):
-            raise ValidationError(problem)
-
-    def validate_kind(self, field: Any) -> None:
-        if field.data not in MESSAGE_KINDS:
-            raise ValidationError("Choose one of the kinds.")
-
-    def validate_until(self, field: Any) -> None:
-        if not field.data:
-            return
-        try:
-            self.ends_at = read_timestamp(in_utc(field.data))
-        except TimestampInvalid as error:
-            raise ValidationError(str(error)) from None
-        if self.ends_at <= clock.now():
-            raise ValidationError("Must be in the future.")
+    until = FutureTime(load_default=None)
 
 
-class PlanForm(PageForm):
-    plan = StringField("Plan")
-    was_plan = StringField()  # that the page showed
-
-    def validate_plan(self, field: Any) -> None:
-        if field.data not in plans():
-            raise ValidationError("Choose one of the plans.")
+class PlanSchema(FormSchema):
+    plan = fields.String(required=True, validate=_check_plan)
+    was_plan = fields.String(load_default="")  # that the page showed

@@ -22,7 +22,7 @@ from app.pages.audit_log.lines import line_of
 from app.pages.audit_log.sentences import OF_INSTANCE
 from app.pages.operator import accounts, changes, people
 from app.pages.operator.access import of_operator
-from app.pages.operator.forms import MessageForm, PlanForm
+from app.pages.operator.forms import MessageSchema, PlanSchema
 from app.pages.operator.listing import read_filters
 from app.pages.operator.overview import read_overview
 from app.pages.problems import refuse
@@ -30,8 +30,8 @@ from app.pages.second_factor.step_up import ask_again
 from app.pages.usage.meters import meters
 from app.people import instance_operators
 from app.policy.audit import INSTANCE
-from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, STATE_SECONDS
-from app.site.forms import form_page
+from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, MESSAGE_LENGTH, STATE_SECONDS
+from app.site.forms import Draft, form_page, sent_draft
 from app.site.instance_state import forget_state, read_state
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page, redirect_to
@@ -50,7 +50,7 @@ _SIGN_UP: Final = {
 @of_operator
 def overview() -> Response:
     """The instance: what is on it, how it works, and what operators set."""
-    return _overview(MessageForm(formdata=None))
+    return _overview(Draft({"kind": next(iter(MESSAGE_KINDS))}))
 
 
 @bp.post("/operator/sign-up")
@@ -73,13 +73,13 @@ def set_sign_up() -> Response:
 @of_operator
 def show_message() -> Response:
     """Show a message on all pages."""
-    form = MessageForm()
-    if not form.validate_on_submit():
-        return _overview(form)
+    draft = sent_draft(MessageSchema())
+    if not draft.values:
+        return _overview(draft)
     if (question := ask_again(password=True)) is not None:
         return question
     with transaction():
-        changes.show_message(form.text.data, form.kind.data, form.ends_at)
+        changes.show_message(**draft.values)
     forget_state()
     shown = f"The message will appear on all pages within {STATE_SECONDS:.0f} seconds."
     return redirect_to("/operator#message", shown)
@@ -135,19 +135,19 @@ def show_account(account_id: str) -> Response:
 @of_operator
 def change_plan(account_id: str) -> Response:
     """Put an account on another plan."""
-    form = PlanForm()
-    if not form.validate_on_submit():
-        return _account(account_id, form)
+    draft = sent_draft(PlanSchema())
+    if not draft.values:
+        return _account(account_id, draft)
     if (question := ask_again(password=True)) is not None:
         return question
     try:
         with transaction():
-            accounts.change_plan(account_id, form.plan.data, form.was_plan.data or "")
+            accounts.change_plan(account_id, draft.values["plan"], draft.values["was_plan"])
     except Conflict as error:
-        form.rejection = error
-        return _account(account_id, form)
+        draft.show(error)
+        return _account(account_id, draft)
     path = f"/operator/accounts/{account_id}"
-    return redirect_to(path, f"The plan is now {form.plan.data}.")
+    return redirect_to(path, f"The plan is now {draft.values['plan']}.")
 
 
 @bp.get("/operator/people")
@@ -199,12 +199,13 @@ def _log_filters(arguments: Any) -> LogFilters:
     return read_log_filters(INSTANCE, arguments, _LOG, OF_INSTANCE)
 
 
-def _overview(form: MessageForm) -> Response:
+def _overview(draft: Draft) -> Response:
     return form_page(
         "operator/overview.html",
-        form,
+        draft,
         state=read_state(),
         kinds=MESSAGE_KINDS,
+        longest=MESSAGE_LENGTH,
         sign_up_setting=current_app.config["SETTINGS"].sign_up,
         state_seconds=int(STATE_SECONDS),
         progress=read_progress(),
@@ -213,7 +214,7 @@ def _overview(form: MessageForm) -> Response:
     )
 
 
-def _account(account_id: str, sent: PlanForm | None) -> Response:
+def _account(account_id: str, draft: Draft | None) -> Response:
     """The page of an account, with the form that was sent, if it was rejected."""
     found = accounts.read_account(account_id)
     plan = found.record["plan"]
@@ -221,10 +222,9 @@ def _account(account_id: str, sent: PlanForm | None) -> Response:
         measured = meters(account_id, plan)
     except NoResultFound:  # it has just been deleted
         raise NotFound("This account does not exist.") from None
-    form = sent or PlanForm(formdata=None, plan=plan)
     return form_page(
         "operator/account.html",
-        form,
+        draft or Draft({"plan": plan}),
         account=found.record,
         owners=found.owners,
         is_billed=found.is_billed,

@@ -5,49 +5,48 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from wtforms import SelectField
+import marshmallow as ma
+from marshmallow import fields, validate
 
 from app.policy.dates import DATE_FORMATS
-from app.site.fields import (
-    account_name_field,
-    name_field,
-    new_password_field,
-    password_field,
-    slug_field,
-)
-from app.site.forms import PageForm
+from app.site.fields import FormSchema, Name, NewPassword, Slug
 from app.values.local_times import written, zones_by_region
 
-_AUTOMATIC: Final = "Browser default"
+_AUTOMATIC: Final = {"": "Browser default"}
 _EXAMPLE: Final = datetime(2026, 1, 31, 14, 5)
+_UNKNOWN: Final = "Not a valid choice."
 
 
-def _zones() -> dict[str, str | dict[str, str]]:
+def time_zones() -> dict[str, str | dict[str, str]]:
     """The zones by region, each called after its place."""
-    found: dict[str, str | dict[str, str]] = {"": _AUTOMATIC}
+    found: dict[str, str | dict[str, str]] = {**_AUTOMATIC}
     for region, names in zones_by_region().items():
         found[region] = {name: name.removeprefix(f"{region}/").replace("_", " ") for name in names}
     return found
 
 
-def _dates() -> dict[str, str]:
-    return {"": _AUTOMATIC} | {name: written(_EXAMPLE, name) for name in DATE_FORMATS}
+def date_formats() -> dict[str, str]:
+    """The ways of writing dates, each with an example."""
+    return _AUTOMATIC | {name: written(_EXAMPLE, name) for name in DATE_FORMATS}
 
 
-class NameForm(PageForm):
-    name = name_field("Your name", autocomplete="name")
+def _check_zone(name: str) -> None:
+    if all(name not in names for names in zones_by_region().values()):
+        raise ma.ValidationError(_UNKNOWN)
 
 
-class PasswordForm(PageForm):
-    password = password_field("Current password")
-    new_password = new_password_field("New password")
+class PasswordSchema(FormSchema):
+    password = fields.String(required=True)
+    new_password = NewPassword()
 
 
-class TimesForm(PageForm):
-    time_zone = SelectField("Time zone", choices=_zones, default="")
-    date_format = SelectField("Dates", choices=_dates, default="")
+class TimesSchema(FormSchema):
+    time_zone = fields.String(load_default=None, validate=_check_zone)
+    date_format = fields.String(
+        load_default=None, validate=validate.OneOf(DATE_FORMATS, error=_UNKNOWN)
+    )
 
 
-class AccountForm(PageForm):
-    account_name = account_name_field()
-    account_slug = slug_field("Short name")
+class AccountSchema(FormSchema):
+    account_name = Name()
+    account_slug = Slug()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from flask import Response, request
 from sqlalchemy.exc import IntegrityError
@@ -12,14 +13,21 @@ from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, list_sessions, principal_of, switch_account
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, RateLimited
-from app.pages.profile.forms import AccountForm, NameForm, PasswordForm, TimesForm
+from app.pages.profile.forms import (
+    AccountSchema,
+    PasswordSchema,
+    TimesSchema,
+    date_formats,
+    time_zones,
+)
 from app.pages.second_factor.step_up import ask_again, asks_for_factor
 from app.people import passwords, service
 from app.people.single_sign_on.identities import list_identities
 from app.policy.people import TRIES
 from app.security.passwords import hash_password
 from app.site.browsers import browser_name
-from app.site.forms import PageForm, count_post, form_page
+from app.site.fields import NameSchema
+from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, redirect_to
 from app.site.passwords import with_passwords
 from app.site.signed_in import sign_in, sign_out, signed_in
@@ -39,11 +47,11 @@ def profile(person: SignedIn) -> Response:
 @signed_in
 def change_name(person: SignedIn) -> Response:
     """Change the person's name."""
-    form = NameForm()
-    if not form.validate_on_submit():
-        return _profile(person, form)
+    draft = sent_draft(NameSchema())
+    if not draft.values:
+        return _profile(person, name_draft=draft)
     with transaction():
-        service.rename_person(person.user_id, form.name.data)
+        service.rename_person(person.user_id, draft.values["name"])
     return redirect_to("/profile", "Name saved.")
 
 
@@ -51,12 +59,11 @@ def change_name(person: SignedIn) -> Response:
 @signed_in
 def change_times(person: SignedIn) -> Response:
     """Choose the time zone, and how dates are written."""
-    form = TimesForm()
-    if not form.validate_on_submit():
-        return _profile(person, form)
-    zone, dates = form.time_zone.data or None, form.date_format.data or None
+    draft = sent_draft(TimesSchema())
+    if not draft.values:
+        return _profile(person, times_draft=draft)
     with transaction():
-        service.set_times(person.user_id, zone, dates)
+        service.set_times(person.user_id, **draft.values)
     return redirect_to("/profile", "Times are shown this way now.")
 
 
@@ -72,20 +79,21 @@ def change_password(person: SignedIn) -> Response:
         return question
     if "new_password" not in request.form:
         return redirect_to("/profile", "Now enter your current password and a new one.")
-    form = PasswordForm()
-    form.known = (person.name, person.email)
-    if form.validate_on_submit():
+    schema = PasswordSchema()
+    schema.known = (person.name, person.email)
+    draft = sent_draft(schema)
+    if draft.values:
         try:
             with transaction():
                 attempt = passwords.count_own_attempt(person.user_id)
         except RateLimited as error:
-            form.rejection = error
+            draft.rejection = error
         else:
-            hashed = hash_password(form.new_password.data)
-            if passwords.check_password(attempt, form.password.data):
+            hashed = hash_password(draft.values["new_password"])
+            if passwords.check_password(attempt, draft.values["password"]):
                 return _set_password(person, hashed)
-            form.password.errors = ["That is not your current password."]
-    return _profile(person, form)
+            draft.errors["password"] = ["That is not your current password."]
+    return _profile(person, password_draft=draft)
 
 
 @bp.post("/profile/verify-email")
@@ -125,17 +133,17 @@ def end_other_sessions(person: SignedIn) -> Response:
 @signed_in
 def accounts(person: SignedIn) -> Response:
     """The person's accounts, and the current one."""
-    return _accounts(person, AccountForm(formdata=None))
+    return _accounts(person, Draft())
 
 
 @bp.post("/accounts")
 @signed_in
 def open_account(person: SignedIn) -> Response:
     """Create another account."""
-    form = AccountForm()
-    if not form.validate_on_submit():
-        return _accounts(person, form)
-    name, slug = form.account_name.data, form.account_slug.data or None
+    draft = sent_draft(AccountSchema())
+    if not draft.values:
+        return _accounts(person, draft)
+    name, slug = draft.values["account_name"], draft.values["account_slug"] or None
     for _ in range(TRIES):
         try:
             with transaction():
@@ -200,29 +208,27 @@ def _set_password(person: SignedIn, hashed: str) -> Response:
     return response
 
 
-def _profile(person: SignedIn, sent: PageForm | None = None) -> Response:
-    """The page with all forms, of which ``sent`` may have been rejected."""
+def _profile(person: SignedIn, **sent: Draft) -> Response:
+    """The page with all forms, one of which may have been sent and is wrong."""
     times = {"time_zone": person.time_zone or "", "date_format": person.date_format or ""}
-    forms: dict[str, PageForm] = {
-        "name_form": NameForm(formdata=None, name=person.name),
-        "times_form": TimesForm(formdata=None, data=times),
-        "password_form": PasswordForm(formdata=None),
-    }
-    for name, form in forms.items():
-        if isinstance(sent, type(form)):
-            forms[name] = sent
     sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
-    values = {
+    values: dict[str, Any] = {
+        "name_draft": Draft({"name": person.name}),
+        "times_draft": Draft(times),
+        "password_draft": Draft(),
         "sessions": sessions,
+        "time_zones": time_zones(),
+        "date_formats": date_formats(),
         "now": clock.now(),
         "has_password": service.find_contact(person.user_id).has_password,
         "asks_for_factor": asks_for_factor(person),
         "identities": list_identities(person.user_id) if instance().single_sign_on else [],
     }
-    return form_page("profile/profile.html", sent or forms["name_form"], **values, **forms)
+    draft = next(iter(sent.values()), Draft())
+    return form_page("profile/profile.html", draft, **values | sent)
 
 
-def _accounts(person: SignedIn, form: AccountForm) -> Response:
+def _accounts(person: SignedIn, draft: Draft) -> Response:
     problem = service.own_account_problem(person.user_id)
     accounts = memberships_of(person.user_id)
-    return form_page("profile/accounts.html", form, accounts=accounts, problem=problem)
+    return form_page("profile/accounts.html", draft, accounts=accounts, problem=problem)

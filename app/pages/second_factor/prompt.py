@@ -13,6 +13,7 @@ from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.checking import CODE, PASSKEY, RECOVERY_CODE, Factor
 from app.people.second_factor.passkeys import sign_in_options
 from app.people.second_factor.recovery_codes import recovery_codes_left
+from app.site.forms import Draft
 
 # Fields, none of which another form has.
 FIELDS: Final = {
@@ -45,24 +46,25 @@ def submitted_factor() -> Factor | None:
     return next((factor for factor in sent if factor.value), next(iter(sent), None))
 
 
-def question(
-    purpose: Purpose, wrong: Factor | None = None, rejection: RateLimited | None = None
-) -> dict[str, Any]:
-    """The values of the templates.
+def factor_draft(wrong: Factor | None = None, rejection: RateLimited | None = None) -> Draft:
+    """Return the form for a second factor.
 
     Args:
         wrong: what was submitted and is wrong or blank.
         rejection: why nothing was compared.
     """
-    problems = dict.fromkeys(FIELDS, "")
+    draft = Draft()
+    draft.rejection = rejection
     if wrong is not None:
-        problems[wrong.kind] = (_PROBLEMS if wrong.value else _BLANK)[wrong.kind]
+        draft.errors[FIELDS[wrong.kind]] = [(_PROBLEMS if wrong.value else _BLANK)[wrong.kind]]
+    return draft
+
+
+def ways_of(purpose: Purpose) -> dict[str, Any]:
+    """Return what the templates show of the ways in which a person can give their factor."""
     return {
         "fields": FIELDS,
         "has_app": authenticator_since(purpose.user_id) is not None,
         "options": sign_in_options(purpose),
         "codes_left": recovery_codes_left(purpose.user_id),
-        "problems": problems,
-        "rejection": rejection.message if rejection else "",
-        "has_problem": bool(wrong or rejection),
     }

@@ -12,18 +12,19 @@ sends them to the same view, which goes on.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from flask import Response, current_app, g, request
 
 from app.auth.sessions import SignedIn, confirm_session
 from app.db.transactions import transaction
 from app.http.errors import Forbidden, RateLimited
-from app.pages.second_factor.prompt import FIELDS, question, submitted_factor
+from app.pages.second_factor.prompt import FIELDS, factor_draft, submitted_factor, ways_of
 from app.people.passwords import check_password, count_own_attempt, has_password
 from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.checking import check, count_own_check, refuse
 from app.policy.second_factor import CONFIRMED_FOR
+from app.site.forms import Draft, form_page
 from app.site.pages import instance, page
 from app.site.signed_in import current_person, is_from_script
 from app.values import clock
@@ -68,42 +69,41 @@ def _is_confirmed(person: SignedIn) -> bool:
 
 def _ask_for_factor(person: SignedIn) -> Response | None:
     purpose, factor = Purpose("confirm", person.user_id, person.session_id), submitted_factor()
-    if factor is None:
-        return _page(200, **question(purpose))
-    if not factor.value:
-        return _page(422, **question(purpose, factor))
+    if factor is None or not factor.value:
+        return _page(factor_draft(factor), **ways_of(purpose))
     try:
         with transaction():
             keys = count_own_check(person.user_id, factor)
     except RateLimited as error:
-        return _page(error.status, **question(purpose, rejection=error))
+        return _page(factor_draft(rejection=error), **ways_of(purpose))
     with transaction():
         is_right = check(purpose, factor, keys, request.remote_addr or "")
         if is_right:
             _confirm(person)
         else:
             refuse(person.user_id, person.email, keys, request.remote_addr or "")
-    return None if is_right else _page(422, **question(purpose, factor))
+    return None if is_right else _page(factor_draft(factor), **ways_of(purpose))
 
 
 def _ask_for_password(person: SignedIn) -> Response | None:
-    sent = request.form.get(_PASSWORD)
-    values = {"by_password": True, "email": person.email, "rejection": "", "problem": ""}
-    if sent is None:
-        return _page(200, **values)
-    if not sent:
-        return _page(422, **values | {"problem": "Enter your password."})
-    try:
-        with transaction():
-            attempt = count_own_attempt(person.user_id)
-    except RateLimited as error:
-        return _page(error.status, **values | {"rejection": error.message})
-    with transaction():
-        is_right = check_password(attempt, sent)
-        if is_right:
-            _confirm(person)
-    wrong = "That is not your current password."
-    return None if is_right else _page(422, **values | {"problem": wrong})
+    sent, draft = request.form.get(_PASSWORD), Draft()
+    if sent:
+        try:
+            with transaction():
+                attempt = count_own_attempt(person.user_id)
+        except RateLimited as error:
+            draft.rejection = error
+        else:
+            with transaction():
+                is_right = check_password(attempt, sent)
+                if is_right:
+                    _confirm(person)
+            if is_right:
+                return None
+            draft.errors[_PASSWORD] = ["That is not your current password."]
+    elif sent is not None:
+        draft.errors[_PASSWORD] = ["Enter your password."]
+    return _page(draft, by_password=True, email=person.email)
 
 
 def _confirm(person: SignedIn) -> None:
@@ -112,12 +112,12 @@ def _confirm(person: SignedIn) -> None:
     g.person = replace(person, confirmed_at=clock.now())
 
 
-def _page(status: int, **values: object) -> Response:
+def _page(draft: Draft, **values: Any) -> Response:
     """The question, with the fields of the form that it is asked before."""
     _refuse_scripts()
     fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _NOT_CARRIED]
     values |= {"carried": fields, "action": _own_url(), "back": _page_before()}
-    return page("second_factor/confirm.html", status, **values)
+    return form_page("second_factor/confirm.html", draft, **values)
 
 
 def _page_before() -> str:

@@ -14,8 +14,8 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import Conflict, RateLimited
 from app.oauth.service import redirect_target
-from app.pages.second_factor.forms import AuthenticatorForm, PasskeyForm
-from app.pages.second_factor.prompt import question, submitted_factor
+from app.pages.second_factor.forms import AuthenticatorSchema, PasskeySchema
+from app.pages.second_factor.prompt import factor_draft, submitted_factor, ways_of
 from app.pages.second_factor.step_up import ask_again
 from app.people.second_factor import changes, totp
 from app.people.second_factor.authenticators import (
@@ -36,7 +36,8 @@ from app.people.second_factor.passkeys import list_passkeys, registration_option
 from app.people.second_factor.recovery_codes import codes_left_now, recovery_codes_left
 from app.people.second_factor.webauthn_messages import BadResponse, is_possible
 from app.people.service import record_sign_in
-from app.site.forms import PageForm, count_post, form_page
+from app.policy.second_factor import PASSKEY_NAME_LENGTH
+from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, allow_form_action, instance, page, redirect_to
 from app.site.second_step import SECOND_STEP, end_second_step, pending_sign_in
 from app.site.sent_forms import sent_before, show_once
@@ -57,17 +58,15 @@ def second_step() -> Response:
         return _begin_again()
     if address := redirect_target(pending.target):
         allow_form_action(address)
-    factor = submitted_factor() if request.method == "POST" else None
-    if factor is None:
-        return _second_step(pending)
-    if not factor.value:
-        return _second_step(pending, 422, wrong=factor)
+    factor = submitted_factor()
+    if factor is None or not factor.value:
+        return _second_step(pending, wrong=factor)
     try:
         count_post()
         with transaction():
             keys = count_sign_in_check(pending.user_id, factor, known_browser())
     except RateLimited as error:
-        return _second_step(pending, error.status, rejection=error)
+        return _second_step(pending, rejection=error)
     try:
         return _finish(pending, factor, keys)
     except NoResultFound:  # the person has just been deleted
@@ -82,7 +81,7 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
         db.session.rollback()
         with transaction():
             refuse(pending.user_id, pending.email, keys, request.remote_addr or "")
-        return _second_step(pending, 422, wrong=factor)
+        return _second_step(pending, wrong=factor)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:
         db.session.rollback()
@@ -98,12 +97,11 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     return response
 
 
-def _second_step(pending: Any, status: int = 200, **values: Any) -> Response:
-    asked = question(_purpose_of(pending), **values)
-    response = page("second_factor/sign_in.html", status, email=pending.email, **asked)
-    if (rejection := values.get("rejection")) is not None:
-        response.headers.update(rejection.headers)
-    return response
+def _second_step(pending: Any, **problem: Any) -> Response:
+    ways = ways_of(_purpose_of(pending))
+    return form_page(
+        "second_factor/sign_in.html", factor_draft(**problem), email=pending.email, **ways
+    )
 
 
 def _codes_left(user_id: str, factor: Factor) -> str:
@@ -137,8 +135,7 @@ def new_authenticator(person: SignedIn) -> Response:
     """Show a new secret for an authenticator app."""
     if (asked := ask_again(password=True)) is not None:
         return asked
-    form = AuthenticatorForm(formdata=None)
-    return _setup_page(person, form, new_setup(person.user_id))
+    return _setup_page(person, Draft(), new_setup(person.user_id))
 
 
 @bp.post(f"{_OWN}/authenticator/confirm")
@@ -147,12 +144,12 @@ def confirm_authenticator(person: SignedIn) -> Response:
     """Turn on an authenticator app with its first code."""
     if (response := sent_before(_CODES_AGAIN)) is not None:
         return response
-    form = AuthenticatorForm()
-    setup = read_setup(person.user_id, form.setup.data or "")
+    setup = read_setup(person.user_id, request.form.get("setup", ""))
     if setup is None:
         return redirect_to(_OWN, "This took too long. Please start again.")
-    if not form.validate_on_submit():
-        return _setup_page(person, form, setup)
+    draft = sent_draft(AuthenticatorSchema())
+    if not draft.values:
+        return _setup_page(person, draft, setup)
     if (asked := ask_again(password=True)) is not None:
         return asked
     try:
@@ -160,7 +157,7 @@ def confirm_authenticator(person: SignedIn) -> Response:
             codes = changes.turn_on_authenticator(
                 person.user_id,
                 setup.secret,
-                form.code.data,
+                draft.values["code"].strip(),
                 first=not person.has_second_factor,
                 address=request.remote_addr or "",
             )
@@ -169,11 +166,11 @@ def confirm_authenticator(person: SignedIn) -> Response:
     except Conflict as error:
         return redirect_to(_OWN, error.message)
     if codes is None:
-        form.code.errors = [
+        draft.errors["code"] = [
             "Wrong code. Wait for the next one and try again. If it keeps failing, check your "
             "phone’s clock."
         ]
-        return _setup_page(person, form, setup)
+        return _setup_page(person, draft, setup)
     return _turned_on(codes, "Your authenticator app works.")
 
 
@@ -193,7 +190,7 @@ def remove_authenticator(person: SignedIn) -> Response:
 def new_passkey(person: SignedIn) -> Response:
     """Ask the browser to make a passkey."""
     asked = ask_again(password=True)
-    return _passkey_page(person, PasskeyForm(formdata=None)) if asked is None else asked
+    return _passkey_page(person, Draft()) if asked is None else asked
 
 
 @bp.post(f"{_OWN}/passkeys")
@@ -202,28 +199,30 @@ def add_passkey(person: SignedIn) -> Response:
     """Store the passkey that the browser has made."""
     if (response := sent_before(_CODES_AGAIN)) is not None:
         return response
-    form = PasskeyForm()
-    if not form.validate_on_submit():
-        return _passkey_page(person, form)
+    draft = sent_draft(PasskeySchema())
+    if not draft.values:
+        return _passkey_page(person, draft)
     if (asked := ask_again(password=True)) is not None:
         return asked
     try:
         with transaction():
             codes = changes.turn_on_passkey(
                 _registering(person),
-                form.name.data,
-                form.response.data or "",
+                draft.values["name"],
+                draft.values["response"],
                 first=not person.has_second_factor,
                 address=request.remote_addr or "",
             )
             confirm_session(person.session_id)
     except BadResponse:
-        form.name.errors = ["Your browser created no passkey, or took too long. Please try again."]
-        return _passkey_page(person, form)
+        draft.errors["name"] = [
+            "Your browser created no passkey, or took too long. Please try again."
+        ]
+        return _passkey_page(person, draft)
     except Conflict as error:
-        form.rejection = error
-        return _passkey_page(person, form)
-    return _turned_on(codes, f"Passkey “{form.name.data}” added.")
+        draft.show(error)
+        return _passkey_page(person, draft)
+    return _turned_on(codes, f"Passkey “{draft.values['name']}” added.")
 
 
 @bp.post(f"{_OWN}/passkeys/<passkey_id>/remove")
@@ -286,16 +285,18 @@ def _own_page(person: SignedIn) -> Response:
     )
 
 
-def _setup_page(person: SignedIn, form: PageForm, setup: AuthenticatorSetup) -> Response:
+def _setup_page(person: SignedIn, draft: Draft, setup: AuthenticatorSetup) -> Response:
     return form_page(
         "second_factor/authenticator.html",
-        form,
+        draft,
         picture=totp.qr_code_url(setup.secret, person.email, instance().name),
         typed=totp.readable_key(setup.secret),
         setup=setup.sealed,
     )
 
 
-def _passkey_page(person: SignedIn, form: PageForm) -> Response:
+def _passkey_page(person: SignedIn, draft: Draft) -> Response:
     options = registration_options(_registering(person), person.email, instance().name)
-    return form_page("second_factor/passkey.html", form, options=options)
+    return form_page(
+        "second_factor/passkey.html", draft, options=options, longest=PASSKEY_NAME_LENGTH
+    )

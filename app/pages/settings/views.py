@@ -17,7 +17,6 @@ from app.http.errors import Conflict, PreconditionFailed
 from app.http.urls import absolute_url
 from app.limits.plan_file import plan_of
 from app.pages.second_factor.step_up import ask_again
-from app.pages.settings.forms import AccountNameForm, RequirementForm
 from app.pages.settings.limits import limits_in_words
 from app.people.second_factor.requirement import (
     members_with_second_factor,
@@ -25,38 +24,45 @@ from app.people.second_factor.requirement import (
     requirement_of,
 )
 from app.policy.deletion import DELETED_AFTER
-from app.policy.second_factor import DEFAULT_GRACE_DAYS
-from app.site.forms import PageForm, Unchanged, form_page
+from app.policy.second_factor import DEFAULT_GRACE_DAYS, GRACE_DAYS
+from app.site.fields import FormSchema, NameSchema, WholeNumber
+from app.site.forms import Draft, Unchanged, form_page, sent_draft
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import current_person, of_account
 
 bp = PageBlueprint("settings", __name__, section="/settings")
+
+_LEAST, _MOST = GRACE_DAYS
+
+
+class RequirementSchema(FormSchema):
+    grace_days = WholeNumber(_LEAST, _MOST, f"Must be a whole number from {_LEAST} to {_MOST}.")
 
 
 @bp.get("/settings")
 @of_account("admin")
 def settings(principal: Principal) -> Response:
     """The account's name, plan and addresses."""
-    return _page(principal, None)
+    return _page(principal)
 
 
 @bp.post("/settings")
 @of_account("admin")
 def rename(principal: Principal) -> Response:
     """Rename the account, unless somebody else has renamed it since the page was loaded."""
-    form = AccountNameForm()
-    if not form.validate_on_submit():
-        return _page(principal, form)
+    draft = sent_draft(NameSchema())
+    if not draft.values:
+        return _page(principal, name_draft=draft)
     shown = Unchanged(name=request.form.get("was_name"))
     try:
         with transaction():
-            record = rename_account(principal, {"name": form.name.data}, shown)
+            record = rename_account(principal, draft.values, shown)
     except PreconditionFailed as error:
-        form.name.errors = [
+        draft.errors["name"] = [
             "Somebody has renamed the account since you opened the page. Nothing of yours is saved "
             "yet: save again to replace the new name."
         ]
-        return _page(principal, form, error.status)
+        return _page(principal, error.status, name_draft=draft)
     return redirect_to("/settings", f"The account is called {record['name']} now.")
 
 
@@ -64,19 +70,19 @@ def rename(principal: Principal) -> Response:
 @of_account("admin", owners_only=True)
 def require(principal: Principal) -> Response:
     """Require a second factor of the members, or no longer; for owners."""
-    form = RequirementForm()
-    is_required = form.required.data != "no"
-    if is_required and not form.validate_on_submit():
-        return _page(principal, form)
+    is_required = request.form.get("required") != "no"
+    draft = sent_draft(RequirementSchema())
+    if is_required and not draft.values:
+        return _page(principal, factor_draft=draft)
     if (question := ask_again()) is not None:
         return question
-    days = form.grace_days.data if is_required else None
+    days = draft.values["grace_days"] if is_required else None
     try:
         with transaction():
             require_second_factor(principal, days)
     except Conflict as error:
-        form.rejection = error
-        return _page(principal, form)
+        draft.show(error)
+        return _page(principal, factor_draft=draft)
     return redirect_to("/settings", _requirement_in_words(days))
 
 
@@ -106,20 +112,23 @@ def _is_owner() -> bool:
     return person is not None and person.role == "owner"
 
 
-def _page(principal: Principal, form: PageForm | None, status: int | None = None) -> Response:
-    """The page with the form that was sent, if one was rejected."""
+def _page(principal: Principal, status: int | None = None, **sent: Draft) -> Response:
+    """The page with both forms, one of which may have been sent and is wrong."""
     account = read_account(principal.account_id)
-    name_form = AccountNameForm(formdata=None, name=account["name"])
     requirement = requirement_of(principal.account_id)
     days = DEFAULT_GRACE_DAYS if requirement.grace_days is None else requirement.grace_days
-    factor_form = RequirementForm(formdata=None, grace_days=days)
+    drafts = {
+        "name_draft": Draft({"name": account["name"]}),
+        "factor_draft": Draft({"grace_days": days}),
+    }
+    draft = next(iter(sent.values()), Draft())
     return form_page(
         "settings/settings.html",
-        form or name_form,
+        draft,
         status,
-        name_form=form if isinstance(form, AccountNameForm) else name_form,
-        factor_form=form if isinstance(form, RequirementForm) else factor_form,
-        lacks_own=form is not None and isinstance(form.rejection, Conflict),
+        **drafts | sent,
+        lacks_own=isinstance(draft.rejection, Conflict),
+        grace_days=GRACE_DAYS,
         account=account,
         limits=limits_in_words(plan_of(principal.plan)),
         addresses=[

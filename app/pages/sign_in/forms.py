@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from app.site.fields import (
-    account_name_field,
-    email_field,
-    name_field,
-    new_password_field,
-    password_field,
-    slug_field,
-)
-from app.site.forms import PageForm
+from marshmallow import fields
+
+from app.site.fields import FormSchema, Name, NewPassword, Slug
+from app.values.fields import Email
 
 
-class RegisterForm(PageForm):
-    name = name_field("Your name", autocomplete="name")
-    email = email_field(autocomplete="email")
-    password = new_password_field("Password", "name", "email", "account_name")
-    account_name = account_name_field()
-    account_slug = slug_field("Short name")
+class RegisterSchema(FormSchema):
+    name = Name()
+    email = Email(required=True)
+    password = NewPassword("name", "email", "account_name")
+    account_name = Name()
+    account_slug = Slug()
 
 
-class ConfirmForm(PageForm):
-    password = password_field("The password you chose")
+class ConfirmSchema(FormSchema):
+    password = fields.String(required=True)
 
 
-class LoginForm(PageForm):
-    email = email_field()
-    password = password_field()
+class LoginSchema(FormSchema):
+    email = Email(required=True)
+    password = fields.String(required=True)
 
 
-class ForgotForm(PageForm):
-    email = email_field()
+class ForgotSchema(FormSchema):
+    email = Email(required=True)
 
 
-class ResetForm(PageForm):
-    password = new_password_field("New password")
+class ResetSchema(FormSchema):
+    password = NewPassword()

@@ -12,11 +12,17 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.oauth.service import redirect_target
-from app.pages.sign_in.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
+from app.pages.sign_in.forms import (
+    ConfirmSchema,
+    ForgotSchema,
+    LoginSchema,
+    RegisterSchema,
+    ResetSchema,
+)
 from app.people import auditing, mailed_links, service, sign_up
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
-from app.site.forms import count_post, form_page
+from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
 from app.site.passwords import with_passwords
 from app.site.second_step import begin_sign_in, has_second_step
@@ -31,18 +37,13 @@ def register() -> Any:
     """Sign up: a person and their first account."""
     if not sign_up.is_open():
         return page("sign_in/no_sign_up.html", 403)
-    form = RegisterForm()
-    if not (instance().password_sign_in and form.validate_on_submit()):
-        return form_page("sign_in/register.html", form)
+    draft = sent_draft(RegisterSchema()) if instance().password_sign_in else Draft()
+    if not draft.values:
+        return form_page("sign_in/register.html", draft)
     with transaction():
-        sign_up.request_sign_up(
-            name=form.name.data,
-            email=form.email.data,
-            password=form.password.data,
-            account_name=form.account_name.data,
-            account_slug=form.account_slug.data or "",
-        )
-    return page("sign_in/mailed.html", email=form.email.data, kind="sign_up", life=SIGN_UP_LIFE)
+        sign_up.request_sign_up(**draft.values)
+    email = draft.values["email"]
+    return page("sign_in/mailed.html", email=email, kind="sign_up", life=SIGN_UP_LIFE)
 
 
 @bp.get("/sign-up")
@@ -59,20 +60,21 @@ def confirm(token: str) -> Any:
     """Finish signing up, with the chosen password."""
     if not sign_up.is_open():
         return page("sign_in/no_sign_up.html", 403)
-    form, found = ConfirmForm(), sign_up.find_sign_up(token)
+    found = sign_up.find_sign_up(token)
     if found is None:
         return page("sign_in/dead_link.html", 404, kind="sign_up")
-    if form.validate_on_submit():
+    draft = sent_draft(ConfirmSchema())
+    if draft.values:
         try:
             with transaction():
                 attempt = count_sign_up_attempt(token, found.password_hash)
         except RateLimited as error:
-            form.rejection = error
+            draft.rejection = error
         else:
-            if check_password(attempt, form.password.data):
+            if check_password(attempt, draft.values["password"]):
                 return _finish_sign_up(token)
-            form.password.errors = ["That is not the password you chose when signing up."]
-    return form_page("sign_in/confirm.html", form, sign_up=found)
+            draft.errors["password"] = ["That is not the password you chose when signing up."]
+    return form_page("sign_in/confirm.html", draft, sign_up=found)
 
 
 @bp.route("/login", methods=["GET", "POST"])
@@ -80,27 +82,28 @@ def confirm(token: str) -> Any:
 def login() -> Any:
     """Sign in."""
     target = local_path(request.args.get("next"))
-    form = LoginForm()
     if request.method == "GET" and current_person() is not None:
         return redirect_to(target)
     if address := redirect_target(target):
         allow_form_action(address)
-    if instance().password_sign_in and form.validate_on_submit():
+    draft = sent_draft(LoginSchema()) if instance().password_sign_in else Draft()
+    if draft.values:
+        email = draft.values["email"]
         try:
             with transaction():
-                attempt = count_sign_in_attempt(form.email.data, known_browser())
+                attempt = count_sign_in_attempt(email, known_browser())
         except RateLimited as error:
-            form.rejection = error
+            draft.rejection = error
         else:
             user_id = attempt.user_id
-            if check_password(attempt, form.password.data) and user_id is not None:
+            if check_password(attempt, draft.values["password"]) and user_id is not None:
                 if not has_second_step(user_id):
                     service.record_sign_in(user_id)
                 return _sign_in(target, user_id, _initial_account(user_id))
             with transaction():
-                auditing.record_refused_sign_in(user_id, form.email.data)
-            form.password.errors = ["Wrong email address or password."]
-    return form_page("sign_in/login.html", form, target=target)
+                auditing.record_refused_sign_in(user_id, email)
+            draft.errors["password"] = ["Wrong email address or password."]
+    return form_page("sign_in/login.html", draft, target=target)
 
 
 @bp.post("/logout")
@@ -118,12 +121,13 @@ def logout() -> Response:
 @with_person
 def forgot_password() -> Any:
     """Request a password reset link by email."""
-    form = ForgotForm()
-    if not form.validate_on_submit():
-        return form_page("sign_in/forgot.html", form)
+    draft = sent_draft(ForgotSchema())
+    if not draft.values:
+        return form_page("sign_in/forgot.html", draft)
+    email = draft.values["email"]
     with transaction():
-        mailed_links.request_reset(form.email.data)
-    return page("sign_in/mailed.html", email=form.email.data, kind="reset", life=RESET_LIFE)
+        mailed_links.request_reset(email)
+    return page("sign_in/mailed.html", email=email, kind="reset", life=RESET_LIFE)
 
 
 @bp.route("/reset-password/<token>", methods=["GET", "POST"])
@@ -136,11 +140,13 @@ def reset_password(token: str) -> Any:
         return page("sign_in/dead_link.html", 404, kind="reset")
     if not (found.is_registered or sign_up.is_open()):  # the link is from before it was closed
         return page("sign_in/no_sign_up.html", 403)
-    form = ResetForm()
-    form.known = (found.name, found.email)
-    if not form.validate_on_submit():
-        return form_page("sign_in/reset.html", form, email=found.email)
-    if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
+    schema = ResetSchema()
+    schema.known = (found.name, found.email)
+    draft = sent_draft(schema)
+    if not draft.values:
+        return form_page("sign_in/reset.html", draft, email=found.email)
+    password = draft.values["password"]
+    if not service.reset_password(token, found, password, request.remote_addr or ""):
         db.session.rollback()
         return page("sign_in/dead_link.html", 404, kind="reset")
     message = "Password changed. You are signed out everywhere else."

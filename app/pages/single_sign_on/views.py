@@ -7,6 +7,7 @@ import logging
 from typing import Any, Final
 
 from flask import Response, request
+from marshmallow import fields
 from sqlalchemy.exc import IntegrityError, NoResultFound
 
 from app.auth.memberships import memberships_of
@@ -16,7 +17,6 @@ from app.http.errors import RateLimited
 from app.limits.counting import count_single_sign_on
 from app.oauth.service import redirect_target
 from app.pages.second_factor.step_up import ask_again
-from app.pages.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
 from app.people.auditing import record_refused_sign_in
 from app.people.passwords import check_password, count_sign_in_attempt
 from app.people.service import find_contact, record_sign_in
@@ -28,7 +28,8 @@ from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
 from app.security import tokens
 from app.site.cookies import ATTEMPT, read_cookie, set_cookie
-from app.site.forms import count_post, form_page
+from app.site.fields import FormSchema, Name, NameSchema, Slug
+from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
@@ -38,6 +39,15 @@ _STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_e
 
 _log = logging.getLogger(__name__)
 bp = PageBlueprint("single_sign_on", __name__)
+
+
+class NewPersonSchema(NameSchema):
+    account_name = Name()
+    account_slug = Slug()
+
+
+class LinkSchema(FormSchema):
+    password = fields.String(required=True)
 
 
 @bp.get("/login/single-sign-on")
@@ -91,13 +101,13 @@ def new() -> Response:
     invitations = admission.invitations_of(attempt.email)
     if not invitations and not is_open():
         return _refused("no_sign_up", attempt.email)
-    form = InvitedForm() if invitations else NewPersonForm()
-    if form.validate_on_submit():
-        return _sign_up(token, attempt, form)
+    draft = sent_draft(NameSchema() if invitations else NewPersonSchema())
+    if draft.values:
+        return _sign_up(token, attempt, **draft.values)
     if request.method == "GET":
-        form.name.data = attempt.name
+        draft.texts["name"] = attempt.name
     _allow_target(attempt.target)
-    return form_page("single_sign_on/new.html", form, attempt=attempt, invitations=invitations)
+    return form_page("single_sign_on/new.html", draft, attempt=attempt, invitations=invitations)
 
 
 @bp.route("/login/single-sign-on/link", methods=["GET", "POST"])
@@ -108,18 +118,19 @@ def link() -> Response:
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
-    owner, form = find_contact(attempt.user_id), LinkForm()
+    owner = find_contact(attempt.user_id)
     if lacks_second_factor(owner):
         return _refused("second_factor", owner.email)
     if owner.has_second_factor and (question := ask_again()) is not None:
         return question
     uses_password = owner.has_password and instance().password_sign_in
     is_answer = uses_password and "password" in request.form
-    if is_answer and form.validate_on_submit() and _is_password_of(owner, form):
+    draft = sent_draft(LinkSchema()) if is_answer else Draft()
+    if draft.values and _is_password_of(owner, draft):
         return _link(token, attempt, owner)
     _allow_target(attempt.target)
     values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
-    return form_page("single_sign_on/link.html", form, **values)
+    return form_page("single_sign_on/link.html", draft, **values)
 
 
 @bp.post("/login/single-sign-on/mail")
@@ -184,19 +195,19 @@ def begin_again(_: NoResultFound) -> Response:
     return _refused("stale")
 
 
-def _is_password_of(owner: Any, form: LinkForm) -> bool:
+def _is_password_of(owner: Any, draft: Draft) -> bool:
     """Whether the form has the password of a person. If not, it gets the reason."""
     try:
         with transaction():
             attempt = count_sign_in_attempt(owner.email, known_browser())
     except RateLimited as error:
-        form.rejection = error
+        draft.rejection = error
         return False
-    if check_password(attempt, form.password.data) and attempt.user_id == owner.id:
+    if check_password(attempt, draft.values["password"]) and attempt.user_id == owner.id:
         return True
     with transaction():
         record_refused_sign_in(owner.id, owner.email)
-    form.password.errors = ["Wrong password."]
+    draft.errors["password"] = ["Wrong password."]
     return False
 
 
@@ -228,14 +239,15 @@ def _resolve(token: str, attempt: Any) -> Response:
         return _finish(redirect_to(attempt.target, message), outcome.user_id)
 
 
-def _sign_up(token: str, attempt: Any, form: InvitedForm) -> Response:
-    account = None
-    if isinstance(form, NewPersonForm):
-        account = (form.account_name.data, form.account_slug.data or None)
+def _sign_up(
+    token: str, attempt: Any, name: str, account_name: str = "", account_slug: str = ""
+) -> Response:
+    """Sign up with an account of one's own, or without one for somebody who is invited."""
+    account = (account_name, account_slug or None) if account_name else None
     for _ in range(TRIES):
         try:
             with transaction():
-                begun = service.sign_up(token, attempt, form.name.data, account)
+                begun = service.sign_up(token, attempt, name, account)
                 if begun is None:
                     break
                 target = _first_page(attempt.target, is_invited=account is None)

@@ -1,17 +1,13 @@
-"""The form of a webhook, checked by the schemas of the API."""
+"""The form of a webhook."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, Self
 
-import marshmallow as ma
-from flask import request
+from werkzeug.datastructures import MultiDict
 
-from app.http.errors import ApiError
-from app.pages.problems import errors_by_field
 from app.pages.webhooks.event_groups import chosen_types
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
@@ -21,6 +17,7 @@ from app.policy.deliveries import (
     URL_LENGTH,
 )
 from app.policy.events import ALL_EVENTS
+from app.site.forms import Draft, sent_texts
 from app.values.clock import describe_duration
 from app.webhooks.schemas import WebhookCreateSchema, WebhookUpdateSchema
 
@@ -29,8 +26,6 @@ LIMITS: Final = {
     "description": DESCRIPTION_LENGTH,
     "secret": SECRET_LENGTHS,
 }
-_NO_URL: Final = "Enter the address that events are posted to."
-_NO_EVENTS: Final = "Choose at least one type of event, or all events."
 # Of the form that rotates a secret: hours, and what is said of them.
 OVERLAPS: Final = {
     hours: f"for {describe_duration(timedelta(hours=hours))}"
@@ -38,69 +33,39 @@ OVERLAPS: Final = {
 } | {0: "not at all, as it has leaked"}
 
 
-@dataclass
-class WebhookDraft:
-    """What a form has: as it was typed, and what is wrong with it by field."""
+class WebhookDraft(Draft):
+    """The form of a webhook; a new one is for all events."""
 
-    url: str = ""
-    description: str = ""
-    events: list[str] = field(default_factory=lambda: [ALL_EVENTS])
-    secret: str = ""
-    enabled: bool = True
-    errors: dict[str, list[str]] = field(default_factory=dict)
-    rejection: ApiError | None = None
+    @classmethod
+    def new(cls) -> Self:
+        return cls({"events": [ALL_EVENTS], "enabled": "true"})
 
-    @property
-    def has_all(self) -> bool:
-        """Whether it asks for all events but those by name, also for those of later versions."""
-        return ALL_EVENTS in self.events
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        """Return the form of a webhook as it is."""
+        texts = {name: record[name] or "" for name in ("url", "description")}
+        enabled = "true" if record["enabled"] else ""
+        return cls(texts | {"events": list(record["events"]), "enabled": enabled})
 
+    @classmethod
+    def sent(cls, form: MultiDict[str, str]) -> Self:
+        """Return the form as it was sent."""
+        texts = sent_texts(form, ("url", "description", "secret", "enabled"))
+        return cls(texts | {"events": chosen_types(form, "events")})
 
-def draft_of(record: Mapping[str, Any]) -> WebhookDraft:
-    """The form of a webhook as it is."""
-    return WebhookDraft(
-        url=record["url"],
-        description=record["description"] or "",
-        events=list(record["events"]),
-        enabled=record["enabled"],
-    )
-
-
-def sent_draft() -> WebhookDraft:
-    """The form of the request."""
-    return WebhookDraft(
-        url=request.form.get("url", ""),
-        description=request.form.get("description", ""),
-        events=chosen_types(request.form, "events"),
-        secret=request.form.get("secret", ""),
-        enabled="enabled" in request.form,
-    )
-
-
-def read_draft(draft: WebhookDraft, *, is_new: bool) -> dict[str, Any]:
-    """The values of a form. What is wrong with them is written into it."""
-    values: dict[str, Any] = {
-        "url": draft.url,
-        "description": draft.description.strip() or None,
-        "events": draft.events,
-        "enabled": draft.enabled,
-    }
-    if is_new and draft.secret:
-        values["secret"] = draft.secret
-    schema: type[ma.Schema] = WebhookCreateSchema if is_new else WebhookUpdateSchema
-    try:
-        loaded: dict[str, Any] = schema().load(values)
-    except ma.ValidationError as error:
-        draft.errors = errors_by_field(error)
-        if not draft.events:
-            draft.errors["events"] = [_NO_EVENTS]
-        if not draft.url.strip():
-            draft.errors["url"] = [_NO_URL]
-        return {}
-    return loaded
-
-
-def overlap_hours() -> int | None:
-    """For how many hours the former secret signs too; None: it is none of the choices."""
-    typed = request.form.get("overlap_hours", "")
-    return next((hours for hours in OVERLAPS if str(hours) == typed), None)
+    def read(self, *, is_new: bool) -> None:
+        """Read the values to create a webhook with, or to update one."""
+        texts = self.texts
+        given = {
+            "url": texts["url"],
+            "description": texts["description"].strip() or None,
+            "events": texts["events"],
+            "enabled": bool(texts["enabled"]),
+        }
+        if is_new and texts["secret"]:
+            given["secret"] = texts["secret"]
+        self.load(WebhookCreateSchema() if is_new else WebhookUpdateSchema(), given)
+        if self.errors and not texts["events"]:
+            self.errors["events"] = ["Choose at least one type of event, or all events."]
+        if self.errors and not texts["url"].strip():
+            self.errors["url"] = ["Enter the address that events are posted to."]

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import ApiError, Forbidden, RateLimited
+from app.http.errors import Forbidden
 from app.pages.second_factor.step_up import ask_again
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of
-from app.pages.webhooks.forms import (
-    LIMITS,
-    WebhookDraft,
-    draft_of,
-    overlap_hours,
-    read_draft,
-    sent_draft,
-)
+from app.pages.webhooks.forms import LIMITS, OVERLAPS, WebhookDraft
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
-from app.site.forms import count_post
+from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account
@@ -60,7 +53,7 @@ def webhooks(principal: Principal) -> Response:
 @of_account("admin")
 def new_webhook(_: Principal) -> Response:
     """A form for a new webhook."""
-    return _form(WebhookDraft())
+    return _form(WebhookDraft.new())
 
 
 @bp.post("/webhooks/new")
@@ -69,18 +62,17 @@ def create(principal: Principal) -> Response:
     """Create a webhook, whose secret is shown once."""
     if (response := sent_before("rotate it")) is not None:
         return response
-    draft = sent_draft()
+    draft = WebhookDraft.sent(request.form)
+    draft.read(is_new=True)
+    if not draft.values:
+        return _form(draft)
+    if (question := ask_again()) is not None:
+        return question
     try:
-        count_post()
-        values = read_draft(draft, is_new=True)
-        if draft.errors:
-            return _form(draft)
-        if (question := ask_again()) is not None:
-            return question
         with transaction():
-            made = create_webhook(principal, **values)
-    except (Forbidden, RateLimited) as error:
-        draft.rejection = error
+            made = create_webhook(principal, **draft.values)
+    except Forbidden as error:
+        draft.show(error)
         return _form(draft)
     return _secret(made.record, made.secret)
 
@@ -90,21 +82,22 @@ def create(principal: Principal) -> Response:
 def edit_webhook(principal: Principal, webhook_id: str) -> Response:
     """A form to change a webhook."""
     record = read_webhook(principal.account_id, webhook_id)
-    return _form(draft_of(record), record)
+    return _form(WebhookDraft.of(record), record)
 
 
 @bp.post(f"{_ONE}/edit")
 @of_account("admin")
 def save(principal: Principal, webhook_id: str) -> Response:
     """Change a webhook."""
-    record, draft = read_webhook(principal.account_id, webhook_id), sent_draft()
-    values = read_draft(draft, is_new=False)
-    if draft.errors:
+    record = read_webhook(principal.account_id, webhook_id)
+    draft = WebhookDraft.sent(request.form)
+    draft.read(is_new=False)
+    if not draft.values:
         return _form(draft, record)
-    if values["url"] != record["url"] and (question := ask_again()) is not None:
+    if draft.values["url"] != record["url"] and (question := ask_again()) is not None:
         return question
     with transaction():
-        update_webhook(principal, webhook_id, values)
+        update_webhook(principal, webhook_id, draft.values)
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook saved.")
 
 
@@ -146,7 +139,9 @@ def rotate(principal: Principal, webhook_id: str) -> Response:
     if (response := sent_before("rotate it")) is not None:
         return response
     count_post()
-    if (hours := overlap_hours()) is None:
+    typed = request.form.get("overlap_hours", "")
+    hours = next((each for each in OVERLAPS if str(each) == typed), None)
+    if hours is None:
         problem = "Nothing was done. Choose how long the former secret is valid."
         return redirect_to(f"/webhooks/{webhook_id}", problem)
     if (question := ask_again()) is not None:
@@ -157,15 +152,8 @@ def rotate(principal: Principal, webhook_id: str) -> Response:
 
 
 def _form(draft: WebhookDraft, record: dict[str, Any] | None = None) -> Response:
-    problem: ApiError | None = draft.rejection
-    status = problem.status if problem else 422 if draft.errors else 200
-    return page(
-        "webhooks/form.html",
-        status,
-        draft=draft,
-        record=record,
-        groups=event_groups(),
-        limits=LIMITS,
+    return form_page(
+        "webhooks/form.html", draft, record=record, groups=event_groups(), limits=LIMITS
     )
 
 

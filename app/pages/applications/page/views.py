@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -19,10 +19,12 @@ from app.oauth.applications.people import (
 from app.oauth.applications.service import delete_application, find_application, update_application
 from app.oauth.applications.validation import check_application
 from app.pages.applications.first_steps import first_steps
-from app.pages.applications.forms import ChangeForm, RotateForm
+from app.pages.applications.forms import ApplicationDraft, RotateSchema
 from app.pages.second_factor.step_up import ask_again
+from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
+from app.policy.oauth import REDIRECT_URIS
 from app.policy.permissions import SCOPES
-from app.site.forms import PageForm, form_page
+from app.site.forms import Draft, form_page, sent_draft
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import of_account
 
@@ -46,21 +48,19 @@ def save(principal: Principal, app_id: str) -> Response:
     Whoever adds a redirect URI can receive the codes of others, so they are asked again whether it
     is them."""
     record = _find(principal, app_id)
-    form = ChangeForm()
-    if not form.validate_on_submit():
-        return _page(principal, record, form)
-    given = {"name": form.name.data or "", "redirect_uris": form.uris(), "scopes": form.scopes.data}
+    draft = ApplicationDraft.sent(request.form)
+    given = draft.given()
     try:
         check_application(**given)
-        if (to_agree := _to_agree_on(principal, record, form)) is not None:
-            return _page(principal, record, form, ended=to_agree)
+        if (to_agree := _to_agree_on(principal, record, draft)) is not None:
+            return _page(principal, record, change=draft, ended=to_agree)
         if _adds(record, given) and (question := ask_again()) is not None:
             return question
         with transaction():
             updated = update_application(principal.account_id, app_id, **given)
     except ValidationFailed as error:
-        form.show(error)
-        return _page(principal, record, form)
+        draft.show(error)
+        return _page(principal, record, change=draft)
     if updated is None:
         raise _not_found()
     message = "Saved. Those who had granted what you took away are asked again."
@@ -72,19 +72,14 @@ def save(principal: Principal, app_id: str) -> Response:
 def rotate(principal: Principal, app_id: str) -> Response:
     """Give an application a new secret, which is shown once."""
     record = _find(principal, app_id)
-    form = RotateForm()
-    if not form.validate_on_submit():
-        return _page(principal, record, form)
+    draft = sent_draft(RotateSchema())
+    if not draft.values:
+        return _page(principal, record, rotation=draft)
     if (question := ask_again()) is not None:
         return question
     try:
         with transaction():
-            rotated = rotate_secret(
-                principal.account_id,
-                app_id,
-                overlap_hours=form.overlap_hours.data,
-                mark=form.mark.data or "",
-            )
+            rotated = rotate_secret(principal.account_id, app_id, **draft.values)
     except Conflict as error:
         return redirect_to(f"/applications/{app_id}", error.message)
     if rotated is None:
@@ -131,33 +126,39 @@ def _adds(record: dict[str, Any], given: dict[str, Any]) -> bool:
 
 
 def _to_agree_on(
-    principal: Principal, record: dict[str, Any], form: ChangeForm
+    principal: Principal, record: dict[str, Any], draft: ApplicationDraft
 ) -> dict[str, Any] | None:
     """The scopes that are taken away and the number of people who granted them; None if nobody
     has, or if somebody has agreed to it."""
-    taken = [name for name in record["scopes"] if name not in form.scopes.data]
+    taken = [name for name in record["scopes"] if name not in draft.texts["scopes"]]
     people = GrantedScopes(principal.account_id, record["client_id"]).people(taken)
-    if not people or form.end_access.data == " ".join(taken):
+    if not people or draft.texts["end_access"] == " ".join(taken):
         return None
-    form.end_access.errors = ["Agree to the end of this access, or keep what was taken away."]
+    draft.errors["end_access"] = ["Agree to the end of this access, or keep what was taken away."]
     return {"scopes": " ".join(taken), "words": [SCOPES[name] for name in taken], "people": people}
 
 
 def _page(
-    principal: Principal, record: dict[str, Any], form: PageForm | None = None, **values: Any
+    principal: Principal,
+    record: dict[str, Any],
+    *,
+    change: Draft | None = None,
+    rotation: Draft | None = None,
+    **values: Any,
 ) -> Response:
     """The page with the form that was sent, or as the application is."""
     client_id = record["client_id"]
     granted = GrantedScopes(principal.account_id, client_id)
     members, members_total = people_of_account(principal.account_id, client_id)
-    change = form if isinstance(form, ChangeForm) else _change_form(record)
-    rotation = form if isinstance(form, RotateForm) else None
+    overlap = {"overlap_hours": OVERLAP_HOURS_DEFAULT, "mark": record["secret_mark"]}
     return form_page(
         "application_page/application.html",
-        form or change,
+        change or rotation or Draft(),
         application=record,
-        change=change,
-        rotation=rotation or RotateForm(formdata=None, mark=record["secret_mark"]),
+        change=change or ApplicationDraft.of(record),
+        rotation=rotation or Draft(overlap),
+        words=SCOPES,
+        most_uris=REDIRECT_URIS,
         use=use_of_applications(principal.account_id).get(client_id, ApplicationUse(0, None)),
         members=members,
         members_total=members_total,
@@ -165,13 +166,4 @@ def _page(
         steps=first_steps(record, values.get("secret")),
         principal=principal,
         **values,
-    )
-
-
-def _change_form(record: dict[str, Any]) -> ChangeForm:
-    return ChangeForm(
-        formdata=None,
-        name=record["name"],
-        redirect_uris="\n".join(record["redirect_uris"]),
-        scopes=record["scopes"],
     )

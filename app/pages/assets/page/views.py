@@ -13,9 +13,8 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
-from app.pages.assets.page.draft import Draft, compared, draft_of, read_draft, sent_draft
+from app.pages.assets.page.forms import AssetDraft
 from app.pages.assets.page.surroundings import is_outside
-from app.pages.edit_conflicts import differences, version_of
 from app.pages.metadata import metadata_texts
 from app.pages.project_choice import choose_project
 from app.pages.projects.page.details import asset_place
@@ -24,6 +23,7 @@ from app.pages.record_fields import ASSET_FIELDS, facts
 from app.policy.bounds import ASSET_STATUSES
 from app.policy.people import RECORD_FORM_BYTES
 from app.projects.reading import check_project, read_project
+from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import LargeForm, takes
 from app.site.signed_in import of_account
@@ -38,8 +38,8 @@ _ONE: Final = "/assets/<project_id>/<asset_id>"
 @of_account("assets:write")
 def new_asset(principal: Principal) -> Response:
     """The form of a new asset, perhaps with a project, a type or a place already."""
-    draft = sent_draft(request.args)
-    draft.status = draft.status or "active"
+    draft = AssetDraft.sent(request.args)
+    draft.texts["status"] = draft.texts["status"] or "active"
     draft.project = _chosen(principal, request.args)
     return _form(principal, draft)
 
@@ -49,19 +49,20 @@ def new_asset(principal: Principal) -> Response:
 @of_account("assets:write")
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
-    draft = sent_draft(request.form)
+    draft = AssetDraft.sent(request.form)
     draft.project = _chosen(principal, request.form)
-    values = read_draft(draft, None)
+    draft.read()
     if not draft.project.id:
         draft.errors["project"] = [draft.project.problem or "Choose the project that it is in."]
-    if draft.errors or draft.project.id is None:
-        return _form(principal, draft, status=422)
+    if not draft.values or draft.project.id is None:
+        return _form(principal, draft)
     check_project(principal, draft.project.id)
     try:
         with transaction():
-            made = create_asset(principal, draft.project.id, **values)
+            made = create_asset(principal, draft.project.id, **draft.values)
     except Forbidden as error:
-        return _rejected(principal, draft, error)
+        draft.show(error)
+        return _form(principal, draft)
     done = f"{made['name']} created."
     if request.form.get("then") == "another":
         again = urlencode({"project_id": made["project_id"], "type": made["type"]})
@@ -95,7 +96,7 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
 def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Edit an asset."""
     record = read_asset(principal.account_id, project_id, asset_id)
-    return _form(principal, draft_of(record), record)
+    return _form(principal, AssetDraft.of(record), record)
 
 
 @bp.post(f"{_ONE}/edit")
@@ -104,17 +105,22 @@ def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""
     record = read_asset(principal.account_id, project_id, asset_id)
-    draft = sent_draft(request.form)
-    values = read_draft(draft, record)
-    if draft.errors:
-        return _form(principal, draft, record, status=422)
+    draft = AssetDraft.sent(request.form)
+    draft.read(record)
+    if not draft.values:
+        return _form(principal, draft, record)
+    shown = IfMatch(draft.version or None)
     try:
         with transaction():
-            update_asset(principal, project_id, asset_id, values, IfMatch(draft.version or None))
+            update_asset(principal, project_id, asset_id, draft.values, shown)
     except PreconditionFailed:
-        return _conflict(principal, draft, project_id, asset_id)
+        theirs = read_asset(principal.account_id, project_id, asset_id)
+        draft.compare(theirs)
+        who = last_change(principal.account_id, asset_id)
+        return _form(principal, draft, theirs, status=412, who=who)
     except Forbidden as error:
-        return _rejected(principal, draft, error, record)
+        draft.show(error)
+        return _form(principal, draft, record)
     return redirect_to(_path(record), "Asset saved.")
 
 
@@ -149,43 +155,26 @@ def _path(record: dict[str, Any]) -> str:
     return f"/assets/{record['project_id']}/{record['id']}"
 
 
-def _conflict(principal: Principal, draft: Draft, project_id: str, asset_id: str) -> Response:
-    """The form again, with what somebody else has saved meanwhile. Sent again, it overwrites."""
-    theirs = read_asset(principal.account_id, project_id, asset_id)
-    found = differences(compared(draft), compared(draft_of(theirs)))
-    draft.version = version_of(theirs)
-    who = last_change(principal.account_id, asset_id)
-    return _form(principal, draft, theirs, status=412, differences=found, who=who)
-
-
-def _rejected(
-    principal: Principal, draft: Draft, error: Forbidden, record: dict[str, Any] | None = None
-) -> Response:
-    draft.errors["form"] = [error.message]
-    return _form(principal, draft, record, status=error.status)
-
-
 def _form(
     principal: Principal,
-    draft: Draft,
+    draft: AssetDraft,
     record: dict[str, Any] | None = None,
     *,
-    status: int = 200,
+    status: int | None = None,
     **values: Any,
 ) -> Response:
     account_id = principal.account_id
     project = read_project(account_id, record["project_id"]) if record else None
-    return page(
+    return form_page(
         "asset_page/form.html",
+        draft,
         status,
         principal=principal,
-        draft=draft,
         asset=record,
         project=project,
         has_projects=bool(record) or project_total(counters(account_id)) > 0,
         types=known_words(account_id, "type"),
         statuses=known_words(account_id, "status"),
-        fields=ASSET_FIELDS,
         tiles=current_app.config["SETTINGS"],
         **values,
     )

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import marshmallow as ma
 
 from app.pages.filter_urls import filtered
-from app.pages.problems import errors_by_field
+from app.site.forms import errors_by_field
 from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
 from app.webhooks.logs.listing import LogQuery

@@ -8,13 +8,14 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import ApiError, Conflict
+from app.http.errors import Conflict
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of
-from app.pages.webhooks.replays.forms import ReplayDraft, new_draft, read_draft, sent_draft
+from app.pages.webhooks.replays.forms import ReplayDraft
 from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import REPLAYED_PER_SECOND
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.forms import form_page
+from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import of_account
 from app.webhooks.activity import read_overview
 from app.webhooks.replays.service import EventSelection, count_replay, start_replay
@@ -34,26 +35,27 @@ def choose(principal: Principal, webhook_id: str) -> Response:
         only_failed = request.args.get("only_failed", "") == "true"
         days = request.args.get("days", EVENT_DAYS, type=int)
         days = days if days in _PERIODS else EVENT_DAYS
-        draft = new_draft(overview, days, only_failed=only_failed)
-        selection = read_draft(draft) if only_failed else None
+        draft = ReplayDraft.new(overview, days, only_failed=only_failed)
+        selection = draft.selection() if only_failed else None
         return _page(principal, webhook_id, draft, selection, days=days)
-    draft = sent_draft(request.args)
-    return _page(principal, webhook_id, draft, read_draft(draft))
+    draft = ReplayDraft.sent(request.args)
+    return _page(principal, webhook_id, draft, draft.selection())
 
 
 @bp.post(_PATH)
 @of_account("admin")
 def start(principal: Principal, webhook_id: str) -> Response:
     """Begin to send them."""
-    draft = sent_draft(request.form)
-    selection = read_draft(draft)
+    draft = ReplayDraft.sent(request.form)
+    selection = draft.selection()
     if selection is None:
         return _page(principal, webhook_id, draft, None)
     try:
         with transaction():
             number = start_replay(principal, webhook_id, selection)["replayed"]
     except Conflict as error:
-        return _page(principal, webhook_id, draft, selection, error)
+        draft.show(error)
+        return _page(principal, webhook_id, draft, selection)
     if not number:
         return _page(principal, webhook_id, draft, selection)
     events = "1 event is" if number == 1 else f"{number:,} events are"
@@ -65,22 +67,18 @@ def _page(
     webhook_id: str,
     draft: ReplayDraft,
     selection: EventSelection | None,
-    error: ApiError | None = None,
     days: int = 0,
 ) -> Response:
     overview = read_overview(principal.account_id, webhook_id)
     failure = failure_of(principal.account_id, overview)
     number = count_replay(principal, webhook_id, selection) if selection else None
-    status = error.status if error else 422 if draft.errors else 200
-    return page(
+    return form_page(
         "webhook_replays/replay.html",
-        status,
+        draft,
         webhook=overview,
         explanation=explain(failure) if failure else None,
-        draft=draft,
         selection=selection,
         number=number,
-        error=error,
         groups=event_groups(),
         subscribed=in_words(overview["events"]),
         in_words=in_words,

@@ -1,0 +1,98 @@
+"""The form of an asset."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Self
+
+from werkzeug.datastructures import MultiDict
+
+from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
+from app.pages.assets.page.coordinates import Axis, read_degrees, split_both
+from app.pages.project_choice import Choice
+from app.pages.projects.page.details import asset_place
+from app.pages.record_draft import RecordDraft
+from app.pages.record_fields import ASSET_FIELDS
+
+_AXES: Final[tuple[Axis, Axis]] = ("longitude", "latitude")  # as GeoJSON has them
+
+
+class AssetDraft(RecordDraft):
+    """The form of an asset. A new one says in which project it is."""
+
+    fields = ASSET_FIELDS
+    others = ("name", "type", "status", "latitude", "longitude")
+    project = Choice()
+
+    @classmethod
+    def other_texts(cls, record: Mapping[str, Any]) -> dict[str, str]:
+        place = asset_place(record)
+        numbers = place["place"] if place else ()
+        longitude, latitude = [str(number).removesuffix(".0") for number in numbers] or ("", "")
+        words = {name: record[name] for name in ("name", "type", "status")}
+        return words | {"latitude": latitude, "longitude": longitude}
+
+    @classmethod
+    def sent(cls, form: MultiDict[str, str]) -> Self:
+        draft = super().sent(form)
+        both = split_both(draft.texts["latitude"]) if not draft.texts["longitude"] else None
+        if both is not None:
+            draft.texts["latitude"], draft.texts["longitude"] = both
+        return draft
+
+    def labelled(self) -> dict[str, str]:
+        return {
+            "Name": self.texts["name"],
+            "Type": _shown(self.texts["type"]).lower(),
+            "Status": _shown(self.texts["status"]).lower(),
+            "Location": ", ".join(filter(None, (self.texts["latitude"], self.texts["longitude"]))),
+        }
+
+    def read(self, before: Mapping[str, Any] | None = None) -> None:
+        """Read the values to create or update an asset with.
+
+        Args:
+            before: the record of the asset as it is; None: a new one.
+        """
+        was = self.other_texts(before) if before else dict.fromkeys(self.others, "")
+        given = {
+            "name": self.texts["name"],
+            "type": _word(self.texts["type"], was["type"]),
+            "status": _word(self.texts["status"], was["status"]) or "active",
+            **self.read_fields(),
+        }
+        if any(self.texts[axis] != was[axis] for axis in _AXES):
+            given["location"] = self._location()
+        self.load(AssetUpdateSchema() if before else AssetCreateSchema(), given)
+        if not self.texts["type"]:
+            self.errors["type"] = ["Say what it is, such as equipment."]
+
+    def _location(self) -> dict[str, Any] | None:
+        """The GeoJSON of the coordinates; None for none, and where they are wrong."""
+        if not any(self.texts[axis] for axis in _AXES):
+            return None
+        degrees = []
+        for axis in _AXES:
+            try:
+                if not self.texts[axis]:
+                    raise ValueError("Write both latitude and longitude, or neither.")
+                degrees.append(read_degrees(self.texts[axis], axis))
+            except ValueError as error:
+                self.errors[axis] = [str(error)]
+        return {"type": "Point", "coordinates": degrees} if len(degrees) == 2 else None
+
+
+def _shown(word: str) -> str:
+    """A word as the field shows it."""
+    return word.replace("_", " ").strip()
+
+
+def _word(text: str, was: str) -> str:
+    """Return the word of an open vocabulary that people write as a text: ``fire_tower`` for "Fire
+    tower".
+
+    Args:
+        was: the word as it is, which stays where the field still shows it.
+    """
+    return was if _shown(text) == _shown(was) else re.sub(r"\s+", "_", text.strip().lower())
