@@ -6,11 +6,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-import marshmallow as ma
-
 from app.assets.schemas import AccountAssetQuerySchema
-from app.pages.filter_urls import filtered
-from app.pages.problems import problems_by_name
+from app.pages.filters import filtered, load_valid, sentences
 from app.pages.project_choice import Choice, choose_project
 from app.values import clock
 
@@ -70,7 +67,7 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
     if chosen.get("changed", "1") not in CHANGED:
         unknown = [f"changed: Must be one of: {', '.join(CHANGED)}."]
         del chosen["changed"]
-    loaded, wrong, problems = _load(_query_of(chosen))
+    loaded, wrong = load_valid(AccountAssetQuerySchema(), _query_of(chosen))
     for name in wrong:
         chosen.pop(name, None)
     sent = {name: arguments.get(name, "").strip() for name in ("project_id", "project")}
@@ -79,7 +76,9 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
         chosen["project_id"] = project.id
     elif project.problem:
         chosen |= {name: value for name, value in sent.items() if value}
-    return AssetFilters(chosen, project, loaded | {"per_page": PER_PAGE}, unknown + problems)
+    return AssetFilters(
+        chosen, project, loaded | {"per_page": PER_PAGE}, unknown + sentences(wrong)
+    )
 
 
 def _query_of(chosen: Mapping[str, str]) -> dict[str, str]:
@@ -89,14 +88,3 @@ def _query_of(chosen: Mapping[str, str]) -> dict[str, str]:
         since = clock.now() - timedelta(days=int(days))
         query["updated_since"] = clock.format_time(since)
     return query | {"sort": sort, "order": order}
-
-
-def _load(query: dict[str, str]) -> tuple[dict[str, Any], list[str], list[str]]:
-    """The values of a query, the names of those that are wrong, and why."""
-    schema = AccountAssetQuerySchema()
-    try:
-        return schema.load(query), [], []
-    except ma.ValidationError as error:
-        wrong = problems_by_name(error)
-        rest = {name: value for name, value in query.items() if name not in wrong}
-        return schema.load(rest), list(wrong), [each for found in wrong.values() for each in found]

@@ -19,7 +19,7 @@ from app.http.errors import BadRequest
 from app.http.etags import entity_tag
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.export_formats import format_names
-from app.pages.problems import load_filters, refuse
+from app.pages.filters import load_all, refuse
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.page.details import asset_place
 from app.site.pages import PageBlueprint, page
@@ -91,13 +91,13 @@ def export(principal: Principal) -> Response:
     """A file with the selected assets, or with all that the filters of the address leave."""
     values: dict[str, Any] = {"format": request.values.get("format", "geojson")}
     if ids := request.values.getlist("ids"):
-        loaded = load_filters(AssetExportQuerySchema(), values | {"ids": ",".join(ids)})
+        loaded = load_all(AssetExportQuerySchema(), values | {"ids": ",".join(ids)})
     else:
         filters = read_filters(principal.account_id, request.args)
         if filters.project.problem:
             raise BadRequest("This cannot be exported: it is not clear which project is meant.")
         refuse(filters.problems)
-        loaded = load_filters(
+        loaded = load_all(
             AssetExportQuerySchema(),
             values | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen},
         )

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from app.audit.log.filters import EntryQuery
 from app.pages.audit_log.sentences import OF_ACCOUNT, Group, action_groups, is_action
 from app.pages.audit_log.who import ActorGroup, actors_called, grouped, offered_actors
-from app.pages.filter_urls import filtered
+from app.pages.filters import filtered
 from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
 from app.values.timestamps import TimestampInvalid, read_timestamp

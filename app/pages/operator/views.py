@@ -20,12 +20,12 @@ from app.pages.audit_log.filters import LogFilters
 from app.pages.audit_log.filters import read_filters as read_log_filters
 from app.pages.audit_log.lines import line_of
 from app.pages.audit_log.sentences import OF_INSTANCE
+from app.pages.filters import refuse
 from app.pages.operator import accounts, changes, people
 from app.pages.operator.access import of_operator
 from app.pages.operator.forms import MessageSchema, PlanSchema
 from app.pages.operator.listing import read_filters
 from app.pages.operator.overview import read_overview
-from app.pages.problems import refuse
 from app.pages.second_factor.step_up import ask_again
 from app.pages.usage.meters import meters
 from app.people import instance_operators

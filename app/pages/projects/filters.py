@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-import marshmallow as ma
-
-from app.pages.filter_urls import filtered
-from app.pages.problems import problems_by_name
+from app.pages.filters import filtered, load_valid, sentences
 from app.pages.projects.counts import count_by_status
 from app.policy.bounds import PROJECT_STATUSES
 from app.projects.schemas import ProjectQuerySchema
@@ -67,19 +64,11 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     values = {**chosen, "sort": sort, "order": order, "per_page": str(PER_PAGE)}
     if values.get("status") == ANY:
         del values["status"]
-    problems: list[str] = []
-    schema = ProjectQuerySchema()
-    try:
-        loaded = schema.load(values)
-    except ma.ValidationError as error:
-        for name, found in problems_by_name(error).items():
-            problems += found
-            for each in (values, chosen):
-                each.pop(name, None)
-                each.update({name: _DEFAULT[name]} if name in _DEFAULT else {})
-        loaded = schema.load(values)
-    loaded["per_page"] = PER_PAGE
-    return ProjectFilters(chosen, loaded, problems)
+    loaded, wrong = load_valid(ProjectQuerySchema(), values)
+    chosen = {name: value for name, value in chosen.items() if name not in wrong}
+    if "status" in wrong:
+        chosen["status"] = loaded["status"] = _DEFAULT["status"]
+    return ProjectFilters(chosen, loaded | {"per_page": PER_PAGE}, sentences(wrong))
 
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:

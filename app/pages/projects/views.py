@@ -17,7 +17,7 @@ from app.exports.service import export_of, record_export
 from app.http.errors import Conflict, NotFound
 from app.http.kept_responses import kept_response
 from app.pages.export_formats import format_names
-from app.pages.problems import load_filters, refuse
+from app.pages.filters import load_all, refuse
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.policy.bounds import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
@@ -89,7 +89,7 @@ def export(principal: Principal) -> Response:
         values |= {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
         if filters.status is None:
             values.pop("status", None)
-    loaded = load_filters(ProjectExportQuerySchema(), values)
+    loaded = load_all(ProjectExportQuerySchema(), values)
     wanted = export_of("projects", principal.account_id, loaded)
     response = file_response(wanted)
     with transaction():

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-import marshmallow as ma
-
-from app.pages.filter_urls import filtered
-from app.site.forms import errors_by_field
+from app.pages.filters import filtered, load_valid, sentences
 from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
 from app.webhooks.logs.listing import LogQuery
@@ -16,7 +13,7 @@ from app.webhooks.logs.schemas import LogQuerySchema
 
 PER_PAGE: Final = 25
 PERIODS: Final = {1: "24 hours", 7: "7 days", 30: "30 days"}  # of the charts
-_NAMES: Final = ("status", "event_type", "since", "until")
+_LABELS: Final = {"status": "Result", "event_type": "Event", "since": "From", "until": "To"}
 
 
 class LogFilters(NamedTuple):
@@ -54,32 +51,17 @@ class LogFilters(NamedTuple):
 
 def read_filters(arguments: Mapping[str, str]) -> LogFilters:
     """The filters of an address. What is not valid is left out, and told in ``problems``."""
-    chosen = {name: arguments[name].strip() for name in _NAMES if arguments.get(name, "").strip()}
+    chosen = {name: arguments[name].strip() for name in _LABELS if arguments.get(name, "").strip()}
     for name in ("since", "until"):
         if name in chosen:
             chosen[name] = in_utc(chosen[name])
-    problems: list[str] = []
-    schema = LogQuerySchema()
-    try:
-        loaded: dict[str, Any] = schema.load({**chosen, "per_page": str(PER_PAGE)})
-    except ma.ValidationError as error:
-        for name, messages in errors_by_field(error).items():
-            problems += [f"{_WORDS[name]}: {message}" for message in messages]
-            chosen.pop(name, None)
-        loaded = schema.load({**chosen, "per_page": str(PER_PAGE)})
+    loaded, wrong = load_valid(LogQuerySchema(), {**chosen, "per_page": str(PER_PAGE)})
+    chosen = {name: value for name, value in chosen.items() if name not in wrong}
     days, before = arguments.get("days", ""), arguments.get("before", "")
     return LogFilters(
         chosen,
         loaded,
-        problems,
+        sentences(wrong, _LABELS),
         int(days) if days in map(str, PERIODS) else 1,
         before if is_id("log", before) else "",
     )
-
-
-_WORDS: Final = {
-    "status": "Result",
-    "event_type": "Event",
-    "since": "From",
-    "until": "To",
-}
