@@ -6,9 +6,8 @@ from typing import Final
 
 from flask import Blueprint
 
-from app.pages.applications.page.views import bp as application_page
 from app.pages.applications.views import bp as applications
-from app.pages.assets.page.views import bp as asset_page
+from app.pages.assets.asset.views import bp as asset_page
 from app.pages.assets.views import bp as assets
 from app.pages.audit_log.views import bp as audit_log
 from app.pages.credentials.views import api_keys, service_tokens
@@ -21,20 +20,20 @@ from app.pages.oauth.views import bp as oauth
 from app.pages.operator.views import bp as operator
 from app.pages.profile.views import bp as profile
 from app.pages.projects.editor.views import bp as project_editor
-from app.pages.projects.page.views import bp as project_page
+from app.pages.projects.project.views import bp as project_page
 from app.pages.projects.views import bp as projects
 from app.pages.second_factor.views import bp as second_factor
 from app.pages.settings.views import bp as settings
 from app.pages.sign_in.views import bp as sign_in
 from app.pages.single_sign_on.views import bp as single_sign_on
 from app.pages.usage.views import bp as usage
-from app.pages.webhooks.page.views import bp as webhook_page
 from app.pages.webhooks.replays.views import bp as webhook_replays
 from app.pages.webhooks.views import bp as webhooks
+from app.pages.webhooks.webhook.views import bp as webhook_page
 from app.pages.welcome.views import bp as welcome
 
 PAGES: Final[tuple[Blueprint, ...]] = (
-    api_keys, application_page, applications, asset_page, assets, audit_log, deletion_of_account,
+    api_keys, applications, asset_page, assets, audit_log, deletion_of_account,
     deletion_of_person, imports, invitations, members, oauth, operator, profile, project_editor,
     project_page, projects, second_factor, service_tokens, settings, sign_in, single_sign_on, usage,
     webhook_page, webhook_replays, webhooks, welcome,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.pages.assets.page.coordinates import Axis, read_degrees, split_both
+from app.pages.assets.asset.coordinates import Axis, read_degrees, split_both
 from tests.cells import every_cell
 
 # What the server and the pages' scripts read alike: tests/javascript/coordinates.test.mjs has the

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.pages.webhooks.page.filters import PER_PAGE
+from app.pages.webhooks.webhook.filters import PER_PAGE
 from app.values import clock
 from tests.make import Browser, Client, make_log
 from tests.make.browser import Page

@@ -18,7 +18,7 @@ from typing import Final
 import pytest
 from flask import Flask
 
-from app.pages.webhooks.page.snippets import LANGUAGES, snippets_for
+from app.pages.webhooks.webhook.snippets import LANGUAGES, snippets_for
 from app.security.webhook_signing import new_secret, signatures
 from tests.node import NODE
 from tests.ports import free_port

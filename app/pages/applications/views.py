@@ -1,4 +1,5 @@
-"""Applications that have access on behalf of the signed-in person, and registering new ones."""
+"""Applications that have access on behalf of the signed-in person, and those that the account
+registers, with their secrets and the people who use them."""
 
 from __future__ import annotations
 
@@ -9,16 +10,38 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, principal_of
 from app.db.transactions import transaction
-from app.http.errors import Detail, Forbidden, RateLimited, ValidationFailed
-from app.oauth.applications.people import use_of_applications
-from app.oauth.applications.service import application_record, create_application, list_applications
+from app.http.errors import (
+    Conflict,
+    Detail,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    ValidationFailed,
+)
+from app.oauth.applications.client_secrets import end_former_secret, rotate_secret
+from app.oauth.applications.people import (
+    ApplicationUse,
+    GrantedScopes,
+    people_of_account,
+    use_of_applications,
+)
+from app.oauth.applications.service import (
+    application_record,
+    create_application,
+    delete_application,
+    find_application,
+    list_applications,
+    update_application,
+)
+from app.oauth.applications.validation import check_application
 from app.oauth.consents import list_consents, revoke_consent
 from app.pages.applications.first_steps import first_steps
-from app.pages.applications.forms import KINDS, ApplicationDraft
+from app.pages.applications.forms import KINDS, ApplicationDraft, RotateSchema
 from app.pages.second_factor.step_up import ask_again
+from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT, REDIRECT_URIS
 from app.policy.permissions import SCOPES
-from app.site.forms import count_post, form_page
+from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account, signed_in
@@ -26,6 +49,7 @@ from app.site.signed_in import of_account, signed_in
 bp = PageBlueprint("application_pages", __name__, section="/applications")
 
 _NEW: Final = "/applications/new"
+_ONE: Final = "/applications/<app_id>"
 
 
 @bp.get("/applications")
@@ -96,7 +120,143 @@ def register(principal: Principal) -> Response:
     )
 
 
+@bp.get(_ONE)
+@of_account("admin")
+def application(principal: Principal, app_id: str) -> Response:
+    """One application that the account has registered."""
+    return _page(principal, _find(principal, app_id))
+
+
+@bp.post(_ONE)
+@of_account("admin")
+def save(principal: Principal, app_id: str) -> Response:
+    """Change an application. Before a scope is taken away, it is said whose access that ends.
+
+    Whoever adds a redirect URI can receive the codes of others, so they are asked again whether it
+    is them."""
+    record = _find(principal, app_id)
+    draft = ApplicationDraft.sent(request.form)
+    given = draft.given()
+    try:
+        check_application(**given)
+        if (to_agree := _to_agree_on(principal, record, draft)) is not None:
+            return _page(principal, record, change=draft, ended=to_agree)
+        if _adds(record, given) and (question := ask_again()) is not None:
+            return question
+        with transaction():
+            updated = update_application(principal.account_id, app_id, **given)
+    except ValidationFailed as error:
+        draft.show(error)
+        return _page(principal, record, change=draft)
+    if updated is None:
+        raise _not_found()
+    message = "Saved. Those who had granted what you took away are asked again."
+    return redirect_to(f"/applications/{app_id}", message if updated[1] else "Saved.")
+
+
+@bp.post(f"{_ONE}/secret")
+@of_account("admin")
+def rotate(principal: Principal, app_id: str) -> Response:
+    """Give an application a new secret, which is shown once."""
+    record = _find(principal, app_id)
+    draft = sent_draft(RotateSchema())
+    if not draft.values:
+        return _page(principal, record, rotation=draft)
+    if (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            rotated = rotate_secret(principal.account_id, app_id, **draft.values)
+    except Conflict as error:
+        return redirect_to(f"/applications/{app_id}", error.message)
+    if rotated is None:
+        raise _not_found()
+    return _page(principal, _find(principal, app_id), secret=rotated.secret)
+
+
+@bp.post(f"{_ONE}/former-secret/end")
+@of_account("admin")
+def end_former(principal: Principal, app_id: str) -> Response:
+    """Have only the present secret of an application be accepted from now on."""
+    with transaction():
+        worked = end_former_secret(principal.account_id, _find(principal, app_id)["client_id"])
+    message = "Only the present secret works now." if worked else "No former secret worked anymore."
+    return redirect_to(f"/applications/{app_id}", message)
+
+
+@bp.post(f"{_ONE}/delete")
+@of_account("admin")
+def delete(principal: Principal, app_id: str) -> Response:
+    """Delete an application, and all access that people gave it."""
+    record = _find(principal, app_id)
+    with transaction():
+        if not delete_application(principal.account_id, app_id):
+            raise _not_found()
+    return redirect_to("/applications", f"{record['name']} deleted.")
+
+
 def _new_page(draft: ApplicationDraft) -> Response:
     return form_page(
         "applications/new.html", draft, kinds=KINDS, words=SCOPES, most_uris=REDIRECT_URIS
+    )
+
+
+def _find(principal: Principal, app_id: str) -> dict[str, Any]:
+    """The record of one of the account's applications. Raises NotFound."""
+    record = find_application(principal.account_id, app_id)
+    if record is None:
+        raise _not_found()
+    return record
+
+
+def _not_found() -> NotFound:
+    return NotFound("This application does not exist, or was deleted.")
+
+
+def _adds(record: dict[str, Any], given: dict[str, Any]) -> bool:
+    """Whether a redirect URI or a scope is added."""
+    return any(set(given[name]) - set(record[name]) for name in ("redirect_uris", "scopes"))
+
+
+def _to_agree_on(
+    principal: Principal, record: dict[str, Any], draft: ApplicationDraft
+) -> dict[str, Any] | None:
+    """The scopes that are taken away and the number of people who granted them; None if nobody
+    has, or if somebody has agreed to it."""
+    taken = [name for name in record["scopes"] if name not in draft.texts["scopes"]]
+    people = GrantedScopes(principal.account_id, record["client_id"]).people(taken)
+    if not people or draft.texts["end_access"] == " ".join(taken):
+        return None
+    draft.errors["end_access"] = ["Agree to the end of this access, or keep what was taken away."]
+    return {"scopes": " ".join(taken), "words": [SCOPES[name] for name in taken], "people": people}
+
+
+def _page(
+    principal: Principal,
+    record: dict[str, Any],
+    *,
+    change: Draft | None = None,
+    rotation: Draft | None = None,
+    **values: Any,
+) -> Response:
+    """The page with the form that was sent, or as the application is."""
+    client_id = record["client_id"]
+    granted = GrantedScopes(principal.account_id, client_id)
+    members, members_total = people_of_account(principal.account_id, client_id)
+    overlap = {"overlap_hours": OVERLAP_HOURS_DEFAULT, "mark": record["secret_mark"]}
+    return form_page(
+        "applications/application.html",
+        change or rotation or Draft(),
+        application=record,
+        change=change or ApplicationDraft.of(record),
+        rotation=rotation or Draft(overlap),
+        words=SCOPES,
+        most_uris=REDIRECT_URIS,
+        use=use_of_applications(principal.account_id).get(client_id, ApplicationUse(0, None)),
+        members=members,
+        members_total=members_total,
+        people_with={name: granted.people([name]) for name in record["scopes"]},
+        steps=first_steps(record, values.get("secret")),
+        principal=principal,
+        **values,
     )

@@ -21,7 +21,7 @@ from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, rea
 from app.pages.export_formats import format_names
 from app.pages.filters import load_all, refuse
 from app.pages.project_choice import find_projects, projects_by_id
-from app.pages.projects.page.details import asset_place
+from app.pages.projects.project.details import asset_place
 from app.site.pages import PageBlueprint, page
 from app.site.signed_in import is_from_script, of_account
 from app.values.strict_json import dumps

@@ -16,12 +16,12 @@ STEPS = {
     "app/pages/credentials/views.py create": (False, "making an API key or a service token"),
     "app/pages/welcome/views.py make_key": (False, "making an API key or a service token"),
     "app/pages/applications/views.py register": (False, "registering an application"),
-    "app/pages/applications/page/views.py rotate": (False, "giving one a new secret"),
+    "app/pages/applications/views.py rotate": (False, "giving one a new secret"),
     "app/pages/oauth/views.py _handle_decision": (
         False,
         "allowing an application to act for you",
     ),
-    "app/pages/applications/page/views.py save": (
+    "app/pages/applications/views.py save": (
         False,
         "adding a redirect URI or a scope to one",
     ),

@@ -11,13 +11,13 @@ from app.assets.service import check_asset, create_asset, delete_asset, read_ass
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
+from app.geometry import contains, stored_rings
 from app.http.errors import BadRequest, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
-from app.pages.assets.page.forms import AssetDraft
-from app.pages.assets.page.surroundings import is_outside
+from app.pages.assets.asset.forms import AssetDraft
 from app.pages.metadata import metadata_texts
 from app.pages.project_choice import choose_project
-from app.pages.projects.page.details import asset_place
+from app.pages.projects.project.details import asset_place, text_of
 from app.pages.recent_changes import last_change, latest_changes
 from app.pages.record_fields import ASSET_FIELDS, facts
 from app.policy.bounds import ASSET_STATUSES
@@ -77,12 +77,12 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     record = read_asset(principal.account_id, project_id, asset_id)
     project = read_project(principal.account_id, project_id)
     return page(
-        "asset_page/asset.html",
+        "asset/asset.html",
         principal=principal,
         asset=record,
         project=project,
         place=asset_place(record),
-        is_outside=is_outside(record, project),
+        is_outside=_is_outside(record, project),
         metadata=metadata_texts(record["metadata"]),
         facts=facts(ASSET_FIELDS, record),
         changes=latest_changes(principal.account_id, asset_id),
@@ -147,6 +147,15 @@ def delete(principal: Principal, project_id: str, asset_id: str) -> Response:
     return redirect_to(f"/assets?project_id={project_id}", f"{name} deleted.")
 
 
+def _is_outside(asset: dict[str, Any], project: dict[str, Any]) -> bool:
+    """Return whether an asset has a location that is not within the boundary of its project."""
+    place = asset_place(asset)
+    if place is None or project["geometry"] is None:
+        return False
+    longitude, latitude = place["place"]
+    return not contains(stored_rings(text_of(project["geometry"])), longitude, latitude)
+
+
 def _chosen(principal: Principal, sent: Any) -> Any:
     return choose_project(principal.account_id, sent.get("project_id", ""), sent.get("project"))
 
@@ -166,7 +175,7 @@ def _form(
     account_id = principal.account_id
     project = read_project(account_id, record["project_id"]) if record else None
     return form_page(
-        "asset_page/form.html",
+        "asset/form.html",
         draft,
         status,
         principal=principal,

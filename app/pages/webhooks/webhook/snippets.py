@@ -1,6 +1,6 @@
 """Programs that verify the signature of a webhook's requests, in several languages.
 
-They are in ``templates/webhook_page/snippets``. Each responds to signed requests at the path of the
+They are in ``templates/webhook/snippets``. Each responds to signed requests at the path of the
 webhook's URL with 204, to others with 401. Those in JavaScript, Go and Java listen on PORT; that in
 Python is for a WSGI server, in Ruby for Rack, and in PHP a script of a web server. The secret comes
 from the environment and is never part of a page.
@@ -41,6 +41,6 @@ def snippets_for(url: str) -> list[Snippet]:
     if not _PLAIN_PATH.fullmatch(path):
         path = _ANY_PATH
     return [
-        Snippet(key, name, render_template(f"webhook_page/snippets/{key}.txt", path=path).strip())
+        Snippet(key, name, render_template(f"webhook/snippets/{key}.txt", path=path).strip())
         for key, name in LANGUAGES.items()
     ]

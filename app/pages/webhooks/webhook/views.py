@@ -13,10 +13,10 @@ from app.lists.logs import LOOKED_THROUGH
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of, status_words
 from app.pages.webhooks.forms import OVERLAPS
-from app.pages.webhooks.page.attempt import phases_of, pretty, state_words
-from app.pages.webhooks.page.charts import charts_of
-from app.pages.webhooks.page.filters import PERIODS, LogFilters, read_filters
-from app.pages.webhooks.page.snippets import snippets_for
+from app.pages.webhooks.webhook.attempt import phases_of, pretty, state_words
+from app.pages.webhooks.webhook.charts import charts_of
+from app.pages.webhooks.webhook.filters import PERIODS, LogFilters, read_filters
+from app.pages.webhooks.webhook.snippets import snippets_for
 from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LAST
 from app.policy.events import TEST_EVENT
 from app.site.live import live_part
@@ -45,7 +45,7 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
     values = _health(principal, webhook_id)
     found = values["webhook"]
     return page(
-        "webhook_page/webhook.html",
+        "webhook/webhook.html",
         **values | _log(principal, webhook_id, filters),
         **_charts(principal, webhook_id, filters),
         groups=event_groups(),
@@ -60,7 +60,7 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
 @of_account("admin")
 def health(principal: Principal, webhook_id: str) -> Response:
     """How it is doing, for the script of the page."""
-    return live_part("webhook_page/health.html", **_health(principal, webhook_id))
+    return live_part("webhook/health.html", **_health(principal, webhook_id))
 
 
 @bp.get(f"{_ONE}/charts")
@@ -70,7 +70,7 @@ def charts(principal: Principal, webhook_id: str) -> Response:
     overview = read_overview(principal.account_id, webhook_id)
     filters = read_filters(request.args)
     values = _charts(principal, webhook_id, filters)
-    return live_part("webhook_page/charts.html", webhook=overview, filters=filters, **values)
+    return live_part("webhook/charts.html", webhook=overview, filters=filters, **values)
 
 
 @bp.get(f"{_ONE}/log")
@@ -79,7 +79,7 @@ def log(principal: Principal, webhook_id: str) -> Response:
     """The attempts that the filters leave, for the script of the page."""
     overview = read_overview(principal.account_id, webhook_id)
     values = _log(principal, webhook_id, read_filters(request.args))
-    return live_part("webhook_page/log.html", webhook=overview, **values)
+    return live_part("webhook/log.html", webhook=overview, **values)
 
 
 @bp.post(f"{_ONE}/test")
@@ -116,7 +116,7 @@ def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
     body = logs.read_body(principal.account_id, entry["event_id"])
     delivery = logs.read_delivery(principal.account_id, entry["delivery_id"])
     return page(
-        "webhook_page/attempt.html",
+        "webhook/attempt.html",
         webhook=overview,
         host=urlsplit(overview["url"]).netloc,
         entry=entry,

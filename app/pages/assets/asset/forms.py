@@ -9,9 +9,9 @@ from typing import Any, Final, Self
 from werkzeug.datastructures import MultiDict
 
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
-from app.pages.assets.page.coordinates import Axis, read_degrees, split_both
+from app.pages.assets.asset.coordinates import Axis, read_degrees, split_both
 from app.pages.project_choice import Choice
-from app.pages.projects.page.details import asset_place
+from app.pages.projects.project.details import asset_place
 from app.pages.record_draft import RecordDraft
 from app.pages.record_fields import ASSET_FIELDS
 

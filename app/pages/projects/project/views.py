@@ -13,7 +13,7 @@ from app.db.transactions import transaction
 from app.http.etags import entity_tag
 from app.pages.export_formats import format_names
 from app.pages.metadata import metadata_texts
-from app.pages.projects.page.details import SOURCES, asset_place, perimeter_km, text_of
+from app.pages.projects.project.details import SOURCES, asset_place, perimeter_km, text_of
 from app.pages.recent_changes import latest_changes
 from app.pages.record_fields import PROJECT_FIELDS, facts
 from app.projects.boundaries.overlaps import overlaps_of_project
@@ -43,7 +43,7 @@ def project(principal: Principal, project_id: str) -> Response:
     assets, asset_total = list_assets(account_id, project_id, asset_query(per_page=_ASSETS))
     shown = list(assets)
     return page(
-        "project_page/project.html",
+        "project/project.html",
         principal=principal,
         project=record,
         perimeter=perimeter_km(record["geometry"]),
@@ -83,7 +83,7 @@ def overlaps(principal: Principal, project_id: str) -> Response:
     """The projects that overlap with a project: a part of its page."""
     check_project(principal, project_id)
     found = overlaps_of_project(principal, project_id)
-    return page("project_page/overlaps.html", overlaps=found)
+    return page("project/overlaps.html", overlaps=found)
 
 
 @bp.post("/projects/<project_id>/boundaries/<boundary_id>/restore")

@@ -1,1 +1,0 @@
-"""The page of one application that the account has registered."""
