@@ -1,11 +1,11 @@
 """The command line for operators, ``bin/canopy``.
 
-Every command reads the same settings as the service and works while it runs. Exit codes: 0 done,
-1 failed, 2 wrong usage or a wrong setting.
+Every command reads the same settings as the service and works while it runs. Exit codes: 0 done, 1
+failed, 2 wrong usage or a wrong setting.
 
-The package has over 2,000 lines because it has a module for each group of commands. They share only
-``group`` (help, and importing on demand), ``context`` (the application and the database),
-``failures`` (errors) and ``output`` (what is printed), and no group uses another.
+There is a module for each group of commands. They share ``group`` (help, and importing on demand),
+``context`` (the application and the database), ``failures`` (errors) and ``output`` (printing), and
+no group uses another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``bin/canopy account show``: all that is known of one account."""
+"""``bin/canopy account show``: everything known about one account."""
 
 from __future__ import annotations
 

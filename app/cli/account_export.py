@@ -1,4 +1,4 @@
-"""``bin/canopy account export``: the archive with everything that an account has."""
+"""``bin/canopy account export``: an archive of everything that an account has."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from flask import current_app
 from app.account.lookup import find_account
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
-from app.cli.output import examples, json_option, show_record
-from app.cli.output_file import output_option
+from app.cli.output import examples, json_option, output_option, show_record
 from app.db.transactions import transaction
 from app.exports.account_export.contents import CONTENTS
 from app.exports.account_export.reading import ExportedAccount
@@ -74,7 +73,7 @@ def _write(account: ExportedAccount, file: IO[bytes], on_batch: OnBatch) -> None
 
 @contextmanager
 def _progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
-    """Count the records of each file; on a terminal, a bar over the files shows them."""
+    """Count the records of each file; on a terminal, show them in a bar over the files."""
 
     def count(name: str, number: int) -> None:
         records[name] += number

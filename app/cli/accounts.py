@@ -152,7 +152,7 @@ def rename(account: str, name: str, as_json: bool) -> None:
 
 
 def _explain(name: str, record: dict[str, Any]) -> None:
-    """Say what the plan allows, and why the slug has a number."""
+    """Print what the plan allows, and why the slug has a number."""
     slug, wanted = record["slug"], slugify(name)
     if wanted and slug != wanted:
         reason = "is reserved" if wanted in RESERVED_SLUGS else "belongs to another account"

@@ -26,12 +26,13 @@ from app.cli.output import (
     confirm,
     examples,
     json_option,
+    output_file,
+    output_option,
     show_json,
     show_record,
     show_records,
     yes_option,
 )
-from app.cli.output_file import output_file, output_option
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
 from app.values.ids import is_id
@@ -183,7 +184,7 @@ def _verify_database(account: str, trusted: _Trusted, days: int | None, as_json:
 
 
 def _account_id(account: str) -> str:
-    """The id of an account, which may be deleted, or that of the instance's log."""
+    """The id of an account, even of a deleted one, or that of the instance's log."""
     if account == INSTANCE or is_id("account", account):
         return account
     found: str = find_account(account).id
@@ -251,7 +252,7 @@ def _input(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a file. What is longer than any line of an export is cut."""
+    """The lines of a file. Lines longer than any line of an export are cut."""
     while line := file.readline(LONGEST_LINE):
         yield line
 

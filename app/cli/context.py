@@ -1,4 +1,4 @@
-"""What commands run in: the application, and a database with the tables of this version.
+"""The environment of commands: the application, and a database with the tables of this version.
 
 ``app.cli.runtime`` is imported when a command runs, as help and wrong usage do without it.
 """
@@ -55,7 +55,7 @@ def upgrade() -> None:
 
 
 def _application() -> Flask:
-    """The application of this run, which tests may have given."""
+    """The application of this run, which a test may have set."""
     root = click.get_current_context().find_root()
     if root.obj is None:
         root.obj = _runtime().make_application()
@@ -64,7 +64,7 @@ def _application() -> Flask:
 
 
 def _command_name() -> str:
-    """The command of this run, without its arguments, which may have a password."""
+    """The command of this run, without its arguments, which may include a password."""
     return f"bin/canopy {click.get_current_context().command_path.partition(' ')[2]}".strip()
 
 

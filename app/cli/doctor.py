@@ -54,7 +54,7 @@ def _correct_counters(*, quiet: bool) -> list[WrongCounters]:
 
 
 def _show(finding: DoctorFinding) -> None:
-    """Print a line with the finding, and one below it with the advice."""
+    """Print a line with the finding, and below it one with the advice."""
     result = finding.result
     word = click.style(f"{result.status:<7}", fg=_COLOURS[result.status])
     click.echo(f"{word}  {finding.name:<{_NAME_WIDTH}}  {result.found}")

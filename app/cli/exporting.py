@@ -1,4 +1,4 @@
-"""``bin/canopy export``: projects or assets to a file that other programs read."""
+"""``bin/canopy export``: projects or assets as a file for other programs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from app.cli.output import (
     confirm,
     examples,
     json_option,
+    output_file,
+    output_option,
     show_record,
     yes_option,
 )
-from app.cli.output_file import output_file, output_option
 from app.db.transactions import transaction
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import Export, export_of, record_export, write_export
@@ -116,7 +117,7 @@ def export(
 
 
 def _format(path: Path, given: str | None) -> str:
-    """The format, given or guessed. Raises UsageError when the name of the file does not tell."""
+    """The format, given or guessed. Raises UsageError when the file name does not tell."""
     guessed = given or _FORMATS.get(path.suffix.lower())
     if guessed is None:
         endings = ", ".join(sorted(_FORMATS))
@@ -125,7 +126,8 @@ def _format(path: Path, given: str | None) -> str:
 
 
 def _export(account_id: str, kind: str, given: dict[str, str | None]) -> Export:
-    """What is exported. Raises UsageError for an option that is wrong, or of the other kind."""
+    """The export that the options ask for. Raises UsageError for one that is wrong, or of the other
+    kind."""
     schema = AssetExportQuerySchema() if kind == "assets" else ProjectExportQuerySchema()
     try:
         values = schema.load({name: value for name, value in given.items() if value is not None})
@@ -140,7 +142,7 @@ def _export(account_id: str, kind: str, given: dict[str, str | None]) -> Export:
 
 
 def _write(made: Export, file: IO[bytes], *, quiet: bool) -> int:
-    """Write the file. Returns how many records were read."""
+    """Write the file. Returns the number of records read."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     passes = 2 if made.format in READ_TWICE else 1
     number = 0
@@ -159,7 +161,7 @@ def _write(made: Export, file: IO[bytes], *, quiet: bool) -> int:
 
 @contextmanager
 def _problems_as_message() -> Iterator[None]:
-    """Turn what cannot be written in a format into a message with the records."""
+    """Turn records that cannot be written in a format into a message."""
     try:
         yield
     except BadRequest as error:

@@ -1,4 +1,4 @@
-"""How errors of services, maintenance and the database become messages of a command."""
+"""Turning errors of services, maintenance and the database into messages of commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class InvalidSetting(click.ClickException):
-    """A setting cannot be used. Shows its sentence alone; the exit code is that of wrong usage."""
+    """A setting cannot be used. Shows only its sentence; the exit code is that of wrong usage."""
 
     exit_code = 2
 
@@ -31,7 +31,7 @@ class InvalidSetting(click.ClickException):
 
 
 def message_of(error: Exception, app: Flask | None) -> click.ClickException | None:
-    """What a command says of an error, or None when the error is a defect.
+    """The message of a command for an error, or None when the error is a defect.
 
     Args:
         app: the application that the command ran in; None when there was none yet.

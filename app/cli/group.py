@@ -1,5 +1,5 @@
-"""Groups of commands: modules that are imported when one of their commands is run, and help that
-cuts no sentence."""
+"""Groups of commands, whose modules are imported when one of their commands runs, and help that
+truncates no sentence."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _SENTENCE: Final = 1000  # characters: more than the first sentence of any help
 
 
 class Entry(NamedTuple):
-    """A command or a group of commands: its name, the module of ``app.cli`` whose list ``commands``
-    it is in, and the first sentence of its help."""
+    """A command or a group of commands: its name, the module of ``app.cli`` with it in its list
+    ``commands``, and the first sentence of its help."""
 
     name: str
     module: str
@@ -25,7 +25,7 @@ class Commands(click.Group):
     """Commands in the order of the source, each with the first sentence of its help.
 
     Those of ``entries`` come last. Their modules are imported when they are run or their help is
-    asked for: what commands import takes most of a second.
+    asked for: the imports of commands take most of a second.
     """
 
     def __init__(self, *args: Any, entries: Sequence[Entry] = (), **options: Any) -> None:
@@ -63,7 +63,7 @@ class Commands(click.Group):
 
 
 class AllCommands(Commands):
-    """The group at the top, where errors become a message and an exit code."""
+    """The top-level group, in which errors become a message and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -71,7 +71,7 @@ class AllCommands(Commands):
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:
-            # It knows the errors of libraries that help and wrong usage do without.
+            # Imported late: --help does not need these libraries.
             from app.cli.failures import message_of  # noqa: PLC0415
 
             if message := message_of(error, ctx.obj):

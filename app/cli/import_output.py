@@ -1,4 +1,4 @@
-"""What ``bin/canopy import`` prints."""
+"""The output of ``bin/canopy import``."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CHOOSE_CRS: Final = (
 
 
 def lacks_crs(record: dict[str, Any]) -> bool:
-    """Whether an import that was read cannot be applied until somebody names the system of its
-    coordinates."""
+    """True if an import was read but cannot be applied until somebody names its coordinate
+    system."""
     return record["status"] == "ready" and record["message"] is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """What became of the features of a file, or would.
+    """The outcomes of the features of a file.
 
     ``record`` is that of the import, ``rows`` are those of its features.
     """
@@ -47,7 +47,7 @@ class Outcomes:
         return [row for row in self.rows if row.verdict == verdict]
 
     def document(self, account_id: str, warnings: Sequence[str]) -> dict[str, Any]:
-        """What ``--json`` prints."""
+        """The document that ``--json`` prints."""
         mapping, counts = self.record["mapping"], self.record["counts"]
         return {
             "account_id": account_id,
@@ -86,7 +86,8 @@ class Outcomes:
         }
 
     def warnings(self) -> Iterator[str]:
-        """What was left out, or was probably not meant, in a sentence or two each."""
+        """Yield a warning, of a sentence or two, for each thing that was left out or probably not
+        meant."""
         if lacks_crs(self.record):
             yield CHOOSE_CRS
         yield from self.record["notes"]
@@ -103,7 +104,7 @@ class Outcomes:
             )
 
     def show(self, account_name: str, account_slug: str) -> None:
-        """Print tables of what is new, changed and rejected, and a sentence about all of it."""
+        """Print tables of what is new, changed and rejected, and a summary."""
         new, changed = self.of("new"), self.of("changed")
         rows: list[tuple[Any, ...]]
         rows = [(row.number, row.name, _hectares(row.area_m2)) for row in new]
@@ -134,7 +135,7 @@ class Outcomes:
             click.echo(f"To undo this within {IMPORT_DAYS} days: {command}")
 
     def _to_explain(self) -> list[Any]:
-        """The rejected features, but for those that a coordinate system would help."""
+        """The rejected features, except those that a coordinate system would help."""
         rows = self.of("rejected")
         if not lacks_crs(self.record):
             return rows
@@ -179,7 +180,7 @@ class Outcomes:
 
 
 def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | None:
-    """A sentence if an account has more hectares than its plan is meant for.
+    """A sentence if an account has more hectares than its plan is meant for, or None.
 
     Args:
         account: its slug.
@@ -233,7 +234,7 @@ def _show_rejected(rows: Sequence[Any]) -> None:
 
 def _place(problem: dict[str, Any]) -> str:
     """The coordinates of a problem, whose message begins with part, ring and position, or the
-    column that has a value which is not valid."""
+    column with an invalid value."""
     if problem["code"] == "not_valid" and problem["field"].startswith(_PROPERTY):
         return f"{problem['field'].removeprefix(_PROPERTY)}: "
     if problem["coordinates"] is None:

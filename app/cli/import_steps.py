@@ -1,22 +1,27 @@
-"""Steps of an import that a command does itself, instead of a worker."""
+"""Steps of an import that a command does itself instead of a worker, and their progress bar."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import click
 
 from app.auth.principal import Principal
 from app.cli.output import CommandError
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.leases import Leased, LeaseLost, end_step
+from app.imports.progress import ImportProgress
 
 
 @contextmanager
 def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
-    """The block does the step that an import is at. If it does not end, the import has failed, so
-    that the command can be run again; unless a worker has taken the import over, as it does when
-    this process stood still for long.
+    """Do the step that an import is at in this block. If the block does not end, the import has
+    failed, so that the command can be run again; unless a worker has taken the import over, as it
+    does when this process stood still for long.
 
     Raises:
         CommandError: the command was interrupted, or a worker goes on.
@@ -35,3 +40,28 @@ def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
             found = service.lock_import(owner, leased.import_id)
             if (found.lease, found.status) == (leased.lease, leased.status):
                 end_step(found, "failed", "The import was interrupted.")
+
+
+class ProgressBar(ImportProgress):
+    """A progress bar on a terminal, and nothing elsewhere."""
+
+    def __init__(self, label: str, *, quiet: bool) -> None:
+        self._label = label
+        self._stack = ExitStack()
+        self._is_shown = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+
+    def start(self, total: int) -> None:
+        if self._is_shown:
+            bar: Any = click.progressbar(length=total, label=self._label, file=sys.stderr)
+            self._bar = self._stack.enter_context(bar)
+
+    def advance(self, features: int) -> None:
+        if self._bar is not None:
+            self._bar.update(features)
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()

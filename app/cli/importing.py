@@ -16,9 +16,8 @@ from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_output import CHOOSE_CRS, Outcomes, lacks_crs, plan_warning
-from app.cli.import_steps import own_step
+from app.cli.import_steps import ProgressBar, own_step
 from app.cli.output import CommandError, account_option, examples, json_option, show_json
-from app.cli.progress_bar import ProgressBar
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.applying import apply_features
@@ -144,7 +143,7 @@ def import_(
 
 
 def _match(update: bool, given: str | None, *, is_assets: bool) -> str | None:
-    """How features find what they change; None: by their external id, where the file has one."""
+    """The match, given or by ``--update``; None: by external id, where the file has one."""
     if not update:
         if given not in (None, "none"):
             raise click.UsageError("--match says which projects --update updates; add --update.")
@@ -171,7 +170,7 @@ def _on_disk(path: Path) -> Iterator[Path]:
 def _run(
     owner: Principal, path: Path, choices: dict[str, Any], *, dry_run: bool, quiet: bool
 ) -> Outcomes:
-    """Read the file and, unless it is a dry run, write what it holds."""
+    """Read the file and, unless it is a dry run, write its features."""
     with transaction():
         made = service.create_import(owner, upload_id=None, **choices)
         import_id, leased = made.id, lease(made)
@@ -224,7 +223,7 @@ def _close(owner: Principal, import_id: str) -> None:
 
 
 def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
-    """Where something was written: that the account has more than its plan is meant for."""
+    """Yield a warning if the account, after writing, has more than its plan is meant for."""
     if outcomes.dry_run or not (outcomes.of("new") or outcomes.of("changed")):
         return
     account = read_account(account_id)

@@ -35,7 +35,7 @@ from app.values import clock
 from app.values.ids import is_id
 
 
-class Kind(NamedTuple):
+class CredentialKind(NamedTuple):
     """One of the two kinds of credential, with its names."""
 
     kind: str  # in the database
@@ -45,8 +45,10 @@ class Kind(NamedTuple):
     article: str
 
 
-KEY: Final = Kind("api_key", "key", "key", "API key", "an")
-SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service token", "a")
+KEY: Final = CredentialKind("api_key", "key", "key", "API key", "an")
+SERVICE_TOKEN: Final = CredentialKind(
+    "service_token", "service-token", "token", "service token", "a"
+)
 _OTHER: Final = {KEY: SERVICE_TOKEN, SERVICE_TOKEN: KEY}
 
 _COLUMNS = (
@@ -167,7 +169,7 @@ def create_token(
     )
 
 
-def _create(kind: Kind, account: str, as_json: bool, **values: Any) -> None:
+def _create(kind: CredentialKind, account: str, as_json: bool, **values: Any) -> None:
     with transaction():
         found = find_account(account)
         credential, secret = create_credential(found.id, kind=kind.kind, **values)
@@ -175,7 +177,7 @@ def _create(kind: Kind, account: str, as_json: bool, **values: Any) -> None:
     show_record(record, as_json=as_json)
 
 
-def _list_command(kind: Kind) -> click.Command:
+def _list_command(kind: CredentialKind) -> click.Command:
     text = f"List an account's {kind.title}s, newest first.\n\nRevoked ones are listed too."
 
     @click.command("list")
@@ -196,7 +198,7 @@ def _list_command(kind: Kind) -> click.Command:
     return list_
 
 
-def _revoke_command(kind: Kind) -> click.Command:
+def _revoke_command(kind: CredentialKind) -> click.Command:
     example = {
         KEY: "key_01k9zq3mgse2j7tbyw5c4r8nhd",
         SERVICE_TOKEN: "svc_01k9zq3mgse2j7tbyw5c4r8nhd",
@@ -225,7 +227,7 @@ def _revoke_command(kind: Kind) -> click.Command:
     return revoke
 
 
-def _find(kind: Kind, credential_id: str) -> dict[str, Any]:
+def _find(kind: CredentialKind, credential_id: str) -> dict[str, Any]:
     """The record of a credential of any account. Raises CommandError when there is none."""
     if is_id(kind.kind, credential_id):
         account_id = account_of(Credential, credential_id)

@@ -1,4 +1,4 @@
-"""``bin/canopy mail``: testing whether emails arrive."""
+"""``bin/canopy mail``: testing that emails arrive."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
 
 
 def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings: Settings) -> None:
-    """Show what will be replaced, on standard error as the question is."""
+    """Show what will be replaced, on standard error like the question."""
     after = manifest.rows()
     click.echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
     click.echo(f"{'':10}{'now':>14}{'after':>14}", err=True)

@@ -1,4 +1,4 @@
-"""``bin/canopy operator``: who sees the page of operators."""
+"""``bin/canopy operator``: the people who see the page of operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How commands print: ``name  value`` lines and tables for people, one JSON document for programs.
+"""The output of commands: ``name  value`` lines and tables for people, one JSON document for
+programs.
 
 Only results go to standard output; questions, progress and errors go to standard error.
 """
@@ -6,14 +7,17 @@ Only results go to standard output; questions, progress and errors go to standar
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from inspect import cleandoc
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import click
 import orjson
 
 from app.http.errors import ApiError
+from app.values.files import new_private_file
 
 Record = Mapping[str, Any]
 
@@ -24,6 +28,14 @@ yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmati
 account_option = click.option(
     "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
 )
+output_option = click.option(
+    "--output",
+    "path",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="The file to write; - is standard output.",
+)
 
 
 class CommandError(click.ClickException):
@@ -31,8 +43,8 @@ class CommandError(click.ClickException):
 
 
 def command_error(error: ApiError) -> CommandError:
-    """The error of a service as that of a command: its message, or, where that is the general one
-    of its kind, a line for each invalid field."""
+    """The error of a service as that of a command: its message or, if that is the general one of
+    its kind, a line for each invalid field."""
     if error.message != error.default_message:
         return CommandError(error.message)
     lines = [f"{detail.field}: {detail.message}" for detail in error.details]
@@ -72,13 +84,13 @@ def show_records(
 def show_section(
     title: str, records: Sequence[Record], columns: Sequence[str], *, none: str
 ) -> None:
-    """Print a list of what belongs to a record, below it, for people."""
+    """Print a list of related records, below a record, for people."""
     click.echo(f"\n{title}")
     show_records(records, columns, as_json=False, none=none)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table with a line of headings; columns of numbers are aligned to the right."""
+    """Print a table with a line of headings, with columns of numbers aligned to the right."""
     body = list(rows)
     cells = [list(columns), *([format_cell(value) for value in row] for row in body)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -92,7 +104,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def format_cell(value: Any) -> str:
-    """A value for people: hectares and other fractions with four decimals."""
+    """A value for people. Hectares and other fractions have four decimals."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -124,7 +136,7 @@ def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
     """Add examples to a command's help. This decorator goes below ``command``.
 
     Args:
-        text: the help before them; the function's docstring when left out.
+        text: the help before them; by default the function's docstring.
     """
 
     def add(function: Any) -> Any:
@@ -133,3 +145,19 @@ def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
         return function
 
     return add
+
+
+@contextmanager
+def output_file(path: Path) -> Iterator[IO[bytes]]:
+    """Standard output, or a file that replaces the one at ``path`` when it is complete.
+
+    Raises CommandError when it cannot be written.
+    """
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        return
+    try:
+        with new_private_file(path) as file:
+            yield file
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written ({error.strerror}).") from None

@@ -1,4 +1,4 @@
-"""``bin/canopy plan``, and how commands write a plan's limits."""
+"""``bin/canopy plan``, and a plan's limits in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is imported when a command runs: the application, and the tables of its database."""
+"""Imported when a command runs: the application, and the tables of its database."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from app.values.files import make_files_private
 
 
 def make_application() -> Flask:
-    """The application without its routes. From now on this process makes private files."""
+    """The application without its routes. From then on, this process makes private files."""
     app = create_core()
     make_files_private()
     return app
 
 
 def as_operator(command: str) -> AbstractContextManager[None]:
-    """Have the audit log say that the operator does what a command changes."""
+    """Attribute what a command changes to the operator, in the audit log."""
     return acting(Actor("operator", None, _user_name()), Via(user_agent=command))
 
 
 def _user_name() -> str:
-    """The name of this machine's user who runs the command."""
+    """The name of the system's user who runs the command."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a number without a name, as in containers

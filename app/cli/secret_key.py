@@ -105,7 +105,7 @@ def finish(as_json: bool) -> None:
 
 
 def _check_running_parts(settings: Settings) -> None:
-    """Raises CommandError when a running part has another key, or nobody can tell."""
+    """Raise CommandError when a running part has another key, or when that cannot be determined."""
     try:
         url = url_of(settings)
         if url is None:  # the embedded Valkey runs as long as any part does

@@ -1,4 +1,4 @@
-"""``bin/canopy undo-import``: take an import back."""
+"""``bin/canopy undo-import``: undoing an import."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database
-from app.cli.import_steps import own_step
+from app.cli.import_steps import ProgressBar, own_step
 from app.cli.output import account_option, examples, json_option, show_json, show_table
-from app.cli.progress_bar import ProgressBar
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.leases import lease
@@ -60,7 +59,7 @@ def undo_import(import_id: str, account: str, as_json: bool) -> None:
 
 
 def _undo(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
-    """Take the import back. Returns its record."""
+    """Undo the import. Returns its record."""
     with transaction():
         found = service.undo_import(owner, import_id)
         leased, total = lease(found), found.progress_total

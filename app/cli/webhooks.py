@@ -1,4 +1,4 @@
-"""``bin/canopy webhook``: seeing what webhooks get."""
+"""``bin/canopy webhook``: seeing what webhooks receive."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
-"""What keeps an instance running: the supervisor and its child processes, the embedded Valkey, the
-processes of the worker, and our changes to gunicorn (``web_server``)."""
+"""The processes of an instance: the supervisor and its children, the embedded Valkey, the worker,
+and our changes to gunicorn (``web_server``)."""

@@ -1,4 +1,4 @@
-"""The processes that a supervisor starts, and how they end."""
+"""The child processes of a supervisor, and how they exit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.processes.logfiles import open_log
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """Which process died, how, and where its log is."""
+    """The exit of a process, and its log."""
 
     name: str
     reason: str
@@ -26,8 +26,8 @@ class ExitStatus:
 
 
 class ChildProcess:
-    """A child process that leads a process group of its own: Ctrl-C in the supervisor's terminal
-    does not reach it, and what it leaves behind can be killed by the group."""
+    """A child process that leads its own process group: Ctrl-C in the supervisor's terminal does
+    not reach it, and everything that it leaves behind can be killed by the group."""
 
     def __init__(
         self,
@@ -60,12 +60,12 @@ class ChildProcess:
         return self._process.poll() is None
 
     def exit_status(self) -> ExitStatus | None:
-        """How it ended, or None while it runs."""
+        """Its exit, or None while it runs."""
         status = self._process.poll()
         return None if status is None else ExitStatus(self.name, describe_exit(status), self.log)
 
     def request_stop(self) -> None:
-        """Send SIGTERM to the process, or, when that is dead, to what it left behind."""
+        """Send SIGTERM to the process or, when it is dead, to the processes that it left behind."""
         if self.is_running:
             self._process.terminate()
         else:
@@ -76,7 +76,7 @@ class ChildProcess:
         self._process.wait()
 
     def is_group_alive(self) -> bool:
-        """Whether a process of its group is alive."""
+        """True if a process of its group is alive."""
         if self.is_running:
             return True
         # As process 1 of a container, this one inherits orphans; they count as alive until reaped.

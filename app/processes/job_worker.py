@@ -1,4 +1,4 @@
-"""Runs the jobs of one queue until this process is asked to stop."""
+"""Running the jobs of one queue until this process is asked to stop."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def work_until_stopped(
 
     Args:
         resolve_url: returns the URL of Valkey, and may start it.
-        debug: whether RQ logs what it does.
-        job_memory: how much a job may take, in bytes; then it fails. None: no limit.
+        debug: have RQ log each job.
+        job_memory: the most bytes that a job may take before it fails. None: no limit.
     """
     outage = _Outage(queue)
     handler = signal.getsignal(signal.SIGTERM)
@@ -87,7 +87,7 @@ def _work(
     debug: bool,
     job_memory: int | None,
 ) -> bool:
-    """Run jobs; True means that this process was asked to stop. Raises RedisError or OSError when
+    """Run jobs. Returns True if this process was asked to stop. Raises RedisError or OSError when
     Valkey becomes unavailable."""
     connection = make_client(url, **_CONNECTION)
     queue = job_queue(connection, name)

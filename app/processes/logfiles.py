@@ -1,4 +1,4 @@
-"""The log files of child processes: rotated, and shown on a terminal."""
+"""The log files of child processes, rotated, and shown on a terminal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CHECK_EVERY = 0.2  # seconds
 
 
 def open_log(path: Path) -> int:
-    """A descriptor for a child's output. It appends, so that ``rotate`` can empty the file."""
+    """A descriptor for a child's output. It appends, so that ``rotate`` can truncate the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     rotate(path)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
 def rotate(path: Path, limit: int = LIMIT) -> None:
-    """Move a log that has grown too large to ``.1``, while its writers go on writing to it."""
+    """Copy a log that has grown too large to ``.1`` and truncate it, while its writers go on."""
     with contextlib.suppress(FileNotFoundError):
         if path.stat().st_size > limit:
             shutil.copyfile(path, f"{path}.1")
@@ -29,7 +29,7 @@ def rotate(path: Path, limit: int = LIMIT) -> None:
 
 
 def last_lines(path: Path, count: int = 8) -> str:
-    """The last ``count`` lines of a log, to show why its process died."""
+    """The last ``count`` lines of a log, which show why its process died."""
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 8192))
         return b"".join(file.readlines()[-count:]).decode(errors="replace")
@@ -37,8 +37,8 @@ def last_lines(path: Path, count: int = 8) -> str:
 
 
 class Mirror:
-    """Copies what is added to some logs to a terminal, each line with the name of its log: from
-    ``start`` on, and then also what was added since the mirror was made.
+    """Copies new lines of some logs to a terminal, each with the name of its log. From ``start``
+    on, and beginning with those written since the mirror was made.
 
     It reads the files instead of piping the output of the processes: a terminal that blocks, such
     as one on which Ctrl-S was pressed, blocks this thread only.
@@ -78,7 +78,7 @@ class Mirror:
                 os.write(self._target, prefix + line)
 
     def _new_lines(self, path: Path) -> list[bytes]:
-        """Whole lines only; the rest is read with the next ones."""
+        """Whole new lines; an unfinished one is read with the next."""
         if path.stat().st_size < self._positions[path]:
             self._positions[path] = 0  # rotated
         with path.open("rb") as file:

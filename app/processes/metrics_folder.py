@@ -1,4 +1,4 @@
-"""Where the processes of the web server add up their metrics."""
+"""The folder in which the processes of the web server add up their metrics."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A pipe by which a process learns that its parent is gone, however that died.
+"""A pipe that tells a process that its parent is gone, however that died.
 
-The parent keeps the one writing end open. When the kernel closes it for a dead parent, the child,
-which reads, meets the end of the file. A byte that a living parent writes is a message; what it
-means is up to the two.
+The parent keeps the only writing end open. When the kernel closes it for a dead parent, the child,
+which reads, meets the end of the file. A byte that a living parent writes is a message; its meaning
+is up to the two.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ VARIABLE = "CANOPY_PARENT_PIPE"  # number of the reading end, for the children o
 
 
 class ParentPipe:
-    """The two ends. A process that is started by exec gets the reading end only, when passed on;
-    one that is forked has both, and ``follow`` closes the writing one."""
+    """The two ends of the pipe. A process that is started by exec gets only the reading end, if it
+    is passed on; one that is forked has both, and ``follow`` closes the writing one."""
 
     def __init__(self) -> None:
         self.reading, self.writing = os.pipe()
@@ -34,23 +34,23 @@ class ParentPipe:
         _watch(self.reading, on_exit, on_message)
 
     def notify(self) -> None:
-        """Send a message to the child, which may be gone. One that is sent before the child follows
-        waits in the pipe."""
+        """Send a message to the child, which may be gone. A message that is sent before the child
+        follows waits in the pipe."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self.writing, b"\0")
 
 
 def supervisor_pipe() -> int | None:
-    """The reading end of ``bin/serve``'s pipe; None in a process started in another way."""
+    """The reading end of ``bin/serve``'s pipe, or None in a process that was started otherwise."""
     number = os.environ.get(VARIABLE, "")
     return int(number) if number.isdigit() and _is_pipe(int(number)) else None
 
 
 def exit_with_supervisor(grace: float) -> None:
-    """Have this process end when ``bin/serve`` is gone: SIGTERM, and after ``grace`` seconds an
-    exit in any case.
+    """Have this process end when ``bin/serve`` is gone: by SIGTERM, and after ``grace`` seconds in
+    any case.
 
-    Does nothing in a process that was started in another way.
+    Does nothing in a process that was started otherwise.
     """
     reading = supervisor_pipe()
     if reading is not None:
@@ -70,7 +70,7 @@ def _watch(
 
 
 def _is_pipe(descriptor: int) -> bool:
-    """A process may inherit the variable without the descriptor."""
+    """True for a pipe: a process may inherit the variable without the descriptor."""
     with contextlib.suppress(OSError):
         return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
     return False

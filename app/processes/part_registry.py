@@ -1,4 +1,4 @@
-"""Which parts of the instance run, on any machine, and by which SECRET_KEY.
+"""The registry of running processes of the instance, on any machine, with their SECRET_KEY.
 
 Each process of the web server and of the worker writes an entry to Valkey every few seconds, and
 removes it when it ends. One that was killed is forgotten after ``EXPIRES_AFTER``.
@@ -22,9 +22,9 @@ EXPIRES_AFTER: Final = 15  # seconds
 _NAMES: Final = "canopy:parts"
 
 
-class Part(NamedTuple):
-    """A process: what it does, such as ``web server``, where it runs, and a few bits of a digest of
-    its SECRET_KEY (``app.security.sealing.key_check``)."""
+class RunningPart(NamedTuple):
+    """A process: its task, such as ``web server``, its place, and a few bits of a digest of its
+    SECRET_KEY (``app.security.sealing.key_check``)."""
 
     name: str
     host: str
@@ -38,7 +38,7 @@ class Announcer:
     def __init__(self, connect: Callable[[], Redis], name: str, key_check: str) -> None:
         self._connect = connect
         self._client: Redis | None = None
-        self._part = Part(name, socket.gethostname(), os.getpid(), key_check)
+        self._part = RunningPart(name, socket.gethostname(), os.getpid(), key_check)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="announcer", daemon=True)
 
@@ -57,8 +57,9 @@ class Announcer:
             self._attempt(_announce)
             self._stopped.wait(INTERVAL)
 
-    def _attempt(self, command: Callable[[Redis, Part], None]) -> None:
-        """Others log that Valkey is gone; here the next try is soon enough."""
+    def _attempt(self, command: Callable[[Redis, RunningPart], None]) -> None:
+        """Run a command. Errors are ignored: others log that Valkey is gone, and the next try comes
+        soon."""
         try:
             if self._client is None:
                 self._client = self._connect()
@@ -68,14 +69,14 @@ class Announcer:
 
 
 def wait_for_entries(client: Redis) -> None:
-    """After a start of Valkey, wait until each part has had the time to write its entry. Raises
+    """Wait, after a start of Valkey, until each part has had the time to write its entry. Raises
     RedisError or OSError."""
     server: Any = client.info("server")
     time.sleep(max(0.0, INTERVAL + 1 - server["uptime_in_seconds"]))
 
 
-def running_parts(client: Redis) -> list[Part]:
-    """The parts that run, by name, machine and process. Raises RedisError or OSError."""
+def running_parts(client: Redis) -> list[RunningPart]:
+    """The running parts, by name, machine and process. Raises RedisError or OSError."""
     names: Any = client.smembers(_NAMES)
     if not names:
         return []
@@ -84,10 +85,10 @@ def running_parts(client: Redis) -> list[Part]:
     expired = [name for name, entry in zip(ordered, entries, strict=True) if entry is None]
     if expired:
         client.srem(_NAMES, *expired)
-    return sorted(Part(**orjson.loads(entry)) for entry in entries if entry is not None)
+    return sorted(RunningPart(**orjson.loads(entry)) for entry in entries if entry is not None)
 
 
-def _announce(client: Redis, part: Part) -> None:
+def _announce(client: Redis, part: RunningPart) -> None:
     name = _entry(part)
     with client.pipeline() as pipeline:
         pipeline.set(name, orjson.dumps(part._asdict()), ex=EXPIRES_AFTER)
@@ -95,10 +96,10 @@ def _announce(client: Redis, part: Part) -> None:
         pipeline.execute()
 
 
-def _withdraw(client: Redis, part: Part) -> None:
+def _withdraw(client: Redis, part: RunningPart) -> None:
     client.delete(_entry(part))
     client.srem(_NAMES, _entry(part))
 
 
-def _entry(part: Part) -> str:
+def _entry(part: RunningPart) -> str:
     return f"canopy:part:{part.host}:{part.pid}:{part.name}"

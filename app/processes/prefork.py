@@ -1,8 +1,8 @@
 """A process that forks a child for each of its tasks, and restarts those that die, until it is
 asked to stop.
 
-It has loaded the application before, so that its children share that memory. It has one thread,
-which waits for signals, exits of children and the end of ``bin/serve`` in one place: a fork during
+It loads the application first, so that its children share that memory. It has one thread, which
+waits for signals, exits of children and the end of ``bin/serve`` in one place: a fork during
 another thread's work could leave the child with a lock that is never released.
 """
 
@@ -47,9 +47,10 @@ class Child:
 
 
 class Parent:
-    """``end_within``: seconds that the children have to stop; then they are killed.
+    """Runs each task in a child. ``end_within``: the seconds that children have to stop before they
+    are killed.
 
-    A task is asked to stop by SIGTERM, which raises SystemExit unless it sets a handler of its own.
+    A task is asked to stop by SIGTERM, which raises SystemExit unless it sets its own handler.
     """
 
     def __init__(self, tasks: Mapping[str, Callable[[], None]], *, end_within: float) -> None:
@@ -91,7 +92,7 @@ class Parent:
             self._stop_now = True
 
     def _seconds_until_start(self) -> float | None:
-        """Seconds until a child has to be started, or None when all run."""
+        """The seconds until a child has to be started, or None when all run."""
         times = [child.start_at for child in self._children if not child.pid]
         return max(0.0, min(times) - time.monotonic()) if times else None
 
@@ -116,7 +117,7 @@ class Parent:
                         self._schedule_restart(child, os.waitstatus_to_exitcode(ended[1]))
 
     def _schedule_restart(self, child: Child, status: int) -> None:
-        """Start a child again: at once, or after a longer pause each time when it dies early."""
+        """Restart a child: at once, or after a longer pause each time it dies early."""
         if self._stop_requested_at is not None:
             return
         now = time.monotonic()
@@ -128,7 +129,7 @@ class Parent:
 
     def _fork(self, child: Child) -> None:
         child.started_at = time.monotonic()
-        # No signal reaches the child before it has handlers of its own.
+        # No signal reaches the child before it has set its handlers.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             child.pid = os.fork()
@@ -155,7 +156,8 @@ class Parent:
             os._exit(code)
 
     def _detach_from_parent(self) -> None:
-        """A terminal's Ctrl-C reaches the child too. It is ignored: the parent sends SIGTERM."""
+        """Give the child its own handlers. A terminal's Ctrl-C, which reaches it too, is ignored:
+        the parent sends SIGTERM."""
         signal.set_wakeup_fd(-1)
         os.close(self._wakeup_read)
         os.close(self._wakeup_write)

@@ -1,4 +1,4 @@
-"""RQ's worker, which runs each job in a process of its own, with time limits for stopping.
+"""RQ's worker, which runs each job in a separate process, with time limits for stopping.
 
 RQ documents neither the methods that ``JobWorker`` overrides nor where it keeps heartbeats, so no
 other module uses these names. ``RQ_VERSION`` is the version that they were read in; requirements.in
@@ -77,7 +77,7 @@ class JobWorker(Worker):
         """Do not listen for RQ's commands: nobody here sends any."""
 
     def check_for_suspension(self, burst: bool) -> None:
-        """Do not look for one: nobody here suspends workers."""
+        """Do nothing: nobody here suspends workers."""
 
     def run_maintenance_tasks(self) -> None:
         with self._stop_on_failure():
@@ -106,7 +106,7 @@ class JobWorker(Worker):
     def set_current_job_working_time(
         self, current_job_working_time: float, pipeline: Any = None
     ) -> None:
-        """Let the job go on while Valkey is down; RQ ends one that takes too long."""
+        """Let the job go on while Valkey is down. RQ ends jobs that take too long."""
         with suppress(RedisError):
             super().set_current_job_working_time(current_job_working_time, pipeline)
 
@@ -150,8 +150,8 @@ class JobWorker(Worker):
                 os.close(pipe.writing)
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
-        """The job's process. It dies with the worker, learns when the worker is asked to stop, has
-        its own database connections, and fails when it takes too much memory."""
+        """Run a job in its process, which dies with the worker, learns when the worker is asked to
+        stop, has its own database connections, and fails when it takes too much memory."""
         assert self._job_pipe is not None
         _limit_memory(self.job_memory)
         self._job_pipe.follow(_kill_own_group, on_message=shutdown.requested.set)
@@ -160,7 +160,7 @@ class JobWorker(Worker):
         super().main_work_horse(job, queue)
 
     def _dequeue(self, timeout: int | None) -> tuple[Job, Queue]:
-        """The next job; RQ's DequeueTimeout if none came."""
+        """The next job. Raises RQ's DequeueTimeout if none came."""
         found = self.queue_class.dequeue_any(
             self._ordered_queues,
             timeout,
@@ -206,7 +206,7 @@ def parse_heartbeat(text: bytes) -> datetime:
 
 
 def _limit_memory(size: int | None) -> None:
-    """Raise MemoryError in this process when it takes more than so many bytes; macOS does not.
+    """Raise MemoryError in this process when it takes more than ``size`` bytes; not on macOS.
     Memory that is reserved for stacks of threads counts, and code does not."""
     if size is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)

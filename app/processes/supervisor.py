@@ -1,4 +1,4 @@
-"""Runs the processes of an instance together: when one dies, all end."""
+"""Running the processes of an instance together: when one dies, all end."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ VALKEY_ENDS_WITHIN = 1.0
 
 
 class Supervisor:
-    """``stop_requests`` returns how often this process was asked to stop. The first time the
-    children are asked to stop, the second time they are killed."""
+    """Starts, watches and ends the processes of an instance.
+
+    ``stop_requests`` returns how often this process was asked to stop. The first time, the children
+    are asked to stop; the second time, they are killed.
+    """
 
     def __init__(
         self,
@@ -79,8 +82,8 @@ class Supervisor:
         return False
 
     def watch(self) -> None:
-        """Return when a stop was requested or a child has died. Meanwhile, show on a terminal what
-        was logged since the web server responded."""
+        """Return when a stop was requested or a child has died. Until then, show new lines of the
+        logs on a terminal."""
         if self._mirror is not None:
             self._mirror.start()
         while not self._must_end():
@@ -88,7 +91,7 @@ class Supervisor:
             self._rotate_logs()
 
     def end(self) -> None:
-        """Ask every child to stop; kill it when the time is over or at a second request."""
+        """Ask every child to stop, and kill it after the time limit or at a second request."""
         deadline = time.monotonic() + END_WITHIN
         for child in self._children:
             child.request_stop()
@@ -105,7 +108,7 @@ class Supervisor:
             self._mirror.stop()
 
     def report(self) -> str:
-        """The end of the log of the child that died, and as last line how it died."""
+        """The end of the log of the child that died, and a last line on how it died."""
         assert self.exit_status is not None
         return f"{last_lines(self.exit_status.log)}{self.exit_status}\n"
 
@@ -161,7 +164,7 @@ class Supervisor:
         return ExitStatus("Valkey", reason, log) if reason else None
 
     def _release_valkey(self) -> None:
-        """Stop using Valkey, and wait for its end; it goes on when a command still uses it."""
+        """Stop using Valkey, and wait for its end; it goes on while a command still uses it."""
         if self._valkey is None:
             return
         embedded.release(self._instance)
@@ -177,7 +180,7 @@ class Supervisor:
 
 
 def _reachable(listener: socket.socket) -> tuple[str, int]:
-    """The address to connect to; a socket on all addresses is reached on the loopback."""
+    """The address to connect to: the loopback for a socket on all addresses."""
     host, port = listener.getsockname()[:2]
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104 - compared
 

@@ -1,8 +1,8 @@
 """The process that starts an instance's Valkey and ends it after its last user. Started by
 ``embedded``.
 
-It runs by its path as a small process of its own, so it imports the standard library only. The
-kernel guarantees three things, however a process dies:
+It runs by its path as a small separate process, so it imports the standard library only. The kernel
+guarantees three things, however a process dies:
 
 * Every user holds a shared lock on ``valkey.users``. The watchdog waits for the exclusive lock,
   gets it when the last user is gone, and ends the server.
@@ -53,7 +53,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(instance: Path, binary: str, socket: str) -> int:
-    """Fork the watchdog, and return at once. Does nothing when a server runs already."""
+    """Fork the watchdog, and return at once. Does nothing when a server already runs."""
     lock = os.open(instance / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     if not _try_lock(lock):
         return 0
@@ -85,8 +85,8 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _make_private(folder: Path) -> None:
-    """Make the socket's own folder. Others can write beside it, and may have made something of that
-    name before."""
+    """Make the folder of the socket. Others can write beside it, and may have made something of
+    that name before."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     status = folder.lstat()
@@ -128,7 +128,8 @@ def _run_server(instance: Path, lock: int, command: list[str], socket: str) -> N
 
 
 def _exit_with_parent(watchdog: int) -> Callable[[], None] | None:
-    """What the server's process does first: ask the kernel to kill it when the watchdog dies."""
+    """The function that the server's process calls first: it asks the kernel to kill the server
+    when the watchdog dies."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)
@@ -150,7 +151,7 @@ def _end_after_last_user(instance: Path, server: subprocess.Popen[bytes]) -> Non
 
 
 def _previous(lock: int) -> dict[str, object] | None:
-    """What the file says about the server before, whose end a user may not have read yet."""
+    """The recorded state of the server before, whose end a user may not have read yet."""
     try:
         state = json.loads(os.pread(lock, 65536, 0))
         return {"server": state["server"], "ended": state.get("ended")}

@@ -1,5 +1,5 @@
-"""Which queues have a live worker: RQ's workers write a heartbeat to Valkey every second, and
-every 10 while a job runs."""
+"""The live workers of each queue, by the heartbeats that RQ's workers write to Valkey: every
+second, and every 10 while a job runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ return heartbeats
 
 
 def count_workers(client: Redis) -> dict[str, int]:
-    """How many workers each queue has. One round trip. Raises RedisError or OSError."""
+    """The number of live workers of each queue, in one round trip. Raises RedisError or OSError."""
     keys = [workers_key(queue) for queue in QUEUES]
     heartbeats: Any = client.eval(_HEARTBEATS, len(keys), *keys, HEARTBEAT_FIELD)
     oldest = clock.now() - timedelta(seconds=MISSING_AFTER)

@@ -18,7 +18,7 @@ from app.doctor.results import Status
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import connect
 from app.limits.request_counts import CHANGED
-from app.processes.part_registry import Part, _announce
+from app.processes.part_registry import RunningPart, _announce
 from app.security.sealing import key_check
 from app.values import clock
 from config import load_settings
@@ -252,7 +252,7 @@ def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance
 def test_parts_with_another_key_are_found(make_instance: MakeInstance, valkey_url: str) -> None:
     environ = environ_of(make_instance("sqlite")) | {"REDIS_URL": f"{valkey_url}?db=6"}
     assert findings_of(environ)["secret keys"].result.status is Status.OK
-    part = Part("web server", "forest-1", 42, key_check(environ["SECRET_KEY"]))
+    part = RunningPart("web server", "forest-1", 42, key_check(environ["SECRET_KEY"]))
     with connect(environ["REDIS_URL"]) as client:
         _announce(client, part)
         sound = findings_of(environ)["secret keys"].result

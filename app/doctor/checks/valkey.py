@@ -17,7 +17,7 @@ from app.jobs.valkey import TIMEOUT_SECONDS
 from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
 from app.processes import embedded
-from app.processes.part_registry import Part, running_parts
+from app.processes.part_registry import RunningPart, running_parts
 from app.processes.worker_registry import count_workers
 from app.security.sealing import key_check
 from app.settings.valkey import SentinelAddress, sentinel_address
@@ -143,13 +143,13 @@ def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
         yield ok("no part runs with another SECRET_KEY")
 
 
-def parts_with_another_key(parts: Iterable[Part], settings: Settings) -> list[Part]:
+def parts_with_another_key(parts: Iterable[RunningPart], settings: Settings) -> list[RunningPart]:
     """The running parts that have another SECRET_KEY than these settings."""
     check = key_check(settings.secret_key)
     return [part for part in parts if part.key_check != check]
 
 
-def describe_part(part: Part) -> str:
+def describe_part(part: RunningPart) -> str:
     """A part in words: ``web server, process 4242 on forest-1``."""
     return f"{part.name}, process {part.pid} on {part.host}"
 

@@ -1,4 +1,4 @@
-"""The connections whose request has begun to arrive, and how long each may take."""
+"""The connections whose request has begun to arrive, with their deadlines."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 REQUEST_TIMEOUT: Final = 20.0  # seconds for a whole request; 16 MB at 7 Mbit/s
-UPLOAD_TIMEOUT: Final = 300.0  # likewise for one that brings a file; 50 MB at 1.4 Mbit/s
+UPLOAD_TIMEOUT: Final = 300.0  # for one that brings a file; 50 MB at 1.4 Mbit/s
 
 
 class ArrivingRequests:
-    """Connections by their deadlines. Those of uploads that take long are kept apart, so that the
-    earliest deadline always comes first."""
+    """Connections by deadline. Slow uploads are kept apart, so that the earliest deadline always
+    comes first."""
 
     def __init__(self) -> None:
         self._deadlines: dict[Any, float] = {}
@@ -24,21 +24,21 @@ class ArrivingRequests:
         return conn in self._deadlines or conn in self._uploads
 
     def add(self, conn: Any, now: float) -> None:
-        """Begin to wait for the rest of a request."""
+        """Start waiting for the rest of a request."""
         self._deadlines[conn] = now + REQUEST_TIMEOUT
 
     def remove(self, conn: Any) -> bool:
-        """Whether it was waited for."""
+        """Stop waiting. Returns True if the connection was waited for."""
         found = self._deadlines.pop(conn, None) or self._uploads.pop(conn, None)
         return found is not None
 
     @property
     def oldest(self) -> Any:
-        """The connection that has been waited for the longest, among the ordinary ones first."""
+        """The connection that has been waited for longest, among the ordinary ones first."""
         return next(iter(self._deadlines or self._uploads))
 
     def expired(self, now: float, latest: float) -> Iterator[Any]:
-        """The connections that are past their deadline, or all of them after ``latest``. The caller
+        """Yield the connections past their deadline, or all of them after ``latest``. The caller
         removes each."""
         for waiting in (self._deadlines, self._uploads):
             while waiting:

@@ -1,7 +1,7 @@
-"""How many connections each web process holds, and which process should give one up.
+"""The number of connections of each web process, by which one of them gives up a connection.
 
 The processes accept from one socket, and it is chance which of them is first; kept alive, the
-connections of a few busy clients can all stay on one of them. The counts lie in memory that the
+connections of a few busy clients can all stay on one of them. The counts are in memory that the
 processes share, as it is made before they are forked.
 """
 
@@ -24,7 +24,7 @@ _TABLE: Final = mmap.mmap(-1, _ROWS * _ROW.size)
 
 
 class ConnectionCount:
-    """The row of one process. Those with the same number, 256 processes later, share it: by then
+    """The row of one process. A process that starts 256 processes later has the same row: by then
     the earlier one has ended, or the two merely do not see each other."""
 
     def __init__(self, number: int) -> None:
@@ -33,12 +33,12 @@ class ConnectionCount:
         self._closed_at = 0.0
 
     def write(self, connections: int) -> None:
-        """Let the other processes know; to be repeated every second."""
+        """Publish the number of connections; to be repeated every second."""
         _ROW.pack_into(_TABLE, self._row * _ROW.size, time.monotonic(), connections)
 
     def should_close_one(self, connections: int) -> bool:
-        """Whether this process holds at least two connections more than another one. True at most
-        once in 50 ms, in which the client can connect to the other one."""
+        """True if this process holds at least two connections more than another one. At most once
+        in 50 ms, in which the client can connect to the other one."""
         now = time.monotonic()
         with self._lock:
             if connections < 2 or now - self._closed_at < _PAUSE:
@@ -59,8 +59,8 @@ class ConnectionCount:
 
 
 def connections_within_open_files(wanted: int, closing: int) -> int:
-    """How many connections a process can hold, each with a file for its request, besides those that
-    it is closing. Raises its limit of open files as far as is needed and allowed."""
+    """The number of connections that a process can hold, each with a file for its request, besides
+    those that it is closing. Raises its limit of open files as far as needed and allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     others = closing + _OTHER_FILES
     needed = 2 * wanted + others

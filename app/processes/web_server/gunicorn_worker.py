@@ -3,10 +3,10 @@
 * Slow and idle clients do not hold it up. A process has a few threads that run the application,
   and one, the poller, that waits for all connections. The poller collects a request
   (``request_buffer``), and gives it to a thread once all of it is there or it is certain to be
-  refused; a thread never reads from a connection. What is not complete in time is answered 408,
-  what there is no room for 503. What a client does not read of its response at once, the poller
-  sends (``response_buffer``), and it waits for the client to close; both for a limited time.
-* Large requests have a few of the threads at most, and further ones are answered 503.
+  refused; a thread never reads from a connection. Requests that are not complete in time get 408,
+  requests that do not fit get 503. The poller sends the part of a response that a client does not
+  read at once (``response_buffer``), and waits for the client to close; both for a limited time.
+* Large requests have a few of the threads at most, and further ones get 503.
 * ``/healthz`` and ``/readyz`` have a thread each, so that only others of their kind can keep them
   waiting.
 * A request so malformed that the application never sees it gets the service's error envelope.
@@ -48,9 +48,14 @@ from app.processes.web_server.connection_counts import (
 )
 from app.processes.web_server.lingering_close import MAX_CLOSING, LingeringClose
 from app.processes.web_server.refusals import MAX_HEAD, Refusal
-from app.processes.web_server.request_buffer import Progress, RequestBuffer, RequestLimits
+from app.processes.web_server.request_buffer import (
+    ByteBudget,
+    RequestBuffer,
+    RequestLimits,
+    RequestProgress,
+    Storage,
+)
 from app.processes.web_server.response_buffer import BufferedResponse, ResponseBuffer, SlowReaders
-from app.processes.web_server.storage import ByteBudget, Storage
 
 log = logging.getLogger(__name__)
 
@@ -152,7 +157,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
 
     def murder_pending(self) -> None:
         """End exchanges and connections past their limits. gunicorn calls this every second, and
-        after whatever happened on connections."""
+        after each event of a connection."""
         super().murder_pending()
         if self._is_out_of_files or self.nr_conns >= self.worker_connections:
             self._make_room()
@@ -172,12 +177,12 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             log.warning("malformed request: %s", type(exc).__name__, extra={"fields": fields})
 
     def _connections_in_use(self) -> int:
-        """Those that are not slow: in a thread, or kept alive between two requests."""
+        """The number of connections that are in a thread, or kept alive between two requests."""
         slow = len(self._collecting) + len(self._reading) + len(self.pending_conns)
         return int(self.nr_conns) - slow
 
     def _collect(self, conn: Any, _: object = None) -> None:
-        """Read what has arrived of a request."""
+        """Read the part of a request that has arrived."""
         try:
             data = conn.sock.recv(conn.request.wanted, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -188,14 +193,14 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             self._add(conn, data)
 
     def _add(self, conn: Any, data: bytes) -> None:
-        """Go on with the next bytes of a request; without any, the client has sent its last."""
+        """Process the next bytes of a request; without any, the client has sent its last."""
         framer = conn.request.framer
         if not data and not framer.has_head:
             self._drop(conn)
             return
         try:
-            progress = conn.request.add(data) if data else Progress.MALFORMED
-            if progress is Progress.INCOMPLETE:
+            progress = conn.request.add(data) if data else RequestProgress.MALFORMED
+            if progress is RequestProgress.INCOMPLETE:
                 self._wait(conn)
             elif progress in refusals.OF_PROGRESS:
                 self._refuse(conn, refusals.OF_PROGRESS[progress])
@@ -250,7 +255,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         conn.close()
 
     def _refuse(self, conn: Any, refusal: Refusal, *, graceful: bool = True) -> None:
-        """Answer a request that no thread was given, and close its connection."""
+        """Answer a request that got no thread, and close its connection."""
         self._stop_collecting(conn)
         conn.request.close()
         self.nr_conns -= 1
@@ -259,7 +264,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         conn.close(graceful=graceful)
 
     def _end_collecting(self, now: float) -> None:
-        """Refuse what takes too long to arrive, and all of it when this process is to end soon."""
+        """Refuse requests that take too long to arrive, and all of them when this process is to end
+        soon."""
         if not self.alive:
             soon = now + self.cfg.graceful_timeout - _LAST_ANSWERS
             self._collect_until = min(self._collect_until, soon)
@@ -268,8 +274,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             self._refuse(conn, refusal)
 
     def _make_room(self) -> None:
-        """Close the connection that has been waited for the longest, of the kind of which there are
-        the most. Not to be called for an event of the poller: it may have others of the same."""
+        """Close the connection that has been waited for longest, of the kind that has the most. Not
+        to be called for an event of the poller: it may have others of the same connection."""
         kinds = (self._collecting, self._reading, self.pending_conns, self.keepalived_conns)
         waiting: Any = max(kinds, key=len)
         if waiting is self._reading and waiting:

@@ -14,15 +14,15 @@ _MAX_DRAINED: Final = 64 * 1024  # bytes
 
 
 class LingeringClose:
-    """The connections of a process that it has closed for writing, and reads until their clients
-    have closed them too: a response that is still on its way is lost when the connection is closed
-    with bytes unread (RFC 9112, section 9.6)."""
+    """Connections that this process has closed for writing, and reads until their clients have
+    closed them too: a response that is still on its way is lost when the connection is closed with
+    bytes unread (RFC 9112, section 9.6)."""
 
     def __init__(self) -> None:
         self._closing: dict[socket.socket, tuple[float, int]] = {}  # -> deadline, bytes drained
 
     def begin(self, sock: socket.socket, poller: selectors.BaseSelector) -> None:
-        """Close a connection once its client has; at once when there are many already."""
+        """Close a connection once its client has; at once if there are many already."""
         if len(self._closing) >= MAX_CLOSING:
             sock.close()
             return
@@ -36,14 +36,14 @@ class LingeringClose:
         self._closing[sock] = (time.monotonic() + CLOSE_TIMEOUT, 0)
 
     def end_expired(self, poller: selectors.BaseSelector) -> None:
-        """Close those whose clients take too long."""
+        """Close the connections whose clients take too long."""
         now = time.monotonic()
         for sock, (deadline, _) in list(self._closing.items()):
             if now > deadline:
                 self._finish(sock, poller)
 
     def _drain(self, sock: socket.socket, poller: selectors.BaseSelector) -> None:
-        """Read what a client still sends."""
+        """Read the bytes that a client still sends."""
         deadline, drained = self._closing[sock]
         try:
             data = sock.recv(4096)

@@ -1,4 +1,5 @@
-"""What the web server refuses before the application sees it, and the responses that say so."""
+"""The requests that the web server refuses before the application sees them, and their
+responses."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.http import errors  # type: ignore[import-untyped]
 
 from app.http.middleware import SECURITY_HEADERS
-from app.processes.web_server.request_buffer import Progress
+from app.processes.web_server.request_buffer import RequestProgress
 from app.values.ids import new_id
 from app.values.strict_json import dumps
 
@@ -36,8 +37,10 @@ TOO_MANY_LARGE: Final = Refusal(
 )
 STOPPING: Final = Refusal(503, "The service is restarting. Try again shortly.")
 OF_PROGRESS: Final = {
-    Progress.HEAD_TOO_LARGE: Refusal(431, f"The header fields are longer than {MAX_HEAD:,} bytes."),
-    Progress.CHUNKS_TOO_SMALL: Refusal(400, "The chunks of the body are too small."),
+    RequestProgress.HEAD_TOO_LARGE: Refusal(
+        431, f"The header fields are longer than {MAX_HEAD:,} bytes."
+    ),
+    RequestProgress.CHUNKS_TOO_SMALL: Refusal(400, "The chunks of the body are too small."),
 }
 
 _OUR_FAULT: Final = (errors.InvalidResponseHeader, errors.InvalidResponseHeaderName)
@@ -64,19 +67,19 @@ MALFORMED_REQUESTS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
 
 
 def is_malformed_request(exc: Exception) -> bool:
-    """Whether a failure of the web server is the client's fault."""
+    """True if a failure of the web server is the client's fault."""
     return isinstance(exc, errors.ParseException) and not isinstance(exc, _OUR_FAULT)
 
 
 def refusal_of(exc: Exception, limits: Any) -> Refusal:
-    """What is wrong with a malformed request."""
+    """The response to a malformed request."""
     status, message = next(row[1:] for row in MALFORMED_REQUESTS if isinstance(exc, row[0]))
     return Refusal(status, message.format(limits=limits))
 
 
 def send(sock: socket.socket, refusal: Refusal) -> dict[str, str]:
     """Send a response without waiting; the connection is to be closed after it. Returns the fields
-    of the log line about it."""
+    of its log line."""
     request_id = new_id("request")
     with contextlib.suppress(OSError):  # the client is gone
         util.write_nonblock(sock, _response(refusal, request_id))

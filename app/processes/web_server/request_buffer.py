@@ -1,11 +1,11 @@
-"""One request as it arrives: its bytes, and whether all of it is there.
+"""One request as it arrives: its bytes, and whether it is complete.
 
 ``RequestFramer`` finds the end of a request by the framing of RFC 9112, section 6, from the bytes
-alone. It validates nothing else: gunicorn's parser reads the same bytes afterwards and decides
-what they mean, also where the request ends. So the two may differ without harm: a request is handed
+alone. It validates nothing else: gunicorn's parser reads the same bytes afterwards and decides what
+they mean, including where the request ends. So the two may differ without harm: a request is handed
 to the parser too early, which then refuses it, or it is not complete in time.
 
-``RequestBuffer`` keeps the bytes meanwhile: in memory, and when large requests have too much of
+``RequestBuffer`` keeps the bytes meanwhile: in memory and, when large requests use too much of
 that, in an unnamed file.
 """
 
@@ -21,7 +21,6 @@ from enum import Enum, auto
 from typing import IO, Final, NamedTuple
 
 from app.policy.bounds import EXPENSIVE_BODY_BYTES
-from app.processes.web_server.storage import ByteBudget, Storage
 
 SMALL: Final = 64 * 1024  # bytes of a request, for which there is always room
 _MAX_FRAMING: Final = 1024 * 1024  # bytes of a chunked body that are sizes and line ends
@@ -41,8 +40,8 @@ _CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")
 _PART_OF_CHUNK: Final = re.compile(rb"\r?|\r\n[0-9A-Fa-f]*|\r\n[0-9A-Fa-f]+[ \t]*(?:;[^\r\n]*)?\r?")
 
 
-class Progress(Enum):
-    """How far a request has come. Nothing more of it is needed unless it is incomplete."""
+class RequestProgress(Enum):
+    """The state of a request that arrives. No more bytes are needed unless it is incomplete."""
 
     INCOMPLETE = auto()
     COMPLETE = auto()
@@ -53,8 +52,8 @@ class Progress(Enum):
 
 
 class RequestLimits(NamedTuple):
-    """Bytes that a request may have: its first line, its head or its trailers, and its body;
-    ``upload``: the body of one that brings a file."""
+    """The most bytes of a request: of its first line, its head or trailers, and its body;
+    ``upload``: of the body of a request with a file."""
 
     line: int
     head: int
@@ -62,8 +61,33 @@ class RequestLimits(NamedTuple):
     upload: int = 0
 
 
+class ByteBudget:
+    """The bytes that all requests of a process may take up together."""
+
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+
+    def take(self, size: int) -> bool:
+        """Take ``size`` bytes. Returns False if there is no room for them."""
+        is_enough = size <= self._left
+        self._left -= size if is_enough else 0
+        return is_enough
+
+    def give_back(self, size: int) -> None:
+        self._left += size
+
+
+class Storage(NamedTuple):
+    """The places where a process keeps its requests. Without a folder, the system's folder for such
+    files."""
+
+    folder: str | None
+    memory: ByteBudget  # of what is past ``SMALL`` bytes of a request
+    files: ByteBudget
+
+
 class RequestFramer:
-    """Finds the end of one request. Holds no more of it than its head or a line of a chunk."""
+    """Finds the end of one request, holding no more than its head or the line of a chunk."""
 
     def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
@@ -72,19 +96,19 @@ class RequestFramer:
         self._left = 0  # bytes of the body, or of the chunk, that are to come
         self._body = 0  # bytes of a chunked body, without its framing
         self._framing = 0
-        self._step: Callable[[], Progress] = self._head
+        self._step: Callable[[], RequestProgress] = self._head
         self.has_head = False
         self.is_upload = False
         self.expects_continue = False  # the client waits for 100 before it sends the body
 
     @property
     def left(self) -> int:
-        """Bytes that are certain to come, as far as that is known."""
+        """The number of bytes that are certain to come, as far as that is known."""
         return self._left
 
-    def feed(self, data: bytes) -> Progress:
-        """Look at the next bytes of the connection. Not to be called again once a request is not
-        incomplete."""
+    def feed(self, data: bytes) -> RequestProgress:
+        """Process the next bytes of the connection. Not to be called again once a request is no
+        longer incomplete."""
         self._held += data
         return self._step()
 
@@ -92,30 +116,30 @@ class RequestFramer:
     def _most_body(self) -> int:
         return max(self._limits.body, self._limits.upload if self.is_upload else 0)
 
-    def _head(self) -> Progress:
+    def _head(self) -> RequestProgress:
         held = self._held
         end = held.find(_END, self._searched)
         if end < 0 and len(held) <= self._limits.head:
             return self._unfinished_head()
         if not 0 <= end <= self._limits.head:
-            return Progress.HEAD_TOO_LARGE
+            return RequestProgress.HEAD_TOO_LARGE
         self.has_head = True
         head = bytes(held[: end + 2]).lower()
         self.is_upload = _UPLOAD.match(head) is not None
         return self._body_of(head, end)
 
-    def _unfinished_head(self) -> Progress:
+    def _unfinished_head(self) -> RequestProgress:
         held, line = self._held, self._limits.line
         self._searched = max(0, len(held) - len(_END) + 1)
         # An empty line may come before the first one. Without a limit, that of the head holds.
         if line and len(held) > line + 4 and held.find(b"\r\n", 2, line + 4) < 0:
-            return Progress.MALFORMED
+            return RequestProgress.MALFORMED
         if held.count(b"\n") != held.count(b"\r\n"):  # such lines never end a head
-            return Progress.MALFORMED
-        return Progress.INCOMPLETE
+            return RequestProgress.MALFORMED
+        return RequestProgress.INCOMPLETE
 
-    def _body_of(self, head: bytes, end: int) -> Progress:
-        """Begin with the body that a head announces.
+    def _body_of(self, head: bytes, end: int) -> RequestProgress:
+        """Begin the body that a head announces.
 
         Args:
             head: in lower case, with the end of its last line.
@@ -123,12 +147,12 @@ class RequestFramer:
         """
         if b"\r\nexpect:" in head:
             if not _CONTINUE.search(head):
-                return Progress.MALFORMED
+                return RequestProgress.MALFORMED
             self.expects_continue = head[: head.find(b"\r\n", 2)].endswith(b" http/1.1")
         lengths = head.count(b"\r\ncontent-length:")
         codings = head.count(b"\r\ntransfer-encoding:")
         if not lengths + codings:
-            return Progress.COMPLETE
+            return RequestProgress.COMPLETE
         if lengths + codings == 1:
             if announced := _LENGTH.search(head):
                 return self._announced(int(announced[1]), end + len(_END))
@@ -136,22 +160,22 @@ class RequestFramer:
                 del self._held[: end + 2]
                 self._step = self._chunks
                 return self._chunks()
-        return Progress.MALFORMED
+        return RequestProgress.MALFORMED
 
-    def _announced(self, length: int, begin: int) -> Progress:
+    def _announced(self, length: int, begin: int) -> RequestProgress:
         if length > self._most_body:
-            return Progress.BODY_TOO_LARGE
+            return RequestProgress.BODY_TOO_LARGE
         del self._held[:begin]
         self._left = length
         self._step = self._rest
         return self._rest()
 
-    def _rest(self) -> Progress:
+    def _rest(self) -> RequestProgress:
         self._left -= len(self._held)
         self._held.clear()
-        return Progress.INCOMPLETE if self._left > 0 else Progress.COMPLETE
+        return RequestProgress.INCOMPLETE if self._left > 0 else RequestProgress.COMPLETE
 
-    def _chunks(self) -> Progress:
+    def _chunks(self) -> RequestProgress:
         at = self._skip_data(0)
         while not self._left and (chunk := _CHUNK.match(self._held, at)):
             self._framing += chunk.end() - at
@@ -165,29 +189,31 @@ class RequestFramer:
         return self._unfinished_chunks()
 
     def _skip_data(self, at: int) -> int:
-        """Where the data of the chunk ends, or where what is held does."""
+        """Skip data of the chunk. Returns where it ends, or where the held bytes do."""
         skipped = min(self._left, len(self._held) - at)
         self._left -= skipped
         self._body += skipped
         return at + skipped
 
-    def _unfinished_chunks(self) -> Progress:
+    def _unfinished_chunks(self) -> RequestProgress:
         if self._body > self._most_body:
-            return Progress.BODY_TOO_LARGE
+            return RequestProgress.BODY_TOO_LARGE
         if self._framing > _MAX_FRAMING:
-            return Progress.CHUNKS_TOO_SMALL
+            return RequestProgress.CHUNKS_TOO_SMALL
         is_line = len(self._held) <= self._limits.line + 4 and _PART_OF_CHUNK.fullmatch(self._held)
-        return Progress.INCOMPLETE if is_line else Progress.MALFORMED
+        return RequestProgress.INCOMPLETE if is_line else RequestProgress.MALFORMED
 
-    def _trailers(self) -> Progress:
+    def _trailers(self) -> RequestProgress:
         end = self._held.find(_END)
         if end < 0 and len(self._held) <= self._limits.head:
-            return Progress.INCOMPLETE
-        return Progress.COMPLETE if 0 <= end <= self._limits.head else Progress.MALFORMED
+            return RequestProgress.INCOMPLETE
+        return (
+            RequestProgress.COMPLETE if 0 <= end <= self._limits.head else RequestProgress.MALFORMED
+        )
 
 
 class RequestBuffer:
-    """One request with what came of it so far. Close it in the end."""
+    """One request as far as it has arrived. Close it in the end."""
 
     def __init__(self, limits: RequestLimits, storage: Storage) -> None:
         self.framer = RequestFramer(limits)
@@ -208,16 +234,16 @@ class RequestBuffer:
 
     @property
     def health_check(self) -> bytes | None:
-        """``healthz`` or ``readyz``, if it is one of these."""
+        """``healthz`` or ``readyz``, if it is a request for one of these."""
         found = _HEALTH_CHECK.match(self._memory) if self._size <= _PIECE else None
         return found and found[1]
 
     @property
     def wanted(self) -> int:
-        """How many bytes to read at once."""
+        """The number of bytes to read at once."""
         return min(max(self.framer.left, _MIN_READ), _MAX_READ)
 
-    def add(self, data: bytes) -> Progress:
+    def add(self, data: bytes) -> RequestProgress:
         """Keep the next bytes of the connection.
 
         Raises:
@@ -229,11 +255,11 @@ class RequestBuffer:
             self._write(data)
         self._size += len(data)
         progress = self.framer.feed(data)
-        self.is_complete = progress is Progress.COMPLETE
+        self.is_complete = progress is RequestProgress.COMPLETE
         return progress
 
     def pieces(self) -> Iterator[bytes]:
-        """All that was added, in small pieces. Nothing is added afterwards.
+        """Yield everything that was added, in small pieces. Nothing is added afterwards.
 
         Raises:
             OSError: it could not be written.

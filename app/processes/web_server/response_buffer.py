@@ -27,8 +27,8 @@ _current: Final = threading.local()  # the buffer of the response that a thread 
 
 
 class ResponseBuffer:
-    """What gunicorn writes a response to, in place of the socket. It keeps what the socket does not
-    take at once. Made in the thread that works on the response.
+    """Replaces the socket that gunicorn writes a response to, and keeps what the socket does not
+    accept at once. Made in the thread that works on the response.
 
     ``most`` bytes are kept; past that the thread waits for the client, which has ``longest``
     seconds in all.
@@ -45,7 +45,7 @@ class ResponseBuffer:
 
     @property
     def time_left(self) -> float:
-        """Seconds that the client has to read more."""
+        """The seconds that the client has to read more."""
         deadline = min(self._progress + SEND_TIMEOUT, self._begun + self.longest)
         return deadline - time.monotonic()
 
@@ -53,7 +53,7 @@ class ResponseBuffer:
         """Send or keep data.
 
         Raises:
-            OSError: the client is gone, or reads too slowly what is too large to be kept.
+            OSError: the client is gone, or reads too slowly a response that is too large to keep.
         """
         if not self._unsent:
             self._progress = time.monotonic()
@@ -68,10 +68,10 @@ class ResponseBuffer:
             self._send_all()
 
     def send_piece(self) -> None:
-        """Send a piece, or as much of it as the socket takes now.
+        """Send a piece, or as much of it as the socket accepts now.
 
         Raises:
-            BlockingIOError: it takes nothing now.
+            BlockingIOError: it accepts nothing now.
             OSError: the client is gone.
         """
         data = self._unsent[0]
@@ -90,12 +90,12 @@ class ResponseBuffer:
 
 
 def pace_response(most: int, longest: float) -> None:
-    """Have the response of this thread made as fast as its client reads it: it is produced a piece
-    at a time, and may be larger than the memory.
+    """Have the response of this thread produced as fast as its client reads it, a piece at a time.
+    It may be larger than the memory.
 
     Args:
-        most: bytes that are kept of it; past that the thread waits for the client.
-        longest: seconds until the client has read all of it.
+        most: the bytes of it that are kept; past that the thread waits for the client.
+        longest: the seconds that the client has to read all of it.
     """
     reference: weakref.ref[ResponseBuffer] | None = getattr(_current, "buffer", None)
     buffer = None if reference is None else reference()
@@ -118,9 +118,9 @@ class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no 
 
 
 class SlowReaders:
-    """The connections of a process whose clients still read their responses. The poller sends the
-    rest, and passes a connection to ``finish`` then, or to ``drop`` when its client is gone or too
-    slow."""
+    """The connections of a process whose clients are still reading their responses. The poller
+    sends the rest, and then passes a connection to ``finish``, or to ``drop`` when its client is
+    gone or too slow."""
 
     def __init__(self, finish: Callable[[Any, Any], None], drop: Callable[[Any], None]) -> None:
         self._finish, self._drop = finish, drop
@@ -130,10 +130,10 @@ class SlowReaders:
         return len(self._reading)
 
     def add(self, conn: Any, outcome: Any, poller: selectors.BaseSelector) -> None:
-        """Take a connection, whose ``response`` is a ``ResponseBuffer``.
+        """Add a connection, whose ``response`` is a ``ResponseBuffer``.
 
         Args:
-            outcome: what ``finish`` is to be called with besides.
+            outcome: the second argument of ``finish``.
         """
         try:
             poller.register(
@@ -151,7 +151,7 @@ class SlowReaders:
         self._remove(next(iter(self._reading)), poller)
 
     def end_expired(self, poller: selectors.BaseSelector) -> None:
-        """Close those whose clients take too long."""
+        """Close the connections whose clients take too long."""
         for conn in [reader for reader in self._reading if reader.response.time_left < 0]:
             self._remove(conn, poller)
 

@@ -15,12 +15,13 @@ from gunicorn.http import errors, get_parser
 from app.processes.web_server import request_buffer
 from app.processes.web_server.request_buffer import (
     SMALL,
-    Progress,
+    ByteBudget,
     RequestBuffer,
     RequestFramer,
     RequestLimits,
+    RequestProgress,
+    Storage,
 )
-from app.processes.web_server.storage import ByteBudget, Storage
 from tests.cells import every_cell
 
 CONFIG = Config()
@@ -64,13 +65,15 @@ MALFORMED: Mapping[str, bytes] = {
 }
 
 
-def progress_of(data: bytes, *cuts: int, limits: RequestLimits = LIMITS) -> tuple[Progress, int]:
+def progress_of(
+    data: bytes, *cuts: int, limits: RequestLimits = LIMITS
+) -> tuple[RequestProgress, int]:
     """How far a framer comes when the bytes arrive in parts, and how many it then was fed."""
-    framer, progress, at = RequestFramer(limits), Progress.INCOMPLETE, 0
+    framer, progress, at = RequestFramer(limits), RequestProgress.INCOMPLETE, 0
     for cut in (*cuts, len(data)):
         progress = framer.feed(data[at:cut])
         at = cut
-        if progress is not Progress.INCOMPLETE:
+        if progress is not RequestProgress.INCOMPLETE:
             break
     return progress, at
 
@@ -87,10 +90,10 @@ def test_the_end_is_found_however_the_bytes_arrive() -> None:
         for name, data in COMPLETE.items():
             with cell(name):
                 for cuts in cuts_of(data):
-                    assert progress_of(data, *cuts) == (Progress.COMPLETE, len(data)), cuts
+                    assert progress_of(data, *cuts) == (RequestProgress.COMPLETE, len(data)), cuts
                 for length in range(len(data)):
-                    assert progress_of(data[:length])[0] is Progress.INCOMPLETE, length
-                assert progress_of(data + GET)[0] is Progress.COMPLETE
+                    assert progress_of(data[:length])[0] is RequestProgress.INCOMPLETE, length
+                assert progress_of(data + GET)[0] is RequestProgress.COMPLETE
 
 
 def test_what_has_no_end_is_not_waited_for() -> None:
@@ -98,22 +101,22 @@ def test_what_has_no_end_is_not_waited_for() -> None:
         for name, data in MALFORMED.items():
             with cell(name):
                 for cuts in cuts_of(data):
-                    assert progress_of(data, *cuts)[0] is Progress.MALFORMED, cuts
+                    assert progress_of(data, *cuts)[0] is RequestProgress.MALFORMED, cuts
 
 
 def test_a_body_past_the_limit_is_not_waited_for() -> None:
     announced = POST + b"Content-Length: 51\r\n\r\n"
-    assert progress_of(announced) == (Progress.BODY_TOO_LARGE, len(announced))
+    assert progress_of(announced) == (RequestProgress.BODY_TOO_LARGE, len(announced))
     chunks = CHUNKED + b"32\r\n" + b"x" * 50 + b"\r\n1\r\n"
-    assert progress_of(chunks)[0] is Progress.INCOMPLETE
+    assert progress_of(chunks)[0] is RequestProgress.INCOMPLETE
     for cuts in cuts_of(chunks + b"x"):
-        assert progress_of(chunks + b"x", *cuts)[0] is Progress.BODY_TOO_LARGE
+        assert progress_of(chunks + b"x", *cuts)[0] is RequestProgress.BODY_TOO_LARGE
 
 
 @pytest.mark.parametrize("path", [b"/v1/imports", b"/imports/new", b"/imports/new?kind=assets"])
 def test_a_body_with_a_file_may_be_larger(path: bytes) -> None:
     limits = LIMITS._replace(upload=100)
-    for size, progress in ((100, Progress.COMPLETE), (101, Progress.BODY_TOO_LARGE)):
+    for size, progress in ((100, RequestProgress.COMPLETE), (101, RequestProgress.BODY_TOO_LARGE)):
         request = b"POST %b HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % (path, size)
         assert progress_of(request + b"x" * size, limits=limits)[0] is progress
 
@@ -121,17 +124,17 @@ def test_a_body_with_a_file_may_be_larger(path: bytes) -> None:
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
 def test_a_head_past_the_limit_is_not_waited_for(end: bytes) -> None:
     lines = b"A: b\r\n" * 200
-    assert progress_of(POST + lines + end)[0] is Progress.HEAD_TOO_LARGE
-    assert progress_of(POST + lines + end, 900)[0] is Progress.HEAD_TOO_LARGE
+    assert progress_of(POST + lines + end)[0] is RequestProgress.HEAD_TOO_LARGE
+    assert progress_of(POST + lines + end, 900)[0] is RequestProgress.HEAD_TOO_LARGE
 
 
 def test_a_body_in_very_many_chunks_is_not_waited_for() -> None:
     """The parser takes longer for a chunk than a client does to send one."""
     limits = RequestLimits(line=200, head=1000, body=10_000_000)
     chunks = b"1\r\nx\r\n" * 250_000
-    assert progress_of(CHUNKED + chunks, limits=limits)[0] is Progress.CHUNKS_TOO_SMALL
+    assert progress_of(CHUNKED + chunks, limits=limits)[0] is RequestProgress.CHUNKS_TOO_SMALL
     larger = b"400\r\n%s\r\n" % (b"x" * 1024) * 2_000
-    assert progress_of(CHUNKED + larger, limits=limits)[0] is Progress.INCOMPLETE
+    assert progress_of(CHUNKED + larger, limits=limits)[0] is RequestProgress.INCOMPLETE
 
 
 def test_a_client_that_waits_for_leave_is_noticed() -> None:
@@ -186,20 +189,20 @@ def read_by_gunicorn(data: bytes) -> bool | None:
 @pytest.mark.slow
 def test_gunicorn_finds_the_same_end() -> None:
     chance = random.Random()
-    found = dict.fromkeys(Progress, 0)
+    found = dict.fromkeys(RequestProgress, 0)
     for _ in range(20_000):
         data = made_up(chance)
         cuts = sorted(chance.sample(range(1, len(data)), min(len(data) - 1, chance.randrange(4))))
         progress, _ = progress_of(data, *cuts)
         found[progress] += 1
         read = read_by_gunicorn(data)
-        if progress is Progress.COMPLETE:
+        if progress is RequestProgress.COMPLETE:
             assert read is not None, data  # a thread has all that it needs
-        elif progress is Progress.INCOMPLETE:
+        elif progress is RequestProgress.INCOMPLETE:
             assert read is not True, data  # no client waits in vain
         else:
             assert read is not True or b"gzip" in data.lower(), data
-    assert all(found[each] > 100 for each in list(Progress)[:3])
+    assert all(found[each] > 100 for each in list(RequestProgress)[:3])
 
 
 # What is kept
