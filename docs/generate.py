@@ -7,9 +7,11 @@ around them is written by hand. A test compares the pages with what this would w
 from __future__ import annotations
 
 import re
+import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
+from datetime import timedelta
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -31,6 +33,7 @@ from app.policy.limits import AREAS, FORMS, ROUTES, TIERS, WINDOW_SECONDS
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import PLANS, Plan
 from app.site.pages import PageBlueprint
+from app.values.clock import describe_duration
 from config import ROOT, load_settings, setting_docs
 from docs import partitioning
 from docs.access import cell
@@ -134,6 +137,10 @@ _BOUNDS: Final = {
 }
 
 
+class Undescribed(Exception):
+    """The code has something that no table describes. The message says where to describe it."""
+
+
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table in Markdown."""
     names = list(head)
@@ -187,6 +194,8 @@ def tiers() -> str:
 def forms() -> str:
     """Forms of pages, and what the posts of each are counted by."""
     paths = {FlaskPlugin.flaskpath2openapi(route): kind for route, kind in FORMS.items()}
+    kinds = dict.fromkeys(FORMS.values())
+    _check_described(kinds, _SUBJECTS, "app/policy/limits.py", "_SUBJECTS", "what it counts by")
     rows = ([f"`POST {path}`", _SUBJECTS[kind]] for path, kind in paths.items())
     return table(["Form", "Counted by client and"], rows)
 
@@ -207,6 +216,7 @@ def events() -> str:
 
 def limits() -> str:
     values = {name: value for name, value in vars(bounds).items() if name.isupper()}
+    _check_described(values, _BOUNDS, "app/policy/bounds.py", "_BOUNDS", "what it bounds")
     rows = ([f"`{name}`", _value(value), _BOUNDS[name]] for name, value in values.items())
     return table(["Bound", "Value", "Meaning"], rows)
 
@@ -352,7 +362,8 @@ def fill(page: str) -> str:
     """The text of a page with its tables as they are now.
 
     Raises:
-        KeyError: a mark names no table, or something new has no description here.
+        KeyError: a mark names no table.
+        Undescribed: something new has no description here.
     """
 
     def renewed(match: re.Match[str]) -> str:
@@ -408,7 +419,27 @@ def _codes(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+def _check_described(
+    names: Iterable[str], described: Mapping[str, str], place: str, table: str, how: str
+) -> None:
+    """Raise Undescribed if a name of ``place`` is not in a table of this module, or the reverse."""
+    names = set(names)
+    if new := sorted(names - described.keys()):
+        raise Undescribed(
+            f"{', '.join(new)} of {place} has no description: say {how} in {table} of "
+            "docs/generate.py."
+        )
+    if old := sorted(described.keys() - names):
+        raise Undescribed(
+            f"{', '.join(old)} is not in {place} anymore: take it out of {table} of "
+            "docs/generate.py."
+        )
+
+
 def _value(value: Any) -> str:
+    if isinstance(value, timedelta):
+        is_whole = value % timedelta(hours=1) == timedelta()
+        return describe_duration(value) if is_whole else f"{value.total_seconds():,g} seconds"
     if isinstance(value, tuple | frozenset):
         value = sorted(value) if isinstance(value, frozenset) else value
         return _codes(value)
@@ -420,9 +451,14 @@ def _pages() -> Iterator[Path]:
 
 
 def main() -> None:
+    """Renew the tables of all pages, and print which pages have changed."""
     for path in _pages():
         text = path.read_text()
-        if (renewed := fill(text)) != text:
+        try:
+            renewed = fill(text)
+        except Undescribed as error:
+            sys.exit(str(error))
+        if renewed != text:
             path.write_text(renewed)
             print(f"{path.relative_to(ROOT)} is renewed.")  # noqa: T201 - a command
 

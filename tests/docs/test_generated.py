@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from app.policy import bounds
@@ -37,10 +39,34 @@ def test_a_mark_of_no_table_is_seen() -> None:
         generate.fill("<!-- generated: bees -->\n<!-- end: bees -->")
 
 
-def test_a_bound_without_a_description_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_without_a_description_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "BEES", 7, raising=False)
-    with pytest.raises(KeyError, match="BEES"):
+    told = (
+        r"BEES of app/policy/bounds\.py has no description: say what it bounds in _BOUNDS of "
+        r"docs/generate\.py\."
+    )
+    with pytest.raises(generate.Undescribed, match=told):
         generate.limits()
+
+
+def test_a_description_of_a_bound_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(generate._BOUNDS, "BEES", "bees in a hive")
+    with pytest.raises(generate.Undescribed, match="BEES is not in"):
+        generate.limits()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (timedelta(days=365), "365 days"),
+        (timedelta(hours=2), "2 hours"),
+        (timedelta(minutes=1, seconds=30), "90 seconds"),
+        (7_000, "7,000"),
+        (0.5, "`0.5`"),
+    ],
+)
+def test_values_are_shown_as_people_write_them(value: object, shown: str) -> None:
+    assert generate._value(value) == shown
 
 
 def test_operations_are_told_with_their_permission() -> None:

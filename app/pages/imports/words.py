@@ -50,11 +50,16 @@ def size(most: int) -> str:
     return f"{most / _MEGABYTE:,.4g} MB" if most >= _MEGABYTE else f"{most / 1024:,.4g} KB"
 
 
+def formats() -> str:
+    """The formats of files that can be imported: ``GeoJSON, … or CSV``."""
+    *others, last = FORMATS_IN.values()
+    return f"{', '.join(others)} or {last}"
+
+
 def limits(most: int) -> list[str]:
-    """What a file may have."""
-    formats = list(FORMATS_IN.values())
+    """The limits of a file, a phrase each."""
     return [
-        f"{', '.join(formats[:-1])} or {formats[-1]}",
+        formats(),
         f"At most {size(most)} and {FEATURES:,} features",
         f"At most {GEOMETRY_POSITIONS:,} positions in one boundary",
     ]

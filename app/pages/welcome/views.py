@@ -11,6 +11,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.urls import absolute_url
 from app.pages.credentials.command import first_command
+from app.pages.imports import words
 from app.pages.projects.counts import count_by_status
 from app.pages.second_factor.step_up import ask_again
 from app.pages.welcome.steps import steps_of
@@ -45,7 +46,7 @@ def home() -> Response:
 @of_account("projects:read")
 def welcome(principal: Principal) -> Response:
     """The first steps: a project, a key, a colleague."""
-    return page(_WELCOME, principal=principal, steps=steps_of(principal))
+    return page(_WELCOME, principal=principal, steps=steps_of(principal), formats=words.formats())
 
 
 @bp.post("/welcome/key")
@@ -71,6 +72,7 @@ def make_key(principal: Principal) -> Response:
         _WELCOME,
         principal=principal,
         steps=steps_of(principal),
+        formats=words.formats(),
         secret=secret,
         address=absolute_url(""),
         curl=first_command(secret, _KEY_PERMISSIONS),
