@@ -66,7 +66,7 @@ def stream_file(
     threads = current_app.config["SETTINGS"].web_threads
     slot.enter_context(export_slot(account_id, threads))
     slug = INSTANCE if account_id == INSTANCE else _SLUG.first(account_id=account_id).slug
-    queries.release()  # each query of an export has a connection of its own
+    queries.release()  # each query of an export takes its own connection
     # A response without a length ends with its connection in HTTP/1.0, whatever the reason.
     pieces, size = write(request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")
     until_the_end(closing(pieces))

@@ -17,7 +17,7 @@ from app.downloads.files import ExportedFile, no_room, sized
 from app.formats.writers.eudr import NO_OPTIONS, EudrOptions, write_eudr
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.formats.writers.formats import STREAMED, WHOLE
-from app.formats.writers.source import CannotWrite, Source, blocks
+from app.formats.writers.source import CannotWrite, FeatureSource, blocks
 from app.formats.writers.temporary import new_file
 from app.http.errors import BadRequest, Detail
 from app.lists.scanning import Reader
@@ -102,7 +102,7 @@ def filename(slug: str, kind: str, format_name: str) -> str:
     return f"{slugify(slug)}-{what}-{clock.now().date()}.{FORMATS_OUT[format_name][1]}"
 
 
-def _whole_file(export: Export, source: Source, folder: Path) -> IO[bytes]:
+def _whole_file(export: Export, source: FeatureSource, folder: Path) -> IO[bytes]:
     try:
         return _writer(export)(source, folder)
     except CannotWrite as error:
@@ -113,25 +113,25 @@ def _whole_file(export: Export, source: Source, folder: Path) -> IO[bytes]:
         raise no_room() from None
 
 
-def _writer(export: Export) -> Callable[[Source, Path], IO[bytes]]:
+def _writer(export: Export) -> Callable[[FeatureSource, Path], IO[bytes]]:
     if export.format in STREAMED:
         return partial(_write_pieces, STREAMED[export.format])
     return WHOLE.get(export.format) or partial(write_eudr, options=export.eudr)
 
 
 def _write_pieces(
-    write: Callable[[Source], Iterator[bytes]], source: Source, folder: Path
+    write: Callable[[FeatureSource], Iterator[bytes]], source: FeatureSource, folder: Path
 ) -> IO[bytes]:
     with new_file(folder) as file:
         file.writelines(write(source))
     return file
 
 
-def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Source:
+def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> FeatureSource:
     def read(*, metadata_only: bool) -> Iterator[Any]:
         return in_short_queries(app, partial(_scan, export, metadata_only), on_batch)
 
-    return Source(
+    return FeatureSource(
         KINDS[export.kind],
         lambda: read(metadata_only=False),
         lambda: (text for text in read(metadata_only=True) if text is not None),
@@ -156,7 +156,7 @@ def in_short_queries(
     """Yield the records of a scan, which holds no connection between two queries.
 
     Args:
-        app: gives each query a context of its own.
+        app: provides a context for each query.
         on_batch: called with the number of records of each batch.
     """
 

@@ -1,4 +1,4 @@
-"""Imports and their features, as lists."""
+"""Lists of imports and of their features."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
 
 
 def check_import(principal: Principal, import_id: str) -> None:
-    """Raises NotFound when there is no such import for the principal."""
+    """Raise NotFound when there is no such import for the principal."""
     known = is_id("import", import_id)
     row = _ONE.first(account_id=principal.account_id, import_id=import_id) if known else None
     if row is None or not may_see(principal, row):
@@ -154,12 +154,13 @@ def scan_features(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]
 
 
 def count_unfinished(account_id: str) -> int:
-    """Count the imports of an account that are at work or ready, or failed but have a file."""
+    """The number of imports of the account that are running or ready, or failed and still have a
+    file."""
     return int(_UNFINISHED.scalar(account_id=account_id))
 
 
 def check_unfinished(account_id: str, *, new: int = 1) -> None:
-    """Raises Conflict when the account cannot have ``new`` more imports that are not finished."""
+    """Raise Conflict when the account cannot have ``new`` more unfinished imports."""
     if count_unfinished(account_id) + new > UNFINISHED_IMPORTS:
         raise Conflict(  # not how many there are: a limited credential sees only some of them
             f"An account can have {UNFINISHED_IMPORTS} imports that are not finished; one that "

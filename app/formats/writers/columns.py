@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from app.formats.writers.features import METADATA, Feature
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from app.policy.fields import Field
 from app.policy.files import COLUMN_KEY_LENGTH, COLUMNS_OUT
 from app.policy.kinds import ColumnType
@@ -64,7 +64,7 @@ class Table:
     ``rest`` is how long the longest text in that last one is, 0 if it is not needed.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: FeatureSource) -> None:
         seen, self.rest = _survey(source)
         self._own = {name: each.type for name, each in seen.items()}
         fields = [_column(field) for field in source.type.property_fields]
@@ -106,7 +106,7 @@ def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
     return unique
 
 
-def _survey(source: Source) -> tuple[dict[str, _Seen], int]:
+def _survey(source: FeatureSource) -> tuple[dict[str, _Seen], int]:
     """What the metadata of all records has: the keys that become columns, in the order in which
     they come; and the bytes of the longest text of what is left of a record."""
     seen: dict[str, _Seen] = {}

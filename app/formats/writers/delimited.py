@@ -15,7 +15,7 @@ from typing import Any, Final
 from app.formats.writers.columns import Table
 from app.formats.writers.features import Feature
 from app.formats.writers.shapes import Ring, positions_text, read_shape
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from app.values.strict_json import Fragment, dumps
 
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
@@ -23,7 +23,7 @@ _WKT_NAMES: Final = {"Point": "POINT", "Polygon": "POLYGON", "MultiPolygon": "MU
 _QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
-def write_csv(source: Source) -> Iterator[bytes]:
+def write_csv(source: FeatureSource) -> Iterator[bytes]:
     """Yield a row for each feature. An empty text is quoted; a missing value is empty."""
     table = Table(source)
     yield csv_line([*(column.name for column in table.columns), "geometry"])

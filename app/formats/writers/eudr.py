@@ -23,7 +23,7 @@ import shapely
 
 from app.formats.writers.features import Feature
 from app.formats.writers.shapes import Ring, read_shape
-from app.formats.writers.source import CannotWrite, Source
+from app.formats.writers.source import CannotWrite, FeatureSource
 from app.formats.writers.temporary import new_file
 from app.geometry import geodesic_area
 from app.policy.files import EUDR_BYTES, EUDR_PROBLEMS
@@ -60,7 +60,7 @@ class EudrOptions(NamedTuple):
 NO_OPTIONS: Final = EudrOptions()
 
 
-def write_eudr(source: Source, folder: Path, options: EudrOptions = NO_OPTIONS) -> IO[bytes]:
+def write_eudr(source: FeatureSource, folder: Path, options: EudrOptions = NO_OPTIONS) -> IO[bytes]:
     """Write the file. Records without a geometry are left out.
 
     Args:

@@ -12,12 +12,12 @@ from app.formats.writers.gpkg import write_gpkg
 from app.formats.writers.gpx import write_gpx
 from app.formats.writers.kml import write_kml
 from app.formats.writers.shapefile import write_shapefile
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 
 READ_TWICE: Final = ("csv", "kml", "gpkg", "shp")  # first for the columns of the metadata
 
 # Written piece by piece, each of which can be sent at once.
-STREAMED: Final[dict[str, Callable[[Source], Iterator[bytes]]]] = {
+STREAMED: Final[dict[str, Callable[[FeatureSource], Iterator[bytes]]]] = {
     "geojson": write_collection,
     "geojsonl": write_lines,
     "csv": write_csv,
@@ -26,7 +26,7 @@ STREAMED: Final[dict[str, Callable[[Source], Iterator[bytes]]]] = {
 }
 
 # Written as a whole, to a file in a folder; so is ``eudr``, which has options.
-WHOLE: Final[dict[str, Callable[[Source, Path], IO[bytes]]]] = {
+WHOLE: Final[dict[str, Callable[[FeatureSource, Path], IO[bytes]]]] = {
     "gpkg": write_gpkg,
     "shp": write_shapefile,
 }

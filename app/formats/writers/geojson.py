@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from app.values.strict_json import dumps
 
 
-def write_collection(source: Source) -> Iterator[bytes]:
+def write_collection(source: FeatureSource) -> Iterator[bytes]:
     """Yield a FeatureCollection. GDAL calls its layer by ``name``."""
     yield b'{"type":"FeatureCollection","name":%b,"features":[\n' % dumps(source.type.name)
     between = b""
@@ -18,7 +18,7 @@ def write_collection(source: Source) -> Iterator[bytes]:
     yield b"\n]}\n"
 
 
-def write_lines(source: Source) -> Iterator[bytes]:
+def write_lines(source: FeatureSource) -> Iterator[bytes]:
     """Yield newline-delimited GeoJSON, without the record separators of RFC 8142, which programs
     that read line by line do not expect."""
     for feature in source.features():

@@ -14,7 +14,7 @@ from app.formats.writers import gpkg_tables
 from app.formats.writers.columns import Column, Table, unique_names
 from app.formats.writers.features import Feature, FeatureType
 from app.formats.writers.shapes import Ring, Shape, read_shape
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from app.formats.writers.temporary import new_database
 from app.policy import kinds
 
@@ -49,7 +49,7 @@ class _Extent:
         self.has_heights |= has_heights
 
 
-def write_gpkg(source: Source, folder: Path) -> IO[bytes]:
+def write_gpkg(source: FeatureSource, folder: Path) -> IO[bytes]:
     """Write the file. Boundaries become MultiPolygons: a table has one type.
 
     Args:

@@ -14,7 +14,7 @@ from typing import Final
 from app.formats.writers.columns import as_text
 from app.formats.writers.features import METADATA, Feature
 from app.formats.writers.shapes import read_shape
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from app.formats.writers.xml import element
 from app.values.strict_json import Fragment
 
@@ -29,7 +29,7 @@ _DESCRIPTIONS: Final = ("desc", "description")
 _SYMBOLS: Final = ("sym", "symbol")
 
 
-def write_gpx(source: Source) -> Iterator[bytes]:
+def write_gpx(source: FeatureSource) -> Iterator[bytes]:
     """Yield a waypoint for each feature with a point; the others are left out."""
     fields = [field.name for field in source.type.property_fields]
     yield f"{_HEAD}<metadata><name>{source.type.name}</name></metadata>\n".encode()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.formats.writers.columns import Column, Table, as_text, unique_names
 from app.formats.writers.shapes import Part, Ring, positions_text, read_shape
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from app.formats.writers.xml import element, escaped
 from app.values.strict_json import Fragment
 
@@ -19,7 +19,7 @@ _HEAD: Final = (
 _OWN: Final = ("name", "description")  # fields that are elements of a Placemark, and no data
 
 
-def write_kml(source: Source) -> Iterator[bytes]:
+def write_kml(source: FeatureSource) -> Iterator[bytes]:
     """Yield a Document with a Schema of all columns."""
     table, name = Table(source), source.type.name
     own = [field.name for field in source.type.property_fields if field.name in _OWN]

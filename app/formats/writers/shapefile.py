@@ -18,7 +18,7 @@ from app.formats.writers.columns import Column, Table
 from app.formats.writers.dbf import NAME_BYTES, DbfColumn, DbfWriter, dbf_columns
 from app.formats.writers.shapes import read_shape
 from app.formats.writers.shp import POINT, POLYGON, ShpWriter
-from app.formats.writers.source import CannotWrite, Source
+from app.formats.writers.source import CannotWrite, FeatureSource
 from app.formats.writers.temporary import new_file
 from app.policy import kinds
 from app.policy.files import SHAPEFILE_BYTES, SHAPEFILE_TEXT_BYTES
@@ -43,7 +43,7 @@ class _Loss(NamedTuple):
     heights: bool
 
 
-def write_shapefile(source: Source, folder: Path) -> IO[bytes]:
+def write_shapefile(source: FeatureSource, folder: Path) -> IO[bytes]:
     """Write the zip.
 
     Args:
@@ -78,7 +78,7 @@ def _zip(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def _write(
-    source: Source,
+    source: FeatureSource,
     table: Table,
     columns: list[DbfColumn],
     shp: IO[bytes],

@@ -1,4 +1,4 @@
-"""What a writer writes from."""
+"""The records that a writer writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLOCK: Final = 64 * 1024  # bytes
 class CannotWrite(ValueError):
     """The features cannot be written in this format. The message says why, and what to do.
 
-    ``problems`` are what is wrong with single records: pairs of an id and a message.
+    ``problems`` has (record id, message) for problems of single records.
     """
 
     def __init__(self, message: str, problems: Iterable[tuple[str, str]] = ()) -> None:
@@ -24,13 +24,13 @@ class CannotWrite(ValueError):
 
 
 @dataclass(frozen=True)
-class Source:
+class FeatureSource:
     """Records that are read again with every call. Others may change them between two calls.
 
     Args:
-        type: what they are, and so which properties their features have.
-        records: reads them all; few are in memory at a time.
-        metadata: reads the JSON text of the metadata of those that have any.
+        type: the type of the records, which determines the properties of their features.
+        records: reads all of them; few are in memory at a time.
+        metadata: reads the JSON text of the metadata of the records that have any.
     """
 
     type: FeatureType

@@ -20,7 +20,7 @@ from app.geometry.shapes.crs import (
 )
 from app.geometry.shapes.overlay import (
     UNKNOWN,
-    Difference,
+    AreaDifference,
     Shape,
     common_area,
     difference,
@@ -43,8 +43,8 @@ __all__ = [
     "EPSG_4326",
     "SYSTEMS",
     "UNKNOWN",
+    "AreaDifference",
     "Crs",
-    "Difference",
     "QueryShape",
     "Shape",
     "ShapeInvalid",

@@ -35,14 +35,14 @@ class Shape(NamedTuple):
     polygons: Any
 
 
-class Difference(NamedTuple):
+class AreaDifference(NamedTuple):
     """Square meters that a boundary has gained and lost; None: too expensive to find out."""
 
     added_m2: int | None
     removed_m2: int | None
 
 
-UNKNOWN: Final = Difference(None, None)
+UNKNOWN: Final = AreaDifference(None, None)
 
 
 def shape_of(rings: Rings) -> Shape:
@@ -74,7 +74,7 @@ def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> f
         return None
 
 
-def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> Difference:
+def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> AreaDifference:
     """Return the areas that the new boundary has gained and lost, or UNKNOWN if it could take
     longer than twice ``seconds`` of processor time to find out.
 
@@ -84,7 +84,7 @@ def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> Diff
     if len(old.rings.lon) + len(new.rings.lon) > _LARGE:
         box = _changed_box(old.rings, new.rings)
         if box is None:
-            return Difference(0, 0)
+            return AreaDifference(0, 0)
         old, new = _cropped(old, box), _cropped(new, box)
     if overlay_seconds(old.rings, new.rings, seconds) > seconds:
         return UNKNOWN
@@ -96,7 +96,7 @@ def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> Diff
         lost = shapely.difference(old.polygons, new.polygons)
     except shapely.errors.GEOSException:
         return UNKNOWN
-    return Difference(round(_area(gained)), round(_area(lost)))
+    return AreaDifference(round(_area(gained)), round(_area(lost)))
 
 
 def _area(polygons: Any) -> float:

@@ -1,6 +1,6 @@
-"""Reads a file in a process of its own, with bounds of memory, processor time and wall clock.
+"""Reading a file in a separate process, with bounds of memory, processor time and wall clock.
 
-The file comes from a stranger, and so does what reading it costs. The process is forked, asked for
+The file comes from a stranger, and so does the cost of reading it. The process is forked, asked for
 one thing after the other, and killed at the end. It opens no connection, neither to the database
 nor to anywhere else.
 """
@@ -42,23 +42,24 @@ Batch = list[Candidate | Rejected]
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What a file is, and which layers it has."""
+    """The format and the layers of a file."""
 
     format: str
     layers: tuple[Layer, ...]
 
 
 class ReaderProcess:
-    """The process that reads one file. Every method raises FileInvalid: the file cannot be read,
-    or takes too much."""
+    """The process that reads one file. Every method raises FileInvalid if the file cannot be read,
+    or reading it takes too much."""
 
     def __init__(
         self, path: Path, on_wait: Callable[[], None] = lambda: None, *, is_bounded: bool = True
     ) -> None:
-        """
+        """Start the process.
+
         Args:
             on_wait: called again and again while an answer takes long.
-            is_bounded: whether the file is a stranger's; the operator's own may take any time.
+            is_bounded: False for a file of the operator, which may take any time.
         """
         self._on_wait = on_wait
         self._connection, theirs = _FORK.Pipe()
@@ -85,10 +86,10 @@ class ReaderProcess:
         return opened
 
     def scan(self, layer: Layer, crs: str | None, most: int | None) -> LayerScan:
-        """How the columns of a layer are used.
+        """Scan how the columns of a layer are used.
 
         Args:
-            most: features that it may have; None: any number.
+            most: the most features that it may have; None: any number.
         """
         scan: LayerScan = self._ask("scan", layer, crs, most)
         return scan
@@ -99,13 +100,14 @@ class ReaderProcess:
         return found
 
     def features(self, layer: Layer, crs: str | None, choices: Choices) -> Iterator[Batch]:
-        """The features of a layer, checked, in lists that are short enough for one transaction."""
+        """Yield the features of a layer, checked, in lists that are short enough for one
+        transaction."""
         self._send("features", layer, crs, choices)
         while batch := self._receive():
             yield batch
 
     def notes(self) -> list[str]:
-        """What was left out, once the features are read."""
+        """The notes on what was left out, after the features were read."""
         notes: list[str] = self._ask("notes")
         return notes
 
@@ -134,14 +136,14 @@ class ReaderProcess:
 
 
 def _cause(exit_code: int | None) -> str:
-    """Why the process ended before it had answered."""
+    """The reason why the process ended before it had answered."""
     if exit_code == -signal.SIGXCPU:
         return _TOO_SLOW
     return _BROKEN if exit_code == 1 else _TOO_LARGE  # an exception; a signal
 
 
 def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: bool) -> None:
-    """The process: answers questions until it is killed."""
+    """Answer questions until this process is killed."""
     theirs.close()  # so that this process notices that the other one has died
     gc.disable()  # it would touch, and so copy, all the memory that the two share
     if is_bounded:
@@ -213,7 +215,7 @@ def _boundary_bytes(item: Candidate | Rejected) -> int:
 
 
 def _bound_resources() -> None:
-    """Let this process fail where it takes too much. Linux only; macOS has other limits."""
+    """Let this process fail when it takes too much. Linux only; macOS has other limits."""
     data = _memory_in_use() + READ_MEMORY_BYTES
     for kind, most in (
         (resource.RLIMIT_DATA, data),
@@ -227,7 +229,7 @@ def _bound_resources() -> None:
 
 
 def _memory_in_use() -> int:
-    """Bytes of data of this process, shared or not."""
+    """The bytes of data of this process, shared or not."""
     with suppress(OSError):
         fields = Path("/proc/self/statm").read_text().split()
         return int(fields[5]) * os.sysconf("SC_PAGE_SIZE")

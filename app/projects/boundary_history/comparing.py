@@ -11,7 +11,7 @@ from app.api.expensive import expensive_work
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary
-from app.geometry.shapes import UNKNOWN, Difference, difference, shape_of, stored_shape
+from app.geometry.shapes import UNKNOWN, AreaDifference, difference, shape_of, stored_shape
 from app.models import Project
 from app.policy.bounds import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
 
@@ -25,7 +25,7 @@ class Comparison(NamedTuple):
 
     old: str
     new: str
-    difference: Difference
+    difference: AreaDifference
 
 
 def compare_ahead(account_id: str, project_id: str, boundary: Boundary) -> Comparison | None:
@@ -44,7 +44,7 @@ def compare_ahead(account_id: str, project_id: str, boundary: Boundary) -> Compa
         return Comparison(row.geometry, boundary.text, difference(old, new))
 
 
-def compare_now(old: str, new: str, ahead: Comparison | None) -> Difference:
+def compare_now(old: str, new: str, ahead: Comparison | None) -> AreaDifference:
     """Compare two boundaries in the transaction: by the comparison from before it, or, if the
     boundary has changed since, only if that takes little time.
 

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.transactions import insert_row
-from app.geometry.shapes import Difference
+from app.geometry.shapes import AreaDifference
 from app.models import BoundaryEntry, Project
 from app.projects.boundary_history.matching import StoredBoundary, checksum
 from app.values.ids import new_id
@@ -75,7 +75,7 @@ def insert(
     moment: datetime,
     boundary: StoredBoundary,
     author: Author,
-    change: Difference,
+    change: AreaDifference,
     **others: Any,
 ) -> str:
     """Insert an entry. Returns its id.

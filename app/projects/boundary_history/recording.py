@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from app.geometry.shapes import UNKNOWN, Difference
+from app.geometry.shapes import UNKNOWN, AreaDifference
 from app.models import Project
 from app.projects.boundary_history import entries, shapes
 from app.projects.boundary_history.comparing import Comparison, compare_now
@@ -49,7 +49,7 @@ def record_first(project: Mapping[str, Any], author: Author) -> Description | No
     if project["geometry"] is not None:
         boundary = StoredBoundary(project["geometry"], project["area_m2"])
         key = (project["account_id"], project["id"])
-        change = Difference(boundary.area_m2, 0)
+        change = AreaDifference(boundary.area_m2, 0)
         moment = project["created_at"]
         done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
         entry_id = entries.insert(key, moment, boundary, author, change, **done)
@@ -109,7 +109,7 @@ def _make_up_for(project: Project, former: StoredBoundary) -> str:
         project.created_at if is_first else project.updated_at,
         former,
         _NOBODY,
-        Difference(former.area_m2, 0) if is_first else UNKNOWN,
+        AreaDifference(former.area_m2, 0) if is_first else UNKNOWN,
         replaced_at=project.updated_at,
         geometry=former.text,
         stored_bytes=len(former.text.encode()),
@@ -121,8 +121,8 @@ def _record_present(
     author: Author,
     former: StoredBoundary | None,
     ahead: Comparison | None = None,
-    change: Difference | None = None,
-) -> tuple[Named | None, Difference]:
+    change: AreaDifference | None = None,
+) -> tuple[Named | None, AreaDifference]:
     """Record the boundary that a project has now, if any. Returns it, and how it differs.
 
     Args:
@@ -131,17 +131,17 @@ def _record_present(
     shapes.drop_shapes(project)
     boundary = stored_boundary(project)
     if boundary is None:
-        return None, Difference(0, former.area_m2 if former else 0)
+        return None, AreaDifference(0, former.area_m2 if former else 0)
     if change is None and former is not None:
         change = compare_now(former.text, boundary.text, ahead)
-    change = change or Difference(boundary.area_m2, 0)
+    change = change or AreaDifference(boundary.area_m2, 0)
     key, moment = (project.account_id, project.id), project.updated_at
     done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
     entry_id = entries.insert(key, moment, boundary, author, change, **done)
     return (entry_id, boundary), change
 
 
-def _describe(former: Named | None, present: Named | None, change: Difference) -> Description:
+def _describe(former: Named | None, present: Named | None, change: AreaDifference) -> Description:
     """Describe a change of a boundary for the audit log, without positions.
 
     Returns:

@@ -14,7 +14,7 @@ from pyogrio import raw
 from app.formats.writers.eudr import write_eudr
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.formats.writers.formats import STREAMED, WHOLE
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from app.policy.files import FORMATS_OUT
 from app.values.strict_json import Fragment, dumps
 
@@ -62,7 +62,7 @@ def _fragment(value: Any) -> Fragment | None:
     return None if value is None else Fragment(json.dumps(value))
 
 
-def source(*records: Record, type: FeatureType | None = None) -> Source:
+def source(*records: Record, type: FeatureType | None = None) -> FeatureSource:
     """What a writer writes these from."""
     made = type or (ASSETS if records and "location" in records[0] else PROJECTS)
     return changing_source(records, records, made)
@@ -70,13 +70,13 @@ def source(*records: Record, type: FeatureType | None = None) -> Source:
 
 def changing_source(
     before: Sequence[Record], after: Sequence[Record], type: FeatureType = PROJECTS
-) -> Source:
+) -> FeatureSource:
     """Records that somebody changes after their metadata was read."""
     known = [dumps(each["metadata"]).decode() for each in before if each["metadata"]]
-    return Source(type, lambda: iter(after), lambda: iter(known))
+    return FeatureSource(type, lambda: iter(after), lambda: iter(known))
 
 
-def write(source: Source, format_name: str, folder: Path, **options: Any) -> Path:
+def write(source: FeatureSource, format_name: str, folder: Path, **options: Any) -> Path:
     """The path of the file."""
     ending = _ENDINGS.get(format_name, FORMATS_OUT[format_name][1])
     path = folder / f"{source.type.name}.{ending}"

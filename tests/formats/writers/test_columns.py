@@ -10,7 +10,7 @@ import pytest
 from app.formats.writers import columns
 from app.formats.writers.columns import Table, unique_names
 from app.formats.writers.features import PROJECTS
-from app.formats.writers.source import Source
+from app.formats.writers.source import FeatureSource
 from tests.formats.writers.sources import Record, changing_source, project, source
 
 
@@ -107,7 +107,7 @@ def test_what_came_after_the_columns_were_known_is_in_the_rest() -> None:
 def test_the_memory_for_columns_is_bounded() -> None:
     """Each record has keys of its own."""
     texts = (json.dumps({f"key {n} {m}": n for m in range(40)}) for n in range(1_000))
-    table = Table(Source(PROJECTS, lambda: iter(()), lambda: texts))
+    table = Table(FeatureSource(PROJECTS, lambda: iter(()), lambda: texts))
     assert len(table.columns) == len(PROJECTS.property_fields) + columns.COLUMNS_OUT + 1
 
 

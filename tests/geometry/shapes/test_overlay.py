@@ -12,7 +12,7 @@ import shapely
 from app.geometry import GeometryInvalid, read_boundary
 from app.geometry.shapes import (
     UNKNOWN,
-    Difference,
+    AreaDifference,
     Shape,
     common_area,
     difference,
@@ -81,7 +81,7 @@ def test_the_same_boundary_has_no_difference(positions: int) -> None:
     ring = old["coordinates"][0]
     begun_elsewhere = polygon([*ring[5:-1], *ring[:6]])
     for new in (old, begun_elsewhere, polygon(ring[::-1])):
-        assert difference(shape(old), shape(new)) == Difference(0, 0)
+        assert difference(shape(old), shape(new)) == AreaDifference(0, 0)
 
 
 @pytest.mark.parametrize("by", [0.01, -0.01])
