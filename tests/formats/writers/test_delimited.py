@@ -1,4 +1,4 @@
-"""CSV: quoting, formulas, and the order of its columns."""
+"""CSV: quoting, formulas, the order of its columns, and geometries as well-known text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import re
 from typing import Any
 
 import pytest
+import shapely
 
-from app.formats.writers.delimited import write_csv
+from app.formats.writers.delimited import write_csv, write_wkt
+from app.values.strict_json import Fragment
 from tests.formats.writers.sources import Record, asset, project, source
-from tests.make.geometry import point, square
+from tests.make.geometry import multi_square, point, square
 
 
 def _text(*records: Record) -> str:
@@ -90,3 +92,23 @@ def test_an_empty_text_differs_from_none() -> None:
 
 def test_without_records_there_are_headings() -> None:
     assert _text().count("\r\n") == 1
+
+
+def _wkt(geometry: Any) -> str:
+    return write_wkt(Fragment(json.dumps(geometry)))
+
+
+@pytest.mark.parametrize("geometry", [square(), multi_square((1, 2), (3, 4)), point(1e-7, -90)])
+def test_shapely_reads_the_same_geometry(geometry: Any) -> None:
+    read = shapely.from_wkt(_wkt(geometry))
+    assert shapely.equals_exact(read, shapely.geometry.shape(geometry), 0)
+
+
+def test_heights_are_kept() -> None:
+    assert _wkt({"type": "Point", "coordinates": [1, 2, 3.5]}) == "POINT Z (1 2 3.5)"
+
+
+def test_heights_of_some_positions_are_left_out() -> None:
+    ring = [[0, 0, 5], [1, 0], [1, 1], [0, 0, 5]]
+    written = _wkt({"type": "Polygon", "coordinates": [ring]})
+    assert written == "POLYGON ((0 0, 1 0, 1 1, 0 0))"

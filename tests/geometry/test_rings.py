@@ -1,4 +1,4 @@
-"""Whether a position is within a boundary."""
+"""Positions within a boundary, and outside it."""
 
 from __future__ import annotations
 
