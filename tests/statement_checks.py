@@ -40,8 +40,6 @@ _OF_THE_OPERATOR: Final = re.compile(
 # (``app.database_webhook``).
 _OF_THE_DATABASE: Final = re.compile(
     r"SELECT (projects|assets)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
-    r"|SELECT events\.account_id\s+FROM events\s+WHERE events\.subject_id = \S+"
-    r" ORDER BY events\.id DESC\s+LIMIT \S+(?: OFFSET \S+)?"
 )
 # Whoever has consented before is sent back with a new code at once (RFC 6749, section 4.1.1).
 # Exports and large reads are entered into the audit log. On the way to the provider of single

@@ -81,6 +81,12 @@ class StrictParser(FlaskParser):
 PARSER = StrictParser()
 
 
+def details_of(error: ma.ValidationError) -> list[Detail]:
+    """What a schema found wrong, by dotted paths; at most ``MOST_DETAILS``."""
+    messages = error.normalized_messages()  # type: ignore[no-untyped-call]
+    return list(islice(_walk(messages, ()), MOST_DETAILS))
+
+
 def whole_body(req: Request) -> bytes:
     """The body of a request, all of it.
 

@@ -1,13 +1,12 @@
-"""The route by which the database, or a script beside it, reports a row that changed."""
+"""The route to which changes made with SQL are reported."""
 
 from __future__ import annotations
 
 from flask import Blueprint, Response, current_app
 
 from app.api import web_routes
-from app.database_webhook import service
-from app.database_webhook.change import Change
 from app.database_webhook.schemas import RowChangeSchema
+from app.database_webhook.service import RowChange, apply_change
 from app.db.transactions import transaction
 
 bp = Blueprint("row_changes", __name__, url_prefix="/api/db")
@@ -19,7 +18,8 @@ def receive_row_change() -> Response:
     web_routes.verify_signature(
         current_app.config["SETTINGS"].db_webhook_secret, "DB_WEBHOOK_SECRET"
     )
-    change = Change(**web_routes.read_body(RowChangeSchema))
+    change = RowChange(**web_routes.read_body(RowChangeSchema))
     with transaction():
-        result = service.apply_change(change)
+        is_applied = apply_change(change)
+    result = "applied" if is_applied else "ignored"
     return web_routes.json_response({"received": True, "result": result})

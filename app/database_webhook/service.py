@@ -1,187 +1,218 @@
-"""Completes a change made with SQL: derived columns, counters, an event.
+"""Completing changes made with SQL: derived columns, former boundaries, event, entry, counters.
 
-While a row exists, nothing that was reported of it is believed: it is locked and read. Its last
-event says what was published of it. So a change that was published already, by the service itself
-or after an earlier report, is not published again, however often it is reported.
+A report says which row to look at; what it is now is read from the database. The last event of the
+row says what was published of it. So no change is published twice, whoever made it and however
+often it is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy.exc import DataError
 from sqlalchemy.orm import undefer
-from sqlalchemy.orm.attributes import flag_modified
 
-from app.auth.tenant import account_of, find_locked
-from app.database_webhook import last_published
-from app.database_webhook.assets import AssetAdapter
-from app.database_webhook.auditing import record_entry
-from app.database_webhook.change import Change, in_utc
-from app.database_webhook.leaving import (
-    is_complete,
-    known_account,
-    last_state,
-    owner_of,
-    publish_deletion,
-    publish_move,
-)
-from app.database_webhook.projects import ProjectAdapter
-from app.database_webhook.reported import reported_fields
-from app.database_webhook.table_adapter import TableAdapter
+from app.audit.entries import record as record_entry
+from app.audit.origin import Actor
+from app.audit.targets import Target
+from app.auth.operator import acting_for, first_owner
+from app.auth.tenant import account_of, find_locked, rows_of
+from app.database_webhook.tables import TABLES, Record, Table
 from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
-from app.models import Project
+from app.models import Account, Event, Project
+from app.projects.boundary_history.recording import is_recorded, record_change_by_sql
 from app.usage.counters import lock_counters, recount
 from app.values import clock
 from app.values.ids import is_id
+from app.values.records import set_columns
 from app.values.strict_json import dumps, loads_own
 
-APPLIED: Final = "applied"
-IGNORED: Final = "ignored"
-
-_TABLES: Final[dict[str, TableAdapter]] = {"projects": ProjectAdapter(), "assets": AssetAdapter()}
+_DATABASE: Final = Actor("system", None, "Database")
 _NOT_COMPARED: Final = ("id", "area_hectares", "updated_at")
+_COUNTED: Final = ("status", "metadata")  # columns that counters of the account follow from
+
+Changes = dict[str, dict[str, Any]]  # by field, as events have them
 
 
-def apply_change(change: Change) -> str:
-    """Complete a change, in the caller's transaction. Returns APPLIED or IGNORED.
+class RowChange(NamedTuple):
+    """A report. The records may lack columns, and hold anything."""
+
+    type: str
+    table: str
+    record: Mapping[str, Any]
+    old_record: Mapping[str, Any]
+
+    def may_change_counters(self) -> bool:
+        """Whether a column that counts has changed, or was not reported."""
+        columns = (self.record, self.old_record)
+        known = all(name in each for name in _COUNTED for each in columns)
+        return not known or any(self.record[name] != self.old_record[name] for name in _COUNTED)
+
+
+def apply_change(change: RowChange) -> bool:
+    """Complete a change, in the caller's transaction. False when there is nothing to do.
 
     Raises:
-        ValidationFailed: the row holds what the service would reject.
+        ValidationFailed: the row was moved to another account, or holds what the API would reject.
     """
-    rows = _TABLES.get(change.table)
-    if rows is None or not is_id(rows.name, change.row_id):
-        return IGNORED
-    done = (
-        _publish_deletion(rows, change) if change.type == "DELETE" else _complete_row(rows, change)
-    )
-    return APPLIED if done else IGNORED
+    table, is_deletion = TABLES.get(change.table), change.type == "DELETE"
+    row_id = (change.old_record if is_deletion else change.record).get("id")
+    if table is None or not (isinstance(row_id, str) and is_id(table.name, row_id)):
+        return False
+    if is_deletion:
+        return _publish_deletion(table, row_id, change.old_record)
+    return _complete_row(table, row_id, change)
 
 
-def _complete_row(rows: TableAdapter, change: Change) -> bool:
-    """Correct a row and publish how it differs from its last event. False when all is right."""
-    account_id = account_of(rows.model, change.row_id)
+def _complete_row(table: Table, row_id: str, change: RowChange) -> bool:
+    """Correct a row, and publish how it differs from its last event."""
+    account_id, former = account_of(table.model, row_id), change.old_record.get("account_id")
     if account_id is None:
         return False
-    boundaries = rows.read_boundary(account_id, change.row_id)
-    actor, former_id = owner_of(account_id), known_account(change)
-    former = None if former_id == account_id else owner_of(former_id)
-    locked = _lock(rows, account_id, change.row_id)
-    if actor is None or locked is None:
+    if former not in (None, account_id):  # what it was there is none of this account's business
+        message = "A row cannot be moved to another account."
+        raise ValidationFailed(details=[Detail("account_id", message)])
+    found = _lock_corrected(table, account_id, row_id)
+    if found is None:
         return False
-    row, created_at = locked
-    known = last_published.last(account_id, change.row_id)
-    corrected, boundary_changed = rows.recompute_derived(row, boundaries)
-    if row.created_at.tzinfo is None or row.created_at != created_at:
-        row.created_at, corrected = created_at, True
-    record: dict[str, Any] = loads_own(dumps(rows.record(row)))
-    is_moved = former is not None and publish_move(rows, change, former, record)
-    is_new = known.is_deleted if known is not None else is_moved
-    if change.type == "INSERT":  # the service may have changed it since, before this report
-        is_new = is_new or not last_published.was_created(rows, account_id, change.row_id)
-    if known is None:
-        before = reported_fields(rows.fields, change.old_record)
-        boundary_changed = boundary_changed or rows.boundary_differs(change.old_record, row)
-    else:
-        before = known.data
-        boundary_changed = boundary_changed or before.get("area_hectares") != record.get(
-            "area_hectares"
-        )
-    changes = {} if is_new else _changes(before, record, boundary_changed)
-    if not (is_new or is_moved or changes or corrected):
-        if change.may_count(rows.counted):  # likewise
-            _recount(change, actor)
-        return False
-    row.updated_at = clock.now()
-    flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
-    db.session.flush()
-    rows.keep_history(row, change.old_record, boundary_changed=boundary_changed)
-    _publish(rows, rows.record(row), actor, changes, is_new=is_new)
-    _recount(change, actor, former)
-    return True
-
-
-def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
-    """Publish that a row is gone. False when it exists, or that was published before."""
-    row_id, actor = change.row_id, owner_of(known_account(change))
-    if actor is None:
-        return False
-    lock_counters(actor.account_id)  # a report of the same deletion has no row to wait for
-    known = last_published.last(actor.account_id, row_id)
-    if account_of(rows.model, row_id) is not None or (known and known.is_deleted):
-        return False
-    state = last_state(rows, change, known.data if known else {})
-    if not is_complete(rows, state):
-        recount(actor.account_id)  # an event would lack fields; counts and pages need none
-        return False
-    if rows.name == "asset" and not _has_project(state["project_id"]):
-        return False  # it was deleted with its project, whose event stands for both
-    publish_deletion(rows, state, actor)
-    recount(actor.account_id)
-    return True
-
-
-def _recount(change: Change, *owners: EventActor | None) -> None:
-    """Recount the accounts of a row, and the one that was reported."""
-    reported = change.old_record.get("account_id")
-    ids = {reported} if isinstance(reported, str) and is_id("account", reported) else set()
-    for account_id in sorted(ids | {owner.account_id for owner in owners if owner}):
+    row, owner, is_corrected = found
+    is_new = _is_new(table, account_id, row_id, is_insert=change.type == "INSERT")
+    has_new_boundary = isinstance(row, Project) and not is_recorded(row)
+    before, last = None, _last_event(account_id, row_id)
+    if last is not None:
+        before = _data(last)
+    elif former is not None:
+        before = table.reported_record(change.old_record)
+    changes = _changes(before, table.record(row), has_new_boundary) if before else {}
+    is_applied = is_new or is_corrected or has_new_boundary or bool(changes)
+    if is_applied:
+        row.updated_at = clock.now()
+        db.session.flush()
+        if has_new_boundary:
+            record_change_by_sql(row, change.old_record.get("geometry"))
+        _publish(table, table.record(row), owner, {} if is_new else changes, is_new=is_new)
+    # Of a change that an event of the service has published, the counters may know nothing yet.
+    if is_applied or change.may_change_counters():
         recount(account_id)
+    return is_applied
 
 
-def _has_project(project_id: str) -> bool:
-    return is_id("project", project_id) and account_of(Project, project_id) is not None
+def _publish_deletion(table: Table, row_id: str, old_record: Mapping[str, Any]) -> bool:
+    """Publish that a row is gone, as it was reported or else as it was in its last event."""
+    account_id = old_record.get("account_id")
+    owner = _owner_of(account_id)
+    if owner is None:
+        return False
+    lock_counters(owner.account_id)  # another report of the deletion has no row to wait for
+    last = _last_event(owner.account_id, row_id)
+    if account_of(table.model, row_id) is not None or (last and _is_deletion(last)):
+        return False
+    state = table.reported_record(old_record) or (_data(last) if last else None)
+    if state is not None and _went_with_project(table, state):
+        state = None  # the event of the project stands for its assets too
+    if state is not None:
+        emit(f"{table.name}.deleted", state, owner)
+        _enter(f"{table.name}.deleted", table, state, owner)
+    recount(owner.account_id)
+    return state is not None
 
 
-def _lock(rows: TableAdapter, account_id: str, row_id: str) -> tuple[Any, datetime] | None:
-    """The row with all its columns, locked, and when it was created, in UTC; or None.
+def _lock_corrected(
+    table: Table, account_id: str, row_id: str
+) -> tuple[Any, EventActor, bool] | None:
+    """Lock a row and compute its derived columns again. Returns it, the account's owner, and
+    whether any column was wrong; None if one of the first two is gone."""
+    committed = table.read_committed(account_id, row_id)
+    if committed is None:
+        return None
+    columns = table.complete(committed)  # before the locks: a large boundary takes long
+    owner = _owner_of(account_id)
+    row = find_locked(account_id, table.model, row_id, undefer(table.model.search_text))
+    if owner is None or row is None:
+        return None
+    if (written := table.written_columns(row)) != committed:
+        columns = table.complete(written)
+    set_columns(row, columns)
+    return row, owner, db.session.is_modified(row)
 
-    Raises ValidationFailed for a time that Python cannot read: SQLite keeps any text, and
-    PostgreSQL has years before 1 and after 9999, and infinity.
+
+def _owner_of(account_id: object) -> EventActor | None:
+    """The owner of an account, as the actor of events. The account's plan cannot change anymore."""
+    if not (isinstance(account_id, str) and is_id("account", account_id)):
+        return None
+    shared = {"read": True, "key_share": True}
+    account = db.session.get(Account, account_id, with_for_update=shared)
+    owner = None if account is None else first_owner(account_id)
+    return None if owner is None else EventActor.of(acting_for(account, owner))
+
+
+def _last_event(account_id: str, row_id: str, *types: str) -> Event | None:
+    """The last event of a row, as far as events are kept.
+
+    Args:
+        types: of the event; any, when left out.
     """
-    try:
-        row = find_locked(account_id, rows.model, row_id, undefer(rows.model.search_text))
-        return None if row is None else (row, in_utc(row.created_at))
-    except (ValueError, OverflowError, DataError):
-        message = "Must be a time such as 2026-01-02T03:04:05.678Z, and so must updated_at."
-        raise ValidationFailed(details=[Detail("created_at", message)]) from None
+    own = rows_of(account_id, Event).where(Event.subject_id == row_id)
+    if types:
+        own = own.where(Event.type.in_(types))
+    return db.session.scalars(own.order_by(Event.id.desc()).limit(1)).first()
 
 
-def _changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], boundary_changed: bool
-) -> dict[str, dict[str, Any]]:
+def _is_new(table: Table, account_id: str, row_id: str, *, is_insert: bool) -> bool:
+    """Whether no event says yet that a row that exists was created."""
+    lifecycle = (f"{table.name}.created", f"{table.name}.deleted")
+    last = _last_event(account_id, row_id, *lifecycle)
+    return is_insert if last is None else _is_deletion(last)
+
+
+def _is_deletion(event: Event) -> bool:
+    return event.type.endswith(".deleted")
+
+
+def _data(event: Event) -> Record:
+    data: Record = loads_own(event.body.encode())["data"]
+    return data
+
+
+def _went_with_project(table: Table, state: Record) -> bool:
+    return table.name == "asset" and account_of(Project, state["project_id"]) is None
+
+
+def _changes(before: Record, after: Record, has_new_boundary: bool) -> Changes:
     """How the fields that are known from before differ, as in the events of the service."""
-    changes = {
+    changes: Changes = {
         name: {"from": before[name], "to": value}
         for name, value in after.items()
         if name in before
         and name not in _NOT_COMPARED
-        and dumps(before[name]) != dumps(value)  # True is 1, and no other value in JSON
+        and dumps(before[name]) != dumps(value)  # True equals 1, and is another value in JSON
     }
-    if boundary_changed:
+    if has_new_boundary:
         areas = {"from": before.get("area_hectares"), "to": after["area_hectares"]}
         changes |= {"geometry": {"changed": True}, "area_hectares": areas}
     return changes
 
 
 def _publish(
-    rows: TableAdapter,
-    record: dict[str, Any],
-    actor: EventActor,
-    changes: dict[str, dict[str, Any]],
-    *,
-    is_new: bool,
+    table: Table, record: Record, owner: EventActor, changes: Changes, *, is_new: bool
 ) -> None:
-    action = f"{rows.name}.{'created' if is_new else 'updated'}"
-    record_entry(action, rows, record, actor.account_id, changes)
+    """Write the entry of a row that is new or was corrected, and its event, if it has changed."""
+    name = table.name
     if is_new:
-        emit(f"{rows.name}.created", record, actor)
+        emit(f"{name}.created", record, owner)
     elif changes:
-        emit(f"{rows.name}.updated", record, actor, changes=changes)
-        if rows.name == "asset" and "status" in changes:
-            previous = changes["status"]["from"]
-            emit("asset.status_changed", record, actor, previous_status=previous)
+        emit(f"{name}.updated", record, owner, changes=changes)
+    if name == "asset" and "status" in changes:
+        previous = changes["status"]["from"]
+        emit("asset.status_changed", record, owner, previous_status=previous)
+    _enter(f"{name}.{'created' if is_new else 'updated'}", table, record, owner, changes)
+
+
+def _enter(
+    action: str, table: Table, record: Record, owner: EventActor, changes: Changes | None = None
+) -> None:
+    """Write an entry of the audit log: nobody knows who made the change."""
+    target = Target(table.name, record["id"], record["name"])
+    record_entry(action, target, account_id=owner.account_id, changes=changes, actor=_DATABASE)

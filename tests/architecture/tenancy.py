@@ -114,9 +114,6 @@ EXCEPTIONS = {
     Place(
         "app.account.billing.service", "_account_of_customer", "BillingCustomer"
     ): "finds out which account is meant",
-    Place(
-        "app.database_webhook.last_published", "_ACCOUNT_OF_SUBJECT", "Event"
-    ): "likewise, of a row that is gone",
     Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"): "of all accounts",
     Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "
     "asking",

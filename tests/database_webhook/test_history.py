@@ -1,19 +1,19 @@
-"""Boundaries changed with SQL and reported: each gets an entry."""
+"""Former boundaries of projects whose boundary was changed with SQL."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.database_webhook.reports import boundary, change, delete, insert, report
-from tests.make import Client, make_project, square
-from tests.projects.boundaries.history import boundaries, geometry_of, put
+from tests.database_webhook.reports import boundary, change, delete, insert, report, row_of, sql
+from tests.make import Client, event_types, make_project, square
+from tests.projects.boundaries.history import boundaries, geometry_of
 
 pytestmark = pytest.mark.both
 
 
 def test_a_new_row_begins_with_its_boundary(client: Client) -> None:
     body = insert(client, "projects", geometry=boundary(0.1))
-    assert report(client, body).json["data"]["result"] == "applied"
+    report(client, body)
     project = {"id": body["record"]["id"]}
     (first,) = boundaries(client, project)
     assert (first["source"], first["created_by"]) == ("database", None)
@@ -34,7 +34,7 @@ def test_a_changed_boundary_keeps_the_one_that_was_reported(client: Client) -> N
     assert geometry_of(client, project, present) == square(size=0.2)
 
 
-def test_what_was_reported_wrongly_is_not_believed(client: Client) -> None:
+def test_a_former_boundary_that_was_reported_wrongly_is_not_kept(client: Client) -> None:
     project = make_project(client, geometry=square(size=0.1))
     body = change(client, "projects", project["id"], geometry=boundary(0.2))
     body["old_record"]["geometry"] = boundary(0.3)
@@ -44,25 +44,25 @@ def test_what_was_reported_wrongly_is_not_believed(client: Client) -> None:
     assert (present["added_hectares"], present["removed_hectares"]) == (None, None)
 
 
-def test_other_columns_make_no_entry(client: Client) -> None:
+def test_the_same_boundary_with_other_spaces_makes_no_entry(client: Client) -> None:
     project = make_project(client, geometry=square(size=0.1))
-    report(client, change(client, "projects", project["id"], name="Forst"))
+    report(client, change(client, "projects", project["id"], geometry=boundary(0.1)))
     assert len(boundaries(client, project)) == 1
 
 
-def test_a_cleared_boundary_and_a_report_of_our_own_change(client: Client) -> None:
+def test_a_boundary_is_recorded_where_no_event_can_be_written(client: Client) -> None:
+    """All derived columns are right, there is no event to compare with, and no former row."""
     project = make_project(client, geometry=square(size=0.1))
-    body = change(client, "projects", project["id"], geometry=None)
-    report(client, body)
-    (former,) = boundaries(client, project)
-    assert former["replaced_at"] is not None
-    assert geometry_of(client, project, former) == project["geometry"]
-    put(client, project, geometry=square(size=0.2))
-    report(client, body)
+    other = row_of(client, "projects", make_project(client, geometry=square(size=0.2))["id"])
+    derived = ("geometry", "area_m2", "west", "south", "east", "north", "stored_bytes")
+    body = change(client, "projects", project["id"], **{name: other[name] for name in derived})
+    sql(client, "DELETE FROM events WHERE account_id = :id", id=client.account_id)
+    report(client, body | {"old_record": None})
     assert len(boundaries(client, project)) == 2
+    assert event_types(client) == []
 
 
-def test_their_bytes_are_counted(client: Client) -> None:
+def test_the_bytes_of_a_cleared_boundary_are_counted(client: Client) -> None:
     def stored() -> int:
         found: int = client.get("/v1/account/usage").json["data"]["stored_bytes"]["current"]
         return found
@@ -70,6 +70,9 @@ def test_their_bytes_are_counted(client: Client) -> None:
     project = make_project(client, geometry=square(size=0.1))
     size = stored()
     report(client, change(client, "projects", project["id"], geometry=None))
+    (former,) = boundaries(client, project)
+    assert former["replaced_at"] is not None
+    assert geometry_of(client, project, former) == project["geometry"]
     assert stored() == size
     report(client, delete(client, "projects", project["id"]))
     assert stored() == 0

@@ -1,4 +1,4 @@
-"""A row that was moved to another account with SQL: for the one it is gone, for the other new."""
+"""Rows that were moved to another account with SQL: nothing of one account reaches the other."""
 
 from __future__ import annotations
 
@@ -6,95 +6,62 @@ from typing import Any
 
 import pytest
 
-from tests.database_webhook.reports import Row, change, report, sql
-from tests.make import (
-    Client,
-    audit_entries,
-    event_types,
-    events,
-    make_asset,
-    make_project,
-    together,
-)
+from tests.database_webhook.reports import Row, boundary, change, delete, report, row_of
+from tests.make import Client, event_types, events, make_asset, make_project, square
 from tests.make.audit import new_entries
 from tests.make.signed import result
+from tests.projects.boundaries.history import boundaries, geometry_of, put
 
 pytestmark = pytest.mark.both
 
 
-def moved(client: Client, other: Client, kind: str) -> tuple[Row, dict[str, Any]]:
-    """The report of a project or an asset that was moved, and its record before."""
-    record = project = make_project(client, name="Oak")
-    if kind == "asset":
-        record = make_asset(client, project["id"], name="Mast")
-    body = change(client, f"{kind}s", record["id"], account_id=other.account_id)
-    return body, record
+@pytest.fixture
+def project(client: Client) -> dict[str, Any]:
+    return make_project(client, name="Oak", geometry=square(size=0.01))
 
 
-def told(client: Client, row_id: str) -> tuple[list[str], list[str]]:
-    """The actions in the log, and the types of the events, about a row."""
-    entries = [each for each in audit_entries(client) if each["target"]["id"] == row_id]
-    published = [each for each in events(client) if each["data"].get("id") == row_id]
-    return [each["action"] for each in entries], [each["type"] for each in published]
+@pytest.mark.parametrize("table", ["projects", "assets"])
+def test_the_report_is_rejected(
+    client: Client, stranger: Client, project: dict[str, Any], table: str
+) -> None:
+    row_id = project["id"] if table == "projects" else make_asset(client, project["id"])["id"]
+    known = events(client)
+    body = change(client, table, row_id, account_id=stranger.account_id, name="Elm")
+    with new_entries(client, stranger.account_id) as entries:
+        response = report(client, body)
+    assert response.status_code == 422
+    assert [each["field"] for each in response.json["error"]["details"]] == ["account_id"]
+    assert (events(client), events(stranger), entries) == (known, [], [])
+    assert row_of(client, table, row_id) == body["record"]
 
 
-@pytest.mark.parametrize("kind", ["project", "asset"])
-def test_both_accounts_are_told(client: Client, stranger: Client, kind: str) -> None:
-    body, record = moved(client, stranger, kind)
-    row_id = record["id"]
-    with new_entries(client, stranger.account_id) as found:
+def _without_account(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name != "account_id"}
+
+
+@pytest.mark.parametrize("reported", [lambda _: None, _without_account])
+def test_its_former_account_is_not_shown_to_the_new_one(
+    client: Client, stranger: Client, project: dict[str, Any], reported: Any
+) -> None:
+    body = change(
+        client, "projects", project["id"],
+        account_id=stranger.account_id, name="Elm", geometry=boundary(0.015),
+    )  # fmt: skip
+    body["old_record"] = reported(body["old_record"])
+    with new_entries(stranger) as entries:
         assert result(report(client, body)) == "applied"
-    assert told(client, row_id) == tuple([[f"{kind}.created", f"{kind}.deleted"]] * 2)
-    assert told(stranger, row_id) == tuple([[f"{kind}.created"]] * 2)
-    labels = {(each["actor"]["label"], each["target"]["label"]) for each in found}
-    assert labels == {("Database", record["name"])}
+    assert events(stranger) == []
+    assert [each["changes"] for each in entries] == [None]
+    (present,) = boundaries(stranger, project)
+    assert geometry_of(stranger, project, present) == square(size=0.015)
+    put(stranger, project, geometry=square(size=0.02))
+    assert len(boundaries(stranger, project)) == 2
 
 
-def test_it_is_told_once(client: Client, stranger: Client) -> None:
-    body, record = moved(client, stranger, "project")
-    together(*[lambda: report(client, body)] * 3)
-    assert result(report(client, body)) == "ignored"
-    assert told(client, record["id"])[1] == ["project.created", "project.deleted"]
-    assert told(stranger, record["id"])[1] == ["project.created"]
-
-
-def test_there_and_back(client: Client, stranger: Client) -> None:
-    body, record = moved(client, stranger, "project")
-    report(client, body)
-    back = change(client, "projects", record["id"], account_id=client.account_id, name="Yew")
-    report(client, back)
-    both = ["project.created", "project.deleted"]
-    assert told(client, record["id"]) == ([*both, both[0]],) * 2
-    assert told(stranger, record["id"]) == (both, both)
-    assert events(stranger)[-1]["data"]["name"] == "Oak"
-    assert client.get(f"/v1/projects/{record['id']}").json["data"]["name"] == "Yew"
-
-
-def test_a_report_without_the_former_row_is_enough(client: Client, stranger: Client) -> None:
-    body, record = moved(client, stranger, "project")
-    body["old_record"] = None
-    assert result(report(client, body)) == "applied"
-    assert told(client, record["id"])[1] == ["project.created", "project.deleted"]
-
-
-def test_once_its_events_are_no_longer_kept_the_report_says_where_it_was(
-    client: Client, stranger: Client
+def test_its_deletion_is_published_to_the_account_that_it_was_deleted_from(
+    client: Client, stranger: Client, project: dict[str, Any]
 ) -> None:
-    body, record = moved(client, stranger, "project")
-    sql(client, "DELETE FROM events WHERE account_id = :id", id=client.account_id)
-    assert result(report(client, body)) == "applied"
-    assert told(client, record["id"])[1] == ["project.deleted"]
-    assert told(stranger, record["id"])[1] == ["project.created"]
-    assert result(report(client, body)) == "ignored"
-
-
-@pytest.mark.parametrize("former", ["acct_01arz3ndektsv4rrffq69g5fav", "x", None, 5])
-def test_a_former_account_that_does_not_exist_is_told_nothing(
-    client: Client, stranger: Client, former: Any
-) -> None:
-    body, record = moved(client, stranger, "project")
-    sql(client, "DELETE FROM events WHERE account_id = :id", id=client.account_id)
-    body["old_record"] |= {"account_id": former, "name": "Elm"}
-    assert result(report(client, body)) == "applied"
-    assert event_types(client) == []
-    assert told(stranger, record["id"])[1] == ["project.updated"]
+    change(client, "projects", project["id"], account_id=stranger.account_id, name="Elm")
+    assert result(report(client, delete(client, "projects", project["id"]))) == "applied"
+    assert event_types(client) == ["project.created"]
+    assert [each["data"]["name"] for each in events(stranger)] == ["Elm"]

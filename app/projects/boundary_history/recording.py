@@ -79,25 +79,27 @@ def record_change(
     return Recorded(stored_bytes, _describe(before, recorded, change))
 
 
-def record_change_by_sql(project: Project, reported: str | None, *, is_changed: bool) -> None:
-    """Record the boundary of a row where it is not that of the present entry.
+def is_recorded(project: Project) -> bool:
+    """True if the present entry is that of the boundary that a project has now."""
+    entry, boundary = entries.find_present(project), stored_boundary(project)
+    if entry is None or boundary is None:
+        return entry is None and boundary is None
+    return is_entry_of(entry, boundary)
+
+
+def record_change_by_sql(project: Project, reported: object) -> None:
+    """Record the boundary of a project that was changed with SQL.
 
     Args:
-        reported: the text of the former boundary, as it was reported.
-        is_changed: the row's other columns say that the boundary was changed.
+        reported: the text of the former boundary. It is kept if that of the present entry is known
+            to be the same.
     """
-    entry, boundary = entries.find_present(project), stored_boundary(project)
-    if entry is None:
-        if boundary is not None:
-            _record_present(project, _BY_SQL, None)
-        return
-    is_sure = entry.checksum is not None or not is_changed
-    if boundary is not None and is_sure and is_entry_of(entry, boundary):
-        return
-    is_former = reported is not None and entry.checksum == checksum(reported)
-    former = StoredBoundary(reported or "", entry.area_m2) if is_former else None
+    entry, former = entries.find_present(project), None
+    if entry is not None and isinstance(reported, str) and entry.checksum == checksum(reported):
+        former = StoredBoundary(reported, entry.area_m2)
     entries.close_present(project, former and former.text)
-    _record_present(project, _BY_SQL, former, change=None if former else UNKNOWN)
+    is_comparable = former is not None or entry is None
+    _record_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
 
 
 def _make_up_for(project: Project, former: StoredBoundary) -> str:

@@ -1,4 +1,4 @@
-"""What is not taken over, and what is said of it (docs/database-webhook.md)."""
+"""Reports that are rejected or ignored, whatever row they are about."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.database_webhook.reports import (
     boundary,
     change,
     delete,
-    insert,
     report,
     report_of,
     row_of,
@@ -27,9 +26,6 @@ from tests.database_webhook.reports import (
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 from tests.make.properties import examples
 from tests.make.signed import post, result
-
-BODY = json.dumps(report_of("INSERT", "projects", {"id": "proj_1"}, None)).encode()
-RIGHT = signature_header(SECRET, BODY)
 
 
 @pytest.fixture
@@ -40,43 +36,31 @@ def project(client: Client) -> dict[str, Any]:
 # The signature
 
 
-@pytest.mark.parametrize(
-    "header",
-    [None, "", "sha256=", RIGHT.upper(), RIGHT[:-1], RIGHT.removeprefix("sha256="), RIGHT + "0"],
-)
-def test_a_signature_that_is_missing_or_wrong(client: Client, header: str | None) -> None:
-    headers = {} if header is None else {"X-Service-Signature": header}
-    response = post(client, WEBHOOK, BODY, headers)
+@pytest.mark.parametrize("signed", ["", "another body"])
+def test_a_signature_that_is_missing_or_wrong(
+    client: Client, project: dict[str, Any], signed: str
+) -> None:
+    body = json.dumps(change(client, "projects", project["id"], name="Other")).encode()
+    headers = {"X-Service-Signature": signature_header(SECRET, signed.encode())} if signed else {}
+    response = post(client, WEBHOOK, body, headers)
     assert response.status_code == 401
     assert response.json["error"]["code"] == "UNAUTHORIZED"
-
-
-def test_a_signature_of_another_secret(client: Client) -> None:
-    assert report(client, BODY, secret="another").status_code == 401
-
-
-def test_a_signature_of_another_body(client: Client, project: dict[str, Any]) -> None:
-    body = change(client, "projects", project["id"], name="Other")
-    response = post(client, WEBHOOK, json.dumps(body).encode(), {"X-Service-Signature": RIGHT})
-    assert response.status_code == 401
     assert event_types(client) == ["project.created"]
 
 
-def test_the_signature_is_looked_at_before_the_body(client: Client) -> None:
-    assert (
-        post(client, WEBHOOK, b"{no json", {"X-Service-Signature": "sha256=0"}).status_code == 401
-    )
+def test_the_signature_is_checked_before_the_json(client: Client) -> None:
+    assert report(client, b"{no json", secret="another").status_code == 401
     assert report(client, b"{no json").status_code == 400
 
 
 @pytest.mark.provokes(503)
 def test_without_a_secret_the_route_is_closed(app: Flask) -> None:
-    response = report(make_account(app), BODY)
+    response = report(make_account(app), {})
     assert response.status_code == 503
     assert "DB_WEBHOOK_SECRET" in response.json["error"]["message"]
 
 
-# The envelope
+# The body
 
 
 @pytest.mark.parametrize(
@@ -96,51 +80,31 @@ def test_a_body_of_another_form(client: Client, body: Any, field: str) -> None:
     assert field in [detail["field"] for detail in response.json["error"]["details"]]
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"5"])
-def test_a_body_that_is_no_object(client: Client, raw: bytes) -> None:
-    assert report(client, raw).status_code == 422
-
-
-def test_what_else_stands_in_the_body_is_passed_over(
-    client: Client, project: dict[str, Any]
-) -> None:
-    body = change(client, "projects", project["id"], name="Other")
-    assert result(report(client, body | {"schema": 5, "commit_timestamp": "x"})) == "applied"
-
-
 # What is ignored
 
 
-@pytest.mark.parametrize("table", ["accounts", "events", "Projects", "public.projects", "", "x"])
-def test_other_tables(client: Client, project: dict[str, Any], table: str) -> None:
+@pytest.mark.parametrize("table", ["accounts", "Projects", ""])
+def test_another_table(client: Client, project: dict[str, Any], table: str) -> None:
     row = change(client, "projects", project["id"], name="Other")["record"]
     for kind in ("INSERT", "UPDATE", "DELETE"):
         assert result(report(client, report_of(kind, table, row, row))) == "ignored"
     assert event_types(client) == ["project.created"]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("kind", ["INSERT", "UPDATE", "DELETE"])
-@pytest.mark.parametrize(
-    "row_id",
-    [None, 5, True, [], {}, "", "x", "proj_", "proj_\x00", "proj_" + "x" * 500, "é" * 26],
-)
-def test_an_id_that_is_none(client: Client, kind: str, row_id: Any) -> None:
-    for row in ({"id": row_id}, {}, None):
-        for table in ("projects", "assets"):
-            assert result(report(client, report_of(kind, table, row, row))) == "ignored"
+@pytest.mark.parametrize("row_id", [None, 5, [], "", "proj_\x00", "asset_" + "0" * 26])
+def test_an_id_that_is_none_of_a_project(client: Client, kind: str, row_id: Any) -> None:
+    for row in ({"id": row_id, "account_id": client.account_id}, None):
+        assert result(report(client, report_of(kind, "projects", row, row))) == "ignored"
 
 
 @pytest.mark.parametrize("kind", ["INSERT", "UPDATE", "DELETE"])
 @pytest.mark.parametrize("table", ["projects", "assets"])
-def test_a_row_that_is_not_there(client: Client, kind: str, table: str) -> None:
+def test_a_row_that_nobody_knows(client: Client, kind: str, table: str) -> None:
     row = {"id": new_id(table[:-1]), "account_id": client.account_id}
     assert result(report(client, report_of(kind, table, row, row))) == "ignored"
     assert events(client) == []
-
-
-def test_the_id_of_a_project_among_assets(client: Client, project: dict[str, Any]) -> None:
-    row = change(client, "projects", project["id"], name="Other")["record"]
-    assert result(report(client, report_of("UPDATE", "assets", row, row))) == "ignored"
 
 
 def test_a_deletion_of_a_row_that_is_there(client: Client, project: dict[str, Any]) -> None:
@@ -149,10 +113,12 @@ def test_a_deletion_of_a_row_that_is_there(client: Client, project: dict[str, An
     assert event_types(client) == ["project.created"]
 
 
-@pytest.mark.parametrize("account_id", [None, 5, "x", "acct_\x00", "acct_" + "0" * 26])
-def test_a_deleted_row_of_no_account(client: Client, account_id: Any) -> None:
-    row = insert(client, "projects")["record"]
-    body = delete(client, "projects", row["id"])
+@pytest.mark.both
+@pytest.mark.parametrize("account_id", [None, 5, "acct_\x00", "acct_" + "0" * 26])
+def test_a_deleted_row_of_no_account(
+    client: Client, project: dict[str, Any], account_id: Any
+) -> None:
+    body = delete(client, "projects", project["id"])
     body["old_record"]["account_id"] = account_id
     assert result(report(client, body)) == "ignored"
 
@@ -162,6 +128,9 @@ def test_a_row_of_an_account_without_an_owner(client: Client, project: dict[str,
     own = "DELETE FROM memberships WHERE account_id = :account"
     sql(client, own, account=client.account_id)
     assert result(report(client, body)) == "ignored"
+
+
+# What is reported
 
 
 def test_records_of_which_parts_are_reported(client: Client, project: dict[str, Any]) -> None:
@@ -179,8 +148,8 @@ def test_values_that_are_reported_are_not_believed(client: Client, project: dict
 
 
 _COLUMNS = (
-    *("id", "account_id", "project_id", "name", "slug", "description", "type", "status"),
-    *("geometry", "location", "metadata", "area_m2", "created_at", "updated_at"),
+    *("project_id", "name", "slug", "description", "type", "status", "geometry", "location"),
+    *("metadata", "area_m2", "created_at", "updated_at"),
 )
 _VALUES = st.one_of(
     st.none(),
@@ -199,26 +168,24 @@ _VALUES = st.one_of(
 @given(
     st.sampled_from(["INSERT", "UPDATE", "DELETE"]),
     st.sampled_from(["projects", "assets"]),
-    st.dictionaries(st.sampled_from(_COLUMNS), _VALUES),
-    st.dictionaries(st.sampled_from(_COLUMNS), _VALUES),
-    st.sampled_from(["there", "deleted", "deleted and forgotten", "anything"]),
+    st.dictionaries(st.sampled_from(_COLUMNS), _VALUES, max_size=2),
+    st.dictionaries(st.sampled_from(_COLUMNS), _VALUES, max_size=2),
+    st.sets(st.sampled_from(["deleted", "forgotten"])),
 )
 @examples(60)
 def test_any_report_is_applied_or_ignored(
-    open_app: Flask, kind: str, table: str, record: Any, old_record: Any, state: str
+    open_app: Flask, kind: str, table: str, record: Any, old_record: Any, state: set[str]
 ) -> None:
     client = make_account(open_app)
     project_id = make_project(client)["id"]
     row_id = project_id if table == "projects" else make_asset(client, project_id)["id"]
-    if state.startswith("deleted"):
+    row = row_of(client, table, row_id)
+    if "deleted" in state:
         delete(client, table, row_id)
-    if state.endswith("forgotten"):
+    if "forgotten" in state:
         sql(client, "DELETE FROM events WHERE account_id = :own", own=client.account_id)
-        old_record |= {"account_id": client.account_id}
-    if state != "anything":
-        record, old_record = record | {"id": row_id}, old_record | {"id": row_id}
     known = event_types(client)
-    outcome = result(report(client, report_of(kind, table, record, old_record)))
+    outcome = result(report(client, report_of(kind, table, row | record, row | old_record)))
     if outcome == "ignored":
         assert event_types(client) == known
     assert client.get("/v1/projects").status_code == 200
