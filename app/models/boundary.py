@@ -20,11 +20,11 @@ class BoundaryEntry(Base):
     """A boundary of a project, from ``created_at`` until ``replaced_at``.
 
     The present one is in the project's row: its entry has no ``geometry``, which comes when it is
-    replaced, with its length ``stored_bytes``. ``checksum`` is the CRC-32 of its text, so that a
-    row is noticed that was changed past the service; None where it was not known. Who set it is
-    None where nobody knows. ``added_m2`` and ``removed_m2`` are None where that was too expensive
-    to find out. ``simplified_at`` is None until the shapes are made: with the change, or, if they
-    take longer, by a job.
+    replaced, with its length ``stored_bytes``. ``checksum`` is the CRC-32 of its text, by which a
+    boundary that was changed with SQL is told from it; None in an entry of revision 0007 until a
+    job has computed it. Who set it is None where nobody knows. ``added_m2`` and ``removed_m2`` are
+    None where that was too expensive to find out. ``simplified_at`` is None until the shapes are
+    made: with the change, or, if they take longer, by a job.
     """
 
     __tablename__ = "boundaries"

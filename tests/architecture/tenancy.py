@@ -61,7 +61,6 @@ EXCEPTIONS = {
     Place("app.projects.map.largest", "_in_order", "Project"): "likewise",
     Place("app.projects.map.reading", "_boundaries_of", "Project"): "likewise",
     Place("app.projects.boundary_history.entries", "_CLOSE", "BoundaryEntry"): "names account_id",
-    Place("app.projects.boundary_history.entries", "_FORGET", "BoundaryEntry"): "likewise",
     Place("app.projects.boundary_history.shapes", "_DROP", "BoundaryShape"): "likewise",
     Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"): "new rows",
     Place("app.projects.boundary_history.shapes", "_insert", "Project"): "names account_id",

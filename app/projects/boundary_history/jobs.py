@@ -14,7 +14,7 @@ _PAUSE: Final = 1.0  # times as long as the batch before it, in which others hav
 
 
 def simplify_boundaries() -> int:
-    """Make the shapes that are missing. Returns of how many boundaries."""
+    """Make the shapes that are missing. Returns the number of boundaries."""
     from app.projects.boundary_history.shape_backlog import ShapeBacklog  # noqa: PLC0415 - commands need no geometry
 
     end, done, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()

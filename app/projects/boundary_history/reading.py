@@ -16,7 +16,6 @@ from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
 from app.models import BoundaryEntry, Project
-from app.projects.boundary_history.matching import StoredBoundary, is_entry_of
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
@@ -40,8 +39,8 @@ _EXISTS: Final = CompiledQuery(
     columns_of(BoundaryEntry, BoundaryEntry.id).where(_OF_PROJECT, _IS_IT)
 )
 _ONE: Final = CompiledQuery(
-    columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.checksum, BoundaryEntry.geometry)
-    .add_columns(Project.area_m2.label("present_m2"), Project.geometry.label("present"))
+    columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.geometry)
+    .add_columns(Project.geometry.label("present"))
     .where(
         _OF_PROJECT,
         _IS_IT,
@@ -125,10 +124,8 @@ def read_former(account_id: str, project_id: str, boundary_id: str) -> Entry:
     row = _find(_ONE, account_id, project_id, boundary_id)
     if row is None:
         raise _not_found()
-    is_present, text = row.replaced_at is None, row.geometry
-    # A project's row can have been changed with SQL, or by an earlier version.
-    if is_present and row.present and is_entry_of(row, StoredBoundary(row.present, row.present_m2)):
-        text = row.present
+    is_present = row.replaced_at is None
+    text = row.present if is_present else row.geometry
     return Entry(entry_record(*row[: len(COLUMNS)]), is_present, text)
 
 

@@ -1,8 +1,7 @@
 """Recording the boundaries of projects, in the transaction of each change.
 
-The entry of the present boundary has no text: that is in the project's row. A row can have been
-changed without its entry: with SQL, or by an earlier version of the service during an upgrade. The
-next change notices that by the area and the checksum, and makes up for what it can.
+The entry of the present boundary has no text: that is in the project's row. A boundary that was
+changed with SQL is recorded when ``app.database_webhook`` learns of it.
 """
 
 from __future__ import annotations
@@ -15,14 +14,17 @@ from app.geometry.shapes import UNKNOWN, AreaDifference
 from app.models import Project
 from app.projects.boundary_history import entries, shapes
 from app.projects.boundary_history.comparing import Comparison, compare_now
-from app.projects.boundary_history.entries import Author
-from app.projects.boundary_history.matching import StoredBoundary, checksum, is_entry_of
+from app.projects.boundary_history.entries import (
+    Author,
+    StoredBoundary,
+    checksum,
+    is_entry_of,
+)
 
 Named = tuple[str | None, StoredBoundary]  # a boundary with the id of its entry
 Description = dict[str, Any]
 
 _BY_SQL: Final = Author(source="database")
-_NOBODY: Final = Author()
 
 
 def stored_boundary(project: Project) -> StoredBoundary | None:
@@ -67,15 +69,11 @@ def record_change(
         former: the boundary that it had.
         ahead: the comparison from before the transaction.
     """
-    closed = entries.close_present(project, former and former.text)
-    former_id = None if closed is None else closed.id
-    if former is not None and not (closed and is_entry_of(closed, former)):
-        if closed is not None:
-            entries.forget_text(project, closed.id)
-        former_id = _make_up_for(project, former)
+    former_id = entries.close_present(project, former and former.text)
     recorded, change = _record_present(project, author, former, ahead)
     before = None if former is None else (former_id, former)
-    stored_bytes = 0 if former is None else len(former.text.encode())
+    # Without an entry, it was set with SQL and never reported: it is not kept.
+    stored_bytes = len(former.text.encode()) if former and former_id else 0
     return Recorded(stored_bytes, _describe(before, recorded, change))
 
 
@@ -100,22 +98,6 @@ def record_change_by_sql(project: Project, reported: object) -> None:
     entries.close_present(project, former and former.text)
     is_comparable = former is not None or entry is None
     _record_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
-
-
-def _make_up_for(project: Project, former: StoredBoundary) -> str:
-    """Record a boundary that had no entry until now, when it is replaced; nobody knows who set it,
-    nor when, if there are others. Returns the id of the entry."""
-    is_first = not entries.has_any(project)
-    return entries.insert(
-        (project.account_id, project.id),
-        project.created_at if is_first else project.updated_at,
-        former,
-        _NOBODY,
-        AreaDifference(former.area_m2, 0) if is_first else UNKNOWN,
-        replaced_at=project.updated_at,
-        geometry=former.text,
-        stored_bytes=len(former.text.encode()),
-    )
 
 
 def _record_present(

@@ -1,17 +1,18 @@
 """Present boundaries of all accounts that are not simplified yet: large ones, and those from before
-there were maps."""
+revision 0007, which began the history and the maps."""
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from app.db.extensions import db
 from app.db.queries import connect
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, Project
 from app.projects.boundary_history import shapes
+from app.projects.boundary_history.entries import checksum
 from app.usage.counters import note_new_shapes
 from app.values import clock
 from app.values.batching import batched_by_bytes
@@ -32,8 +33,6 @@ _NEXT: Final = (
         Project.geometry,
     )
     .join(Project, Project.id == BoundaryEntry.project_id)
-    # It can have been moved to another account with SQL.
-    .where(Project.account_id == BoundaryEntry.account_id)
     .where(*_IS_WAITING, BoundaryEntry.project_id > bindparam("after"))
     .order_by(BoundaryEntry.project_id)
     .limit(_BATCH_ROWS)
@@ -48,17 +47,18 @@ class _Simplified(NamedTuple):
     key: tuple[str, str]
     entry_id: str
     area_m2: int
+    checksum: int | None
     shapes: dict[int, str]
 
 
 class ShapeBacklog:
-    """Goes through these boundaries once."""
+    """One pass through these boundaries, in batches."""
 
     def __init__(self) -> None:
         self._after = ""  # a project's id
 
     def read(self) -> list[_Simplified]:
-        """Simplify the next ones; none at the end."""
+        """Return the next batch, simplified; empty at the end."""
         with connect() as connection:
             found = connection.execute(_NEXT, {"after": self._after})
             rows = next(
@@ -69,8 +69,8 @@ class ShapeBacklog:
         return list(map(_simplified, rows))
 
     def write(self, batch: list[_Simplified]) -> int:
-        """Insert their shapes in the current transaction, but not of those that are being changed,
-        or have been meanwhile. Returns of how many."""
+        """Insert the shapes of a batch in the current transaction, but for boundaries that are
+        being changed or have been meanwhile. Returns the number of boundaries."""
         ids = [each.key[1] for each in batch]
         free = _LOCK.where(Project.id.in_(ids)).with_for_update(skip_locked=True, key_share=True)
         locked = set(db.session.scalars(free))
@@ -83,19 +83,24 @@ class ShapeBacklog:
 
 def _simplified(row: Any) -> _Simplified:
     """The shapes of a row of ``_NEXT``."""
-    made = {} if row.geometry is None else map_shapes(row.geometry)
-    return _Simplified((row.account_id, row.project_id), row.id, row.area_m2 or 0, made)
+    key, area_m2, text = (row.account_id, row.project_id), row.area_m2 or 0, row.geometry
+    if text is None:
+        return _Simplified(key, row.id, area_m2, None, {})
+    return _Simplified(key, row.id, area_m2, checksum(text), map_shapes(text))
 
 
 def _mark(simplified: _Simplified) -> bool:
-    """Note that the shapes of a boundary are made. False: it is no longer the present one."""
+    """Note that the shapes of a boundary are made, and the checksum that an entry of revision 0007
+    lacks. False: it is no longer the present one."""
     account_id, project_id = simplified.key
     own = _MARK.where(
         BoundaryEntry.account_id == account_id,
         BoundaryEntry.project_id == project_id,
         BoundaryEntry.id == simplified.entry_id,
     )
+    known = func.coalesce(BoundaryEntry.checksum, simplified.checksum)
     marked = db.session.execute(
-        own.values(simplified_at=clock.now()), execution_options={"synchronize_session": False}
+        own.values(simplified_at=clock.now(), checksum=known),
+        execution_options={"synchronize_session": False},
     )
     return marked.first() is not None

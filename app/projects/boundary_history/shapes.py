@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryShape, Project
 from app.policy.bounds import MAP_SHORT_BYTES
-from app.projects.boundary_history.matching import StoredBoundary
+from app.projects.boundary_history.entries import StoredBoundary
 
 _SHAPES: Final = cast("Table", BoundaryShape.__table__)
 _REPLACED: Final = ("account_id", "area_m2", "geometry")

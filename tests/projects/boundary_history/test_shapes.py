@@ -47,9 +47,9 @@ def simplify(client: Client) -> int:
 
 
 def forget_shapes(client: Client) -> None:
-    """As it was before there were maps."""
+    """Leave the entries as revision 0007 inserts them, in an upgrade from 0.1.0."""
     sql(client, "DELETE FROM boundary_shapes WHERE account_id = :id", id=client.account_id)
-    statement = "UPDATE boundaries SET simplified_at = NULL WHERE account_id = :id"
+    statement = "UPDATE boundaries SET simplified_at = NULL, checksum = NULL WHERE account_id = :id"
     sql(client, statement, id=client.account_id)
 
 
