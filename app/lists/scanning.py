@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import starmap
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import ColumnElement, Select, and_, literal_column
@@ -55,32 +55,40 @@ class KeyedRows:
         size: InstrumentedAttribute[Any] | None = None,
     ) -> None:
         self._key = Keyset(*(column.expression for column in key))
-        self._key_length = len(key)
         self._first, self._next = self._both(rows)
         # Reads the sizes of the rows of a batch, before the rows themselves.
         counted = None if size is None else rows.with_only_columns(size.label("bytes"))
         self._sizes = None if counted is None else self._both(counted)
 
-    def batches(self, read: Reader, most: int = EXPORT_ROWS, **values: Any) -> Iterator[list[Any]]:
-        """Yield the rows as named tuples, which end with the key.
+    def batches(
+        self,
+        read: Reader,
+        most: int = EXPORT_ROWS,
+        fetch: Callable[..., list[Any]] = CompiledQuery.all,
+        **values: Any,
+    ) -> Iterator[list[Any]]:
+        """Yield the rows, which end with the key.
 
         Args:
             most: rows in a batch.
+            fetch: returns named tuples; ``CompiledQuery.tuples`` costs less.
             values: the parameters of the statement.
         """
         key: Key | None = None
-        while rows := read(self._after, key, most, values):
+        while rows := read(self._after, key, most, fetch, values):
             yield rows
-            key = tuple(rows[-1][-self._key_length :])
+            key = tuple(rows[-1][-len(self._key.names) :])
 
-    def _after(self, key: Key | None, most: int, values: dict[str, Any]) -> list[Any]:
+    def _after(
+        self, key: Key | None, most: int, fetch: Callable[..., list[Any]], values: dict[str, Any]
+    ) -> list[Any]:
         """The rows after a key, as many as fit into memory together."""
         is_next = key is not None
         values = {**values, **key_values(key or ()), "skipped": 0}
         if self._sizes is not None:
             sizes = self._sizes[is_next].tuples(**values, size=most)
             most = len(next(batched_by_bytes(sizes, itemgetter(0), EXPORT_ROWS_BYTES), ()))
-        return (self._next if is_next else self._first).all(**values, size=most)
+        return fetch(self._next if is_next else self._first, **values, size=most)
 
     def _both(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
         """The statements for the first batch and for all others."""
@@ -110,20 +118,19 @@ def scan_list(
     """
     statement = read(list_statement, table, query)
     values = statement.values(account_id, owner_id, query)
-    rows = _rows(table, shown, statement.dialect)
-    for keys in _keys(statement, size).batches(read, EXPORT_KEYS, **values):
-        found = [key for key in keys if key.matches]
-        for some in batched_by_bytes(found, attrgetter("bytes"), EXPORT_ROWS_BYTES, EXPORT_ROWS):
-            ids = id_values([key.id for key in some], statement.dialect)
+    rows, sizes = _rows(table, shown, statement.dialect), _sizes(statement, size)
+    for batch in sizes.batches(read, EXPORT_KEYS, CompiledQuery.tuples, **values):
+        found = [(bytes_, row_id) for matches, bytes_, _, row_id in batch if matches]
+        for some in batched_by_bytes(found, itemgetter(0), EXPORT_ROWS_BYTES, EXPORT_ROWS):
+            ids = id_values([row_id for _, row_id in some], statement.dialect)
             yield list(starmap(make, read(rows.tuples, account_id=account_id, ids=ids)))
         if not found:
             yield []
 
 
 @cache
-def _keys(statement: ListStatement, size: InstrumentedAttribute[Any] | None) -> KeyedRows:
-    """The rows in order of creation, each with its ``id``, its ``bytes``, and whether it
-    ``matches`` the filters.
+def _sizes(statement: ListStatement, size: InstrumentedAttribute[Any] | None) -> KeyedRows:
+    """The rows in order of creation: whether one matches the filters, its bytes, its key.
 
     A filter that no index has in this order is a column rather than a condition. So a query looks
     at EXPORT_KEYS rows and no more, however few of them match.
@@ -132,11 +139,9 @@ def _keys(statement: ListStatement, size: InstrumentedAttribute[Any] | None) -> 
     bytes_of = literal_column("0") if size is None else size.expression
     tests = replace(statement, ids=False, within=False).tests()
     matches = and_(*tests) if tests else literal_column("1")
-    keys = columns_of(table.model).add_columns(
-        columns.id, bytes_of.label("bytes"), matches.label("matches")
-    )
+    sizes = columns_of(table.model).add_columns(matches.label("matches"), bytes_of.label("bytes"))
     indexed = replace(statement, search=False, bbox=False, updated_since=False)
-    return KeyedRows(indexed.filtered(keys), columns.created_at, columns.id)
+    return KeyedRows(indexed.filtered(sizes), columns.created_at, columns.id)
 
 
 @cache

@@ -81,10 +81,10 @@ def select_page(source: FeatureSource, account_id: str, selection: Selection) ->
         TooMuchToCompare: a geometry of the filter touches the boxes of too many rows.
         ServiceUnavailable: the page is large, and too many others are before this request.
     """
-    return _Reader(source, account_id, selection).page()
+    return _PageReader(source, account_id, selection).page()
 
 
-class _Reader:
+class _PageReader:
     """Reads one page."""
 
     def __init__(self, source: FeatureSource, account_id: str, selection: Selection) -> None:

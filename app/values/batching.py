@@ -20,10 +20,11 @@ def batched_by_bytes(
     batch, total = list[T](), 0
     for item in items:
         item_bytes = size(item)
-        if batch and (total + item_bytes > most_bytes or len(batch) == most):
-            yield batch
-            batch, total = [], 0
-        batch.append(item)
         total += item_bytes
+        if total > most_bytes or len(batch) == most:
+            if batch:
+                yield batch
+            batch, total = [], item_bytes
+        batch.append(item)
     if batch:
         yield batch
