@@ -1,1 +1,1 @@
-"""What every /v1 route shares: the contract of an operation, the envelope, repeats, refusals."""
+"""Shared by all /v1 routes: the contract of an operation, the envelope, idempotency, errors."""

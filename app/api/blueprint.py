@@ -156,7 +156,7 @@ class _Parser:
 
 
 class _Steps(NamedTuple):
-    """What an operation does besides its view."""
+    """The steps of an operation around its view."""
 
     contract: Contract
     name: str  # such as ``GET /v1/projects/{project_id}``

@@ -29,7 +29,7 @@ _LARGE: Final = 1024 * 1024
 _BLOCK: Final = 256 * 1024
 _END: Final = b"]"  # of an array
 
-# What stands after the array of a list, and the part of it that the entity tag is made of.
+# The bytes after the array of a list, and the part of them that the entity tag is made of.
 _Ending = Callable[[], tuple[bytes, bytes]]
 
 
@@ -98,7 +98,7 @@ def _in_envelope(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
 def _feature_collection(
     features: Iterable[Feature], total: int, pages: Mapping[str, int]
 ) -> Response:
-    """The tag leaves out when this was asked for."""
+    """A FeatureCollection. Its entity tag leaves out the time of the request."""
     returned = 0
 
     def counted() -> Iterator[dict[str, Any]]:
@@ -175,7 +175,7 @@ def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
-    """What the tag is made of, of an end that is written to the file."""
+    """Write the ending to the file. Yields the part of it that the entity tag is made of."""
     end, tagged = ending()
     file.write(end)
     yield tagged

@@ -1,4 +1,4 @@
-"""The one renderer of refusals: whatever was raised becomes the envelope of an error."""
+"""Rendering errors: whatever was raised becomes the envelope of an error."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def as_api_error(error: SQLAlchemyError) -> ApiError | None:
 
 
 def _render_http(error: HTTPException) -> Response:
-    """Werkzeug's own refusals (an unknown route, a wrong method), keeping their headers."""
+    """Render werkzeug's own errors (an unknown route, a wrong method), keeping their headers."""
     known = _BY_STATUS.get(error.code or 500)
     if known is None:
         if (error.code or 500) >= 500:
@@ -104,7 +104,7 @@ def _render_http(error: HTTPException) -> Response:
 
 
 def _render_limited(_: RateLimitExceeded) -> Response:
-    """One request too many; but what is wrong with it in any case is told first."""
+    """The 429; or the error that the request would have got in any case."""
     earlier = early_error()
     if isinstance(earlier, HTTPException):
         return _render_http(earlier)

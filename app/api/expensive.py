@@ -40,7 +40,7 @@ def init_app(app: Flask) -> None:
 
 @contextmanager
 def expensive_work() -> Iterator[None]:
-    """Do expensive work in this request's turn. What is no request needs none.
+    """Do expensive work in this request's turn; outside of a request, at once.
 
     Raises:
         ServiceUnavailable: too many others are before this one, or the client has gone.
@@ -89,11 +89,8 @@ def until_the_end(context: AbstractContextManager[T]) -> T:
 
 
 def client_check() -> Callable[[], None]:
-    """A function that finds out whether the client of this request, or the proxy in front, has
-    closed the connection; to be called in long work, also after the request's context.
-
-    It raises:
-        ServiceUnavailable: the client has gone.
+    """Return a function that raises ServiceUnavailable if the client of this request, or the proxy
+    in front, has closed the connection. Long work calls it, also after the request's context.
     """
     connection = request.environ.get("gunicorn.socket")
 

@@ -1,4 +1,4 @@
-"""The shapes of GeoJSON responses. These schemas document; they do not serialise."""
+"""Schemas of GeoJSON responses, for the documentation only: they do not serialise."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LinkSchema(OutputSchema):
 
 
 def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma.Schema]:
-    """The schema of the GeoJSON in place of an envelope of one resource, or of a page.
+    """The schema of the Feature or FeatureCollection that replaces an envelope.
 
     Args:
         schema: of the envelope.

@@ -123,7 +123,7 @@ class CommaSeparated(fields.Field[tuple[str, ...]]):
     def __init__(self, what: str, *, most: int, known: Sequence[str] = (), **options: Any) -> None:
         """
         Args:
-            what: the words are, in the plural.
+            what: the words, in the plural, for messages.
             known: the only words there are; empty: any.
         """
         super().__init__(metadata={"type": "string"} | options.pop("metadata", {}), **options)
@@ -238,7 +238,7 @@ class ListQuerySchema(PageQuerySchema, FilterQuerySchema):
 
 
 def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:
-    """How a field is described that holds one of these GeoJSON objects."""
+    """The JSON Schema of a field that holds one of these GeoJSON objects."""
     choices: list[dict[str, str]] = [{"$ref": f"#/components/schemas/{kind}"} for kind in kinds]
     return {"oneOf": choices + ([{"type": "null"}] if allow_none else [])}
 

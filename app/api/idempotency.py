@@ -2,8 +2,8 @@
 
 The first response is kept in the transaction of the change itself, so there is never a change
 without its response, nor a response without its change. Responses that a repeat should not get
-again are not kept: 401, 403 and 429, which are decided anew each time before a key is looked at,
-and 5xx. A response that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept
+again are not kept: 401, 403 and 429, which are decided each time before a key is looked at, and
+5xx. A response that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept
 encrypted.
 """
 
@@ -54,7 +54,7 @@ _ANSWER = CompiledQuery(
 
 
 class StillRunning(Conflict):
-    """Two requests with one key at once; this is the one that came second."""
+    """The first request with the same key is still running."""
 
     default_message = (
         "The first request with this Idempotency-Key is still running. Try again shortly."
@@ -74,7 +74,7 @@ class IdempotentRequest:
 
         Raises:
             ValidationFailed: the key was used for another request.
-            Conflict: it holds a secret, and cannot be read anymore.
+            Conflict: it holds a secret, and can no longer be read.
         """
         row = _ANSWER.first(account_id=self.account_id, key=self.key, oldest=_oldest())
         if row is None:
@@ -155,7 +155,8 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
 
 
 def _content() -> Iterator[bytes]:
-    """What a request holds: of a form its parts, which every client separates in another way."""
+    """Yield the content of a request; of a form its parts, as every client separates them in
+    another way."""
     if request.mimetype != "multipart/form-data":
         yield whole_body(request)
         return

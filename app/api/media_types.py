@@ -1,4 +1,4 @@
-"""In which form a client wants resources with a geometry: JSON in the envelope, or GeoJSON."""
+"""The format in which a client wants resources with a geometry: the JSON envelope, or GeoJSON."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PARAMETER: Final = "format"
 
 
 def wanted_features() -> FeatureType | None:
-    """How the response to this request becomes GeoJSON, if the client asks for it and the operation
-    has it; else None. JSON is what a client gets that takes both equally.
+    """Return how records become Features if the client of this request asks for GeoJSON and the
+    operation has it; else None. A client that accepts both equally gets JSON.
 
     Raises:
         BadRequest: there is no such format.

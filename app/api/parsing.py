@@ -1,4 +1,4 @@
-"""What comes in, read strictly: JSON bodies and query strings against their schemas."""
+"""Strict parsing of JSON bodies and query strings by their schemas."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ PARSER = StrictParser()
 
 
 def details_of(error: ma.ValidationError) -> list[Detail]:
-    """What a schema found wrong, by dotted paths; at most ``MOST_DETAILS``."""
+    """The errors of a schema with their dotted paths, at most ``MOST_DETAILS``."""
     messages = error.normalized_messages()  # type: ignore[no-untyped-call]
     return list(islice(_walk(messages, ()), MOST_DETAILS))
 
@@ -91,7 +91,7 @@ def whole_body(req: Request) -> bytes:
     """The body of a request, all of it.
 
     Raises:
-        BadRequest: less of it came than was announced: the connection ended, or time was up.
+        BadRequest: it is shorter than announced: the connection ended, or the time was up.
     """
     raw, announced = req.get_data(), req.content_length
     if announced is not None and len(raw) < announced:
@@ -103,7 +103,7 @@ def whole_body(req: Request) -> bytes:
 
 
 def _refuse_repeats(req: Request) -> None:
-    """Raises BadRequest when a query parameter stands twice in the address."""
+    """Raise BadRequest if a query parameter is repeated."""
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
         names = repeated[:MOST_DETAILS]
@@ -112,7 +112,7 @@ def _refuse_repeats(req: Request) -> None:
 
 
 def refuse_parameters(req: Request, *, but: str = "") -> None:
-    """Raises BadRequest when a route was given query parameters that it does not take.
+    """Raise BadRequest if a route was given query parameters that it does not take.
 
     Args:
         but: the one that it takes, if any.
@@ -130,7 +130,7 @@ def refuse_parameters(req: Request, *, but: str = "") -> None:
 
 
 def refuse_body(req: Request) -> None:
-    """Refuses a body where none is taken; nothing and ``{}`` say the same.
+    """Reject a body where none is taken; an empty body and ``{}`` are equal.
 
     Raises:
         BadRequest: it is not JSON.
@@ -152,7 +152,7 @@ def _parsed(raw: bytes) -> Any:
 
 
 def _flatten(messages: Mapping[Any, Any]) -> Iterator[Detail]:
-    """marshmallow's nested messages, below the location, as dotted paths."""
+    """Yield marshmallow's nested messages, below the location, with dotted paths."""
     for location in messages.values():
         yield from _walk(location, ())
 
@@ -167,5 +167,5 @@ def _walk(node: Any, path: tuple[str, ...]) -> Iterator[Detail]:
 
 
 def _shortened(name: str) -> str:
-    """A name as the client sent it is told back, but not at any length."""
+    """A name as the client sent it, cut off where it is long."""
     return name if len(name) <= LONGEST_FIELD else f"{name[:LONGEST_FIELD]}…"

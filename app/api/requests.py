@@ -1,4 +1,5 @@
-"""Before requests of /v1, /api and /ogc: the size and type of the body, who asks, how often."""
+"""Checks before each request to /v1, /api and /ogc: the body's size and type, the credential, the
+rate limit."""
 
 from __future__ import annotations
 
@@ -36,15 +37,15 @@ def request_id() -> str:
 
 
 def early_error() -> Exception | None:
-    """What is wrong with this request before it matters who asks and how often: its body, its
-    address or its method."""
+    """The error in the body, path or method of this request, which is the same for every client;
+    None if there is none."""
     refused: ApiError | None = g.get("refused_body")
     return refused or request.routing_exception
 
 
 def _receive() -> None:
-    """Find out what is wrong with the body and who is asking, and refuse nobody yet: a refused
-    request counts too, and shows its limit."""
+    """Check the body and the credential, but reject nothing yet: rejected requests count, too, and
+    their responses show the limit."""
     path = request.path
     if not (path.startswith(_JSON_ROUTES) or is_ogc(path)):
         return
@@ -64,11 +65,11 @@ def _refuse_body() -> None:
 
 
 def _bound_body(environ: dict[str, Any]) -> None:
-    """Refuse a body that is too large or not JSON, before anything else is looked at.
+    """Reject a body that is too large or not JSON, before anything else is looked at.
 
     A chunked body has no announced length, and werkzeug would cut it short without a word; so it
-    is read here, one byte past the limit. The web server has collected it by now, so that no client
-    is waited for.
+    is read here, one byte past the limit. The web server has already collected it, so that this
+    waits for no client.
     """
     coding = environ.get("HTTP_TRANSFER_ENCODING", "").lower()
     if not coding and not environ.get("CONTENT_LENGTH"):
@@ -97,7 +98,7 @@ def _bound_body(environ: dict[str, Any]) -> None:
 
 
 def _most_bytes() -> int:
-    """How many bytes the body of this request may have."""
+    """The maximum size of the body of this request in bytes."""
     settings = current_app.config["SETTINGS"]
     if takes_file():
         return int(settings.max_import_bytes) + FORM_BYTES

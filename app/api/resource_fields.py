@@ -61,7 +61,7 @@ def filter_fields(table: Sequence[Field]) -> SchemaFields:
 def input_field(
     field: Field, *, required: bool = False, nullable: bool | None = None
 ) -> fields.Field[Any]:
-    """Return what validates a value of the field in a body.
+    """Return the schema field that validates a value in a body.
 
     Raises:
         KeyError: clients do not write fields of this kind.
@@ -73,8 +73,8 @@ def input_field(
 
 
 def _filter(field: Field) -> fields.Field[Any]:
-    """Return what validates a value of the field in a query string, or among the arguments of a
-    tool of the chat, which are JSON."""
+    """Return the schema field that validates a value in a query string, or in the JSON arguments of
+    a tool of the chat."""
     text = f"Only records with exactly this `{field.name}`."
     make = _IN_QUERY.get(field.kind, _INPUT[field.kind])
     made = make(field, **_described(field))

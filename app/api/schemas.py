@@ -1,4 +1,4 @@
-"""The envelopes around what goes out. These schemas document; they do not serialise."""
+"""Schemas of the envelopes of responses, for the documentation only: they do not serialise."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The routes below /api, for the web application and for providers that call in.
 
-Their bodies are read as strictly as those of /v1 and refusals look the same. A response carries no
-time, so that two equal ones are equal to the byte but for the id of the request.
+Their bodies are read as strictly as those of /v1, and errors look the same. Responses have no
+timestamp: equal ones differ only in the id of the request.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def json_response(data: Mapping[str, Any]) -> Response:
 
 
 def read_body(schema: type[ma.Schema]) -> dict[str, Any]:
-    """What the body of this request holds.
+    """Parse the body of this request.
 
     Raises:
         BadRequest: it is not JSON, or the address has parameters.
@@ -43,10 +43,10 @@ def read_body(schema: type[ma.Schema]) -> dict[str, Any]:
 
 
 def verify_signature(secret: str | None, setting: str) -> None:
-    """Hold the raw body of this request against its ``X-Service-Signature``, before it is parsed.
+    """Verify the ``X-Service-Signature`` of this request's raw body, before it is parsed.
 
     Args:
-        secret: what the sender signs with, or None when the instance has none.
+        secret: the sender's, or None if the instance has none.
         setting: the setting that holds the secret.
 
     Raises:
@@ -76,7 +76,7 @@ def signed_body(secret: str | None, setting: str) -> bytes:
 
 
 def bad_signature(header: str, advice: str) -> Unauthorized:
-    """The refusal of a request whose signature is missing or wrong."""
+    """The error for a request whose signature is missing or wrong."""
     return Unauthorized(
         f"The signature in {header} is missing or does not match the body. {advice}",
         scheme=f'Signature header="{header}"',

@@ -1,9 +1,9 @@
-"""OAuth access tokens as bearer tokens: what one may do at this moment.
+"""OAuth access tokens as bearer tokens: authentication, and what a token may do now.
 
-One statement finds the token with its authorization, and what the person is in the account now; so
-whatever ends or lessens it counts from the next request on. An authorization has a consent, and a
-consent an application and a membership, or the database would not hold it: of those only what can
-change is looked at.
+One statement finds the token with its authorization and the person's role in the account, so that
+whatever ends or restricts it takes effect with the next request. Foreign keys guarantee that an
+authorization has a consent, and a consent an application and a membership: of those only what can
+change is read.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def authenticate(token: str) -> Principal:
     """The principal of an access token.
 
     Raises:
-        Unauthorized: it is malformed, unknown, expired or revoked, or the person is no member any
-            more; always with the same words. Or the account requires a second factor, and the
-            person has none after the time for it.
+        Unauthorized: it is malformed, unknown, expired or revoked, or the person is no longer a
+            member, all with the same message. Or the account requires a second factor, which the
+            person does not have after the grace period.
     """
     row = None
     if tokens.is_well_formed(token, tokens.ACCESS_TOKEN):
@@ -111,7 +111,7 @@ def _is_valid(row: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _permissions(text: str, role: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
-    """The scopes of a token, and what they amount to for a person of this role: sorted, and as a
+    """The scopes of a token, and the permissions that they include for this role: sorted, and as a
     set."""
     scopes = frozenset(orjson.loads(text))
     held = (expand(scopes) & ROLES[role]) | (scopes & {PROFILE})

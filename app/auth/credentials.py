@@ -1,7 +1,7 @@
-"""How a caller proves who they are: the bearer token of the Authorization header.
+"""Authentication by the bearer token of the Authorization header.
 
-One statement finds the credential and its account. It is asked anew for each request, so that a
-revoked key is refused at the next one, whichever process answers.
+One statement finds the credential and its account. It is sent for each request, so that a revoked
+key is rejected at once, whichever process answers.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _bearer_token(header: str | None) -> str:
     return token.strip()
 
 
-# What a row says as JSON is read once for each different text, not once a request.
+# The JSON of a row is parsed once for each different text, not for each request.
 @lru_cache(maxsize=1024)
 def _permissions(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """The permissions of a credential as they were given, and with all that they include."""
@@ -136,7 +136,7 @@ def _networks(allowlist: str) -> tuple[Network, ...] | None:
 
 
 def _is_allowed(address: str, allowlist: str | None) -> bool:
-    """Whether a client's address stands in an allowlist of addresses and networks."""
+    """Return whether a client's address is in an allowlist of addresses and networks."""
     networks = None if allowlist is None else _networks(allowlist)
     if networks is None:
         return True
@@ -150,7 +150,7 @@ def _is_allowed(address: str, allowlist: str | None) -> bool:
 
 
 def has_ended(record: Mapping[str, Any]) -> bool:
-    """Whether the key or token of a record was revoked, or has expired."""
+    """Return whether the key or token of a record was revoked, or has expired."""
     expires_at: str | None = record["expires_at"]
     is_past = expires_at is not None and expires_at <= clock.format_time(clock.now())
     return is_past or record["revoked_at"] is not None

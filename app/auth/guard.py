@@ -1,4 +1,4 @@
-"""May they: the principal of the current request, and the permission that an operation needs."""
+"""The principal of the current request, and checks of the permission that an operation needs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def set_permission(view: Any, permission: str) -> None:
 
 
 def identify(credential: str | None) -> None:
-    """Find out who is asking, and refuse nobody: the outcome is kept for ``require``.
+    """Authenticate the request, without rejecting it: ``require`` raises the error, if any.
 
     Runs before a route is entered, so that limits, logs and unknown routes know the account too.
 
@@ -46,7 +46,7 @@ def identify(credential: str | None) -> None:
 
 
 def has_credential() -> bool:
-    """Whether this request came with a credential, valid or not."""
+    """Return whether this request has a credential, valid or not."""
     return bool(g.get("has_credential"))
 
 
@@ -57,8 +57,8 @@ def current_principal() -> Principal | None:
 
 
 def is_caller_deleted() -> bool:
-    """Whether the account or the person that this request is authenticated as was deleted while it
-    ran. False if the database cannot tell."""
+    """Return whether the account or person that this request is authenticated as was deleted while
+    it ran. False if the database cannot tell."""
     caller: Any = current_principal() or g.get("person")
     if caller is None:
         return False
@@ -93,13 +93,13 @@ def require(permission: str) -> Principal:
 
 
 def require_permission(principal: Principal, permission: str) -> None:
-    """Raises Forbidden when the principal lacks a permission; the message names it."""
+    """Raise Forbidden if the principal lacks a permission; the message names it."""
     if not principal.may(permission):
         raise Forbidden(_lack(principal, permission))
 
 
 def require_project(principal: Principal, project_id: str | None) -> None:
-    """Hold a request against the projects that its credential is limited to, if it is.
+    """Check that a credential that is limited to some projects may be used for this one.
 
     Args:
         project_id: of the project that it is about; None: it is about the whole account.
@@ -131,7 +131,7 @@ def _record_use(principal: Principal) -> None:
 
 
 def _lack(principal: Principal, permission: str) -> str:
-    """What is said of a permission that the principal has not."""
+    """The message about a permission that the principal lacks."""
     if principal.scopes is None:
         return f"This credential lacks the permission {permission}."
     scopes = [name for name in permission.split(OR) if name in SCOPES]

@@ -1,4 +1,4 @@
-"""Who has signed up here: with a password, or with single sign-on."""
+"""Telling people who have signed up, with a password or single sign-on, from those only invited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ IS_REGISTERED: Final = or_(
 
 
 def is_registered(person: User) -> bool:
-    """Whether this person has signed up, and was not only invited; in the open transaction."""
+    """Return whether this person has signed up, and was not only invited; in the open
+    transaction."""
     if person.password_hash is not None:
         return True
     own = exists().where(SignInIdentity.user_id == person.id)

@@ -1,4 +1,4 @@
-"""When a credential, an application or a browser was last used, and who was active with it.
+"""Recording when a credential, an application or a browser was last used, and a person active.
 
 It is a hint for people, no reason to hold up a request: it is written at most once a minute, a row
 that another request is writing is passed over, and when the database is locked the next request

@@ -1,4 +1,4 @@
-"""Limits how often somebody can guess a password, or the code of a second factor.
+"""Limiting how often somebody can guess a password, or the code of a second factor.
 
 Each attempt is counted before the password or the code is compared, whether or not the address is
 registered. Over the limit, attempts are rejected until the window ends. A browser in which the
@@ -27,7 +27,8 @@ from app.values.text import fold
 
 
 class Guessed(NamedTuple):
-    """What is guessed, and how often within a window, which begins with the first attempt."""
+    """A kind of secret to guess, and its limit of attempts in a window, which begins with the
+    first one."""
 
     name: str  # plural
     most: int
@@ -89,7 +90,7 @@ def count_attempt(
 
 
 def attempts_now(guessed: Guessed, key: str) -> int:
-    """How many attempts were counted in a window that has not ended, in the open transaction."""
+    """The number of attempts in the current window, in the open transaction."""
     found = select(SignInFailure.failures).where(
         SignInFailure.key == key, SignInFailure.began_at > clock.now() - guessed.window
     )
@@ -97,5 +98,5 @@ def attempts_now(guessed: Guessed, key: str) -> int:
 
 
 def reset_attempts(*keys: str) -> None:
-    """Forget what was counted: the password was right, or has been reset."""
+    """Reset the counts, as the password was right, or has been reset."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key.in_(keys)))

@@ -1,4 +1,4 @@
-"""How programs that draw maps send a credential, below ``/ogc``.
+"""The credential of requests below ``/ogc``, as programs that draw maps send it.
 
 They can seldom send a bearer token. So the token may also be the password of HTTP Basic
 authentication with any user name, the header ``X-Api-Key``, or the parameter ``key``.
@@ -18,8 +18,8 @@ CHALLENGE: Final = 'Basic realm="canopy", charset="UTF-8"'
 
 
 def sent_credential() -> str | None:
-    """The credential of this request, as a bearer token is sent; None if there is none. What is
-    named most clearly counts: the parameter, then X-Api-Key, then Authorization."""
+    """The credential of this request in the form ``Bearer …``, or None. The parameter comes first,
+    then X-Api-Key, then Authorization."""
     key = request.environ.get(KEY, request.headers.get("X-Api-Key"))
     if key is not None:
         return f"Bearer {key}"

@@ -1,4 +1,4 @@
-"""Which accounts a person belongs to, and which people an account."""
+"""Memberships: the accounts of a person, and the people of an account."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def role_in(account_id: str, user_id: str) -> str | None:
 
 
 def check_owner(principal: Principal) -> None:
-    """Raises Forbidden unless the caller owns the account, in the open transaction."""
+    """Raise Forbidden unless the caller owns the account, in the open transaction."""
     if role_in(principal.account_id, principal.user_id) != OWNER:
         raise Forbidden("Only owners of the account can do this.")
 
@@ -79,7 +79,7 @@ def accounts_of(user_id: str) -> Accounts:
 
 
 def members_in_roles(account_id: str, roles: Sequence[str]) -> Sequence[Any]:
-    """Who has joined an account and has one of these roles, to send them mails: rows with ``id``,
-    ``email``, ``name`` and ``account_name``."""
+    """The members of an account with one of these roles, for mails: rows with ``id``, ``email``,
+    ``name`` and ``account_name``."""
     values = {"account_id": account_id, "roles": roles}
     return db.session.execute(_MEMBERS_IN_ROLES, values).all()

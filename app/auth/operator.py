@@ -31,7 +31,7 @@ def acting_for(account: Any, owner: Any) -> Principal:
 
     Args:
         account: an ``Account``, or a row with its ``id``, ``name`` and ``plan``.
-        owner: a ``User``, or what ``first_owner`` gives.
+        owner: a ``User``, or a row of ``first_owner``.
     """
     return Principal(
         kind="operator",

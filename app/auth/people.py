@@ -22,7 +22,7 @@ class KnownBrowser(NamedTuple):
 
 
 class EmailTaken(Exception):
-    """The address is compared as that of somebody, whose mailbox is another one."""
+    """The address compares equal to that of another person, with another mailbox."""
 
 
 def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User | None:
@@ -33,8 +33,8 @@ def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User |
         keep: whether nobody shall delete them before its end, so that rows can refer to them.
 
     Raises:
-        EmailTaken: case folding makes it the same as the address of somebody else, as it did with ß
-            and ss before such addresses were refused; who reads its mail is not who is meant.
+        EmailTaken: case folding makes it equal to the address of somebody else, who is not meant,
+            as it did with ß and ss before such addresses were rejected.
     """
     found = select(User).where(User.email_key == fold(email))
     if lock or keep:

@@ -1,4 +1,4 @@
-"""Who is asking: the account, the credential, and what it may do."""
+"""The principal of a request: the account, the credential, and what it may do."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Principal:
 
     @property
     def counted_as(self) -> str:
-        """By what its requests are counted beside the account's: the id of the key or token, or
-        the application's; all browsers together."""
+        """The id by which its requests are counted besides the account's: that of the key or token,
+        or of the application; one for all browsers."""
         return SESSIONS if self.kind == "session" else self.application_id or self.credential_id
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions
 
     def sees(self, project_id: str | None) -> bool:
-        """Whether it is not limited to other projects."""
+        """Return whether it may see a project, or is limited to others."""
         return self.project_ids is None or project_id in self.project_ids

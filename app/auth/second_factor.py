@@ -1,4 +1,4 @@
-"""Whether an account that requires a second factor is still open to a member without one."""
+"""The grace period of members without a second factor in an account that requires one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MUST_TURN_ON: Final = (
 
 
 def due_at(row: Any) -> datetime | None:
-    """Until when a member has time to turn on a second factor; None: they have one, or need none.
+    """The end of a member's grace period; None: they have a second factor, or need none.
 
     Args:
         row: with the ``second_factor_since`` of a person, the ``second_factor_required_at`` and
@@ -29,5 +29,5 @@ def due_at(row: Any) -> datetime | None:
 
 
 def is_overdue(due: datetime | None) -> bool:
-    """Whether that time is over."""
+    """Return whether the grace period is over."""
     return due is not None and due <= clock.now()

@@ -72,7 +72,7 @@ _OF_PERSON = CompiledQuery(
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who is signed in, and the account that they work in: None when they belong to none."""
+    """The signed-in person, and the account that they work in, None if they belong to none."""
 
     session_id: str
     user_id: str
@@ -96,12 +96,12 @@ class SignedIn:
 
     @property
     def is_account_due(self) -> bool:
-        """Whether the time has come to delete their account, so that nobody can keep it."""
+        """True if their account is due to be deleted, which nobody can cancel any longer."""
         return self.account_deletes_at is not None and self.account_deletes_at <= clock.now()
 
     @property
     def is_overdue(self) -> bool:
-        """Whether their account is closed to them until they turn on a second factor."""
+        """True if their account is closed to them until they turn on a second factor."""
         return is_overdue(self.second_factor_due_at)
 
 
@@ -136,7 +136,7 @@ def start_session(
 
 
 def find_session(token: str) -> SignedIn | None:
-    """Whose session a token is, or None when it is none, or has ended."""
+    """The person whose session has this token; None if there is none, or it has ended."""
     if not tokens.is_well_formed(token, tokens.SESSION):
         return None
     row = _BY_HASH.first(token_hash=tokens.hash_token(token))
@@ -164,11 +164,11 @@ def find_session(token: str) -> SignedIn | None:
 
 
 def principal_of(person: SignedIn) -> Principal:
-    """What a person may do in the account that they work in, by their role of now.
+    """The principal of a person in the account that they work in, by their current role.
 
     Raises:
         Unauthorized: they belong to no account.
-        Forbidden: it requires a second factor, and they have had the time to turn one on.
+        Forbidden: it requires a second factor, and their grace period is over.
     """
     if person.account_id is None:
         raise Unauthorized

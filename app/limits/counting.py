@@ -1,7 +1,6 @@
-"""Limits that a view holds its request against, once it knows whom to count.
+"""Rate limits that a view checks, once it knows whom to count.
 
-Each raises ``RateLimited`` for a request that is one too many, and lets all pass while Valkey is
-down.
+Each raises ``RateLimited`` for a request over the limit, and lets all pass while Valkey is down.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def count_form_post(subject: str) -> None:
     """Count a post of the form at the current route.
 
     Args:
-        subject: whom or what it is about, of any length (``app.policy.limits.FORMS``).
+        subject: of the post, of any length (``app.policy.limits.FORMS``).
 
     Raises:
         RateLimited: this client has posted it too often about this subject, or forms in all.
@@ -105,7 +104,7 @@ def count_authorization_request(user_id: str) -> None:
 
 
 def count_single_sign_on() -> None:
-    """Count a sign-in at the provider of single sign-on that is begun. Raises RateLimited."""
+    """Count a begun sign-in at the provider of single sign-on. Raises RateLimited."""
     hold(PageRateLimit((window_of(SINGLE_SIGN_ONS, client()),)))
 
 

@@ -28,11 +28,11 @@ class SingleLimiter(Limiter):
     """
 
     def request_limit(self) -> RateLimitItem | None:
-        """What the current request is held against, or None."""
+        """The limit of the current request, or None."""
         raise NotImplementedError
 
     def declared_limits(self, app: Flask, endpoint: str) -> Sequence[str]:
-        """What limits the requests to an endpoint, in words, for ``flask limiter limits``."""
+        """Descriptions of an endpoint's limits, for ``flask limiter limits``."""
         raise NotImplementedError
 
     def init_app(self, app: Flask) -> None:
@@ -52,7 +52,7 @@ class SingleLimiter(Limiter):
 
 
 class _DeclaredLimits(LimitManager):
-    """What the commands of Flask-Limiter show. No request is held against it."""
+    """The limits that the commands of Flask-Limiter show. No request is checked with these."""
 
     def __init__(self, limiter: SingleLimiter) -> None:
         super().__init__([], [], {}, {}, {}, {})
@@ -67,7 +67,7 @@ class _DeclaredLimits(LimitManager):
 
 
 class _InWords(RateLimitItemPerMinute):
-    """A limit that is printed as these words."""
+    """A limit that is printed as a given text."""
 
     __slots__ = ("words",)
 

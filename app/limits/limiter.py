@@ -1,4 +1,4 @@
-"""Which limit holds for the current request, and Flask-Limiter that holds it.
+"""Choosing the limit of the current request, and applying it with Flask-Limiter.
 
 One limit for each request: the plan's two windows for a valid credential on /v1 or /ogc, a window
 of the client's address without one, or the tier of a route of the web application.
@@ -91,7 +91,7 @@ class PlanRateLimit(RateLimit):
 
 
 class OgcRateLimit(PlanRateLimit):
-    """Likewise for OGC API Features, with a window of the minute of its own."""
+    """Same as PlanRateLimit, for OGC API Features, which has a separate window of a minute."""
 
     __slots__ = ()
 
@@ -166,17 +166,17 @@ def init_app(app: Flask) -> None:
 
 
 def rejection() -> RateLimited:
-    """The response to a request that was one too many."""
+    """The error for a request over its limit."""
     result, limit = getattr(g, _RESULT)
     headers = {"Retry-After": str(result.retry_after())}
     return RateLimited(limit.rejection(result), headers=headers)
 
 
 def hold(limit: RateLimit) -> None:
-    """Hold the current request against a limit, beside the one that was chosen before its route.
+    """Apply a limit to the current request, besides the one that was chosen before its route.
 
     Raises:
-        RateLimited: it is one too many.
+        RateLimited: the request is over it.
     """
     if current_app.config["SETTINGS"].rate_limit_disabled:
         return
@@ -195,7 +195,7 @@ def seconds(number: int) -> str:
 
 
 def kind_of_limit() -> str | None:
-    """Which kind of limit applied to this request, for the metrics."""
+    """The kind of limit that applied to this request, for the metrics."""
     found = g.get(_RESULT)
     return None if found is None else found[1].kind
 
@@ -208,14 +208,14 @@ def _show(response: Response) -> Response:
 
 
 def _is_hidden(limit: RateLimit) -> bool:
-    """Whether the headers are left out: the path is unknown and the credential not valid. A guess
-    counts there too, and gets the same response as any unknown path."""
+    """Return whether to leave out the headers: the path is unknown and the credential not valid. A
+    guessed credential counts there, too, and gets the same response as any unknown path."""
     is_unknown = request.routing_exception is not None and not request.path.startswith("/api/")
     return is_unknown and isinstance(limit, ClientRateLimit)
 
 
 def limit_of_account(principal: Principal) -> PlanRateLimit:
-    """What a request of an account is held against, at the path of this one."""
+    """The limit of an account's requests to the path of the current one."""
     is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
     plan = plan_of(principal.plan)
     limits = (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
@@ -244,7 +244,7 @@ def _current_limit() -> RateLimit | None:
 
 
 def limits_of(rule: Rule, view: Any) -> tuple[Limit | PlanLimit, ...]:
-    """What limits the requests to a route: by its path, by its form, and by what decorates it."""
+    """The limits of a route: by its path, by its form, and by its decorators."""
     area = "/".join(rule.rule.split("/")[:2])
     found = ROUTES.get(rule.rule, AREAS.get(area, ()))
     if rule.rule in FORMS and "POST" in (rule.methods or ()):
@@ -253,23 +253,23 @@ def limits_of(rule: Rule, view: Any) -> tuple[Limit | PlanLimit, ...]:
 
 
 def form_posts(route: str) -> Limit:
-    """How often the form at a route may be posted about one subject."""
+    """The limit of posts of the form at a route about one subject."""
     return LONG_FORM_POSTS if route in LONG_FORMS else FORM_POSTS
 
 
 def window_of(limit: Limit, *whom: str) -> WindowKey:
-    """The window of a limit for somebody, whom these name."""
+    """The window of a limit for the client or subject that ``whom`` names."""
     return WindowKey(":".join((limit.name, *whom)), limit.requests)
 
 
 def client() -> str:
-    """Who sent the current request, as one client is counted."""
+    """The client of the current request, as ``client_of`` returns it."""
     return client_of(request.remote_addr or "")
 
 
 @lru_cache(maxsize=1024)
 def client_of(address: str) -> str:
-    """Who is counted as one client: an IPv4 address, or a network of 64 bits of IPv6."""
+    """The client to count for an address: an IPv4 address, or a /64 network of IPv6."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:

@@ -59,8 +59,8 @@ def default_plan() -> str:
 
 
 def plan_of(name: str) -> Plan:
-    """The plan with this name. One that was taken out of the file has the limits of ``BASE_PLAN``,
-    until the account is put on another."""
+    """The plan with this name. One that was removed from the file has the limits of ``BASE_PLAN``
+    until the account gets another plan."""
     known = plans()
     if name not in known:
         _log_once(name)
@@ -103,8 +103,8 @@ def _fault(path: Path, text: str, table: str | None, key: str | None, reason: st
 
 
 def _line_of(text: str, table: str | None, key: str | None) -> int:
-    """The line where a key stands, which tomllib does not tell; that of its table, or 1, where
-    TOML was written in a way in which it is not found."""
+    """The line of a key, which tomllib does not tell; where it is not found, as TOML can be written
+    in several ways, the line of its table, or 1."""
     inside, found = table is None, 1
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"""\s*\[\s*["']?([^\]"']+?)["']?\s*\]""", line):

@@ -5,10 +5,10 @@ what the day's limit of the plan is held against. Beside it are counters that li
 credential, and of the deprecated things that it still uses. A counter begins with what the database
 has, so that a Valkey that lost its memory goes on from there. A job copies the counters that
 changed into ``request_counts``, ``credential_requests`` and ``deprecated_requests`` every few
-seconds. To copy one twice does no harm, so it matters nowhere where the job is killed.
+seconds. Copying one twice does no harm, so the job can be killed at any time.
 
 While Valkey is down a process counts for itself, and adds its count when it is back.
-``docs/adr/0008-request-counts.md`` tells why.
+``docs/adr/0008-request-counts.md`` says why.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def ends_at(day: str) -> int:
 
 
 def written_on(name: str, day: str) -> int:
-    """What the database has of a counter on a day."""
+    """The value of a counter on a day in the database."""
     account_id, *of = parts_of(name)
     own: dict[str, Any] = dict(zip(("credential", "deprecation"), of, strict=False))
     query = (_WRITTEN, _WRITTEN_BY_CREDENTIAL, _WRITTEN_DEPRECATED)[len(of)]
@@ -153,7 +153,7 @@ def flush_local_counts() -> None:
 
 
 def _add(name: str, day: str, number: int) -> None:
-    """Add so many requests of a day to their counter."""
+    """Add ``number`` requests of a day to their counter."""
     keys, beginning = (day_key(day), CHANGED), ""
     for _ in range(2):
         values = (name, day, number, beginning, KEPT_SECONDS)
@@ -163,12 +163,12 @@ def _add(name: str, day: str, number: int) -> None:
 
 
 def requests_on(account_id: str, days: Sequence[str]) -> int:
-    """How many requests an account made on these consecutive days (UTC), up to this moment."""
+    """The number of requests of an account on these consecutive days (UTC), up to now."""
     return sum(requests_by_day(account_id, days).values())
 
 
 def requests_by_day(account_id: str, days: Sequence[str]) -> dict[str, int]:
-    """Likewise for each day."""
+    """The number of requests of an account on each of these consecutive days (UTC), up to now."""
     rows = _WRITTEN.all(account_id=account_id, first_day=days[0], last_day=days[-1])
     written = {(account_id, row.day): int(row.requests) for row in rows}
     counted = _up_to_now([account_id], days, written)
@@ -178,7 +178,7 @@ def requests_by_day(account_id: str, days: Sequence[str]) -> dict[str, int]:
 def requests_by_credential(
     account_id: str, credentials: Iterable[str], days: Sequence[str]
 ) -> dict[str, dict[str, int]]:
-    """Likewise for each credential: by what it is counted by, and by day, without zeros.
+    """The requests of each credential of an account, by ``counted_as`` and by day, without zeros.
 
     Args:
         credentials: those that may have made requests which are not copied yet.
@@ -196,7 +196,7 @@ def requests_by_credential(
 def deprecated_requests(
     account_id: str, credentials: Iterable[str], used: Iterable[str], days: Sequence[str]
 ) -> dict[tuple[str, str], dict[str, int]]:
-    """Those that used something deprecated: by credential and deprecation, and by day.
+    """The requests that used something deprecated, by credential and deprecation, and by day.
 
     Args:
         credentials: as in ``requests_by_credential``.

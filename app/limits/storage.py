@@ -1,7 +1,7 @@
 """The windows in Valkey: hit and read in one round trip, by one script.
 
-A storage of the library ``limits`` under a scheme of its own, so that Flask-Limiter can be given
-it. The library's own storage for Redis asks once to hit and twice to read, for each window.
+A storage of the library ``limits`` with its own URL scheme, so that Flask-Limiter can use it. The
+library's storage for Redis sends one command to hit and two to read, for each window.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SCHEME: Final = "canopy"
 MINUTE_MS: Final = 60_000
 DAY_MS: Final = 24 * 60 * MINUTE_MS
 
-# A window that ends later than it can is from before the clock was set back, and begins anew.
+# A window that ends later than it can is from before the clock was set back, and starts again.
 
-# Decides whether a request of an account may pass: it is held against a window (KEYS[1]) and
-# against the account's counter of the day (in KEYS[2]), and counts in both or in neither. Where it
-# counts, it also counts in the counter of its credential, which limits nothing. The names of both
-# counters are added to the set KEYS[3].
+# Decides whether a request of an account may pass, by a window (KEYS[1]) and the account's counter
+# of the day (in KEYS[2]); it counts in both or in neither. If it counts, it also counts in the
+# counter of its credential, which limits nothing. The names of both counters are added to the set
+# KEYS[3].
 #   ARGV: 1 limit of the window or 0, 2 its length in ms, 3 limit of the day or 0, 4 day,
 #         5 seconds after which the day's counters may be forgotten,
 #         6 the account's counter, 7 the credential's, 8 and 9 what they begin with or ''
@@ -83,7 +83,7 @@ return answer
 
 
 class WindowKey(NamedTuple):
-    """A window that is counted in: whose it is, and what it allows."""
+    """The key, limit and length of a window."""
 
     client: str
     limit: int
@@ -97,7 +97,7 @@ class WindowStorage(Storage):
     base_exceptions = ()
 
     def hit_windows(self, windows: Sequence[WindowKey]) -> LimitResult | None:
-        """One request that is held against all of these windows, and counts in all or in none."""
+        """Check one request against all of these windows; it counts in all or in none."""
         keys = tuple(window_key(window.client) for window in windows)
         bounds = itertools.chain.from_iterable(window[1:] for window in windows)
         answer: Any = valkey().run(_HIT_WINDOWS, keys, *bounds)
@@ -119,7 +119,7 @@ class WindowStorage(Storage):
         """One request of an account, counted as used when it may pass.
 
         Args:
-            credential: what its credential is counted by (``Principal.counted_as``).
+            credential: its credential, by ``Principal.counted_as``.
             window: that of the minute.
         """
         counters = (account_id, request_counts.counter(account_id, credential))

@@ -1,4 +1,4 @@
-"""What a request is held against, and how it came out."""
+"""The windows of a rate limit, and the result of a request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Window(NamedTuple):
 
 
 class LimitResult(NamedTuple):
-    """Whether a request may pass, and the windows that said so."""
+    """The decision about a request, and the windows that it was checked against."""
 
     allowed: bool
     moment: float  # seconds since 1970

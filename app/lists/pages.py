@@ -58,8 +58,8 @@ def span(page: int, per_page: int, total: int) -> Span | None:
     """The span of a page, from 1, of a list of ``total`` rows; None past the end.
 
     A page of the second half is counted from the end, so that at most half of the list is skipped.
-    One that is counted from the beginning may take more rows than there were when they were
-    counted: else one that was added since would push off the last.
+    One that is counted from the beginning may have more rows than were counted, or else a row that
+    was added since would push off the last one.
     """
     skipped = (page - 1) * per_page
     if skipped >= total:

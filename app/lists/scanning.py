@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 class Reader(Protocol):
     """Calls a function that sends queries, and holds nothing afterwards. It may call it twice, if
-    the database that is asked first is unavailable."""
+    the first database is unavailable."""
 
     def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T: ...
 

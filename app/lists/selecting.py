@@ -36,7 +36,7 @@ _AT_ONCE: Final = 2  # rows of a large page in memory, each with a boundary of m
 
 
 class CursorInvalid(ValueError):
-    """The text is no cursor."""
+    """The text is not a cursor."""
 
 
 class Selection(NamedTuple):

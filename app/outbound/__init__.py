@@ -6,14 +6,14 @@ For both, one deadline covers everything, and what is read has a limit. No proxy
 environment is used, no redirect is followed, and no certificate is accepted that is not valid for
 the name.
 
-``client`` is the way in: ``Egress.request``, and ``Egress.post`` for deliveries. It asks, in this
-order:
+``client`` is the entry point: ``Egress.request``, and ``Egress.post`` for deliveries. It uses, in
+this order:
 
-* ``targets``: is this a URL that may be called;
-* ``connection_pool``: is there a connection that was kept;
-* ``resolving`` and ``addresses``: which IP addresses the name has, and whether each is allowed;
+* ``targets``: parsing the URL, and checking that it may be called;
+* ``connection_pool``: a connection that was kept;
+* ``resolving`` and ``addresses``: the IP addresses of the name, all of which must be allowed;
 * ``connecting`` and ``connection``: a socket, and TLS on it;
-* ``exchange``: the request out, the response in.
+* ``exchange``: the request and the response.
 
 ``attempt`` has what all of them share: one deadline, the times that each step took, and the error.
 """

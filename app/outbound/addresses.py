@@ -69,7 +69,7 @@ _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
 def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bool:
-    """Whether an address may be called.
+    """Return whether an address may be called.
 
     Args:
         allowed_networks: opened by the operator. An IPv4 network opens its addresses in their
@@ -87,19 +87,19 @@ def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bo
 
 
 def is_opened(address: Address, allowed_networks: Sequence[Network]) -> bool:
-    """Whether an address lies in a network that the operator has opened, also when mapped."""
+    """Return whether an address is in a network that the operator has opened, also when mapped."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return any(_is_within(form, allowed_networks) for form in (address, mapped) if form is not None)
 
 
 def may_be_called(host: str, allowed_networks: Sequence[Network]) -> bool:
-    """Whether a host can ever be called, as far as it tells by itself: an IP address may not be
-    allowed, a name is judged each time by where it leads."""
+    """Return False for an IP address that is not allowed. Names may lead anywhere: their addresses
+    are checked on each call."""
     return not is_address(host) or is_allowed(ip_address(host), allowed_networks)
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is an IP address."""
+    """Return whether a host is an IP address."""
     try:
         ip_address(host)
     except ValueError:

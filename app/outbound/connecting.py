@@ -23,7 +23,7 @@ _UNASSIGNED: Final[dict[int, Address]] = {  # for documentation
 
 
 def is_own(address: Address) -> bool:
-    """Whether an address is this machine's. Sends nothing.
+    """Return whether an address is this machine's. Sends nothing.
 
     Does not recognise an address that a router outside translates to this machine, nor, where any
     address may be bound (ip_nonlocal_bind), further addresses of the same subnet.

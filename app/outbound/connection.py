@@ -96,7 +96,7 @@ class Connection:
         return io.BufferedReader(_Reader(self))
 
     def is_silent(self) -> bool:
-        """Whether it is open, and nothing came that was not read."""
+        """True if it is open, and all that came was read."""
         return not self._readable.poll(0)
 
     def close(self) -> None:

@@ -78,7 +78,7 @@ class ConnectionPool:
 
 
 def _is_usable(connection: Connection) -> bool:
-    """Whether it is young enough, and its peer has neither closed it nor sent anything."""
+    """Return whether it is young enough, and its peer has neither closed it nor sent anything."""
     now = time.monotonic()
     if now - connection.used_at > POOL_IDLE or now - connection.opened_at > POOL_LIFE:
         return False

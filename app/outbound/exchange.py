@@ -1,4 +1,4 @@
-"""One request over a connection, and what is read of its response."""
+"""One request over a connection, and its response."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REASONS: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
 
 
 class Response:
-    """A response whose head has been read; of its body, as much as is asked for."""
+    """A response whose head has been read; the body is read on demand."""
 
     def __init__(self, connection: Connection, response: HTTPResponse, deadline: Deadline) -> None:
         self.status = response.status

@@ -40,7 +40,7 @@ class _Lookup:
         self.found: Future[Sequence[str]] = Future()
 
     def hangs(self) -> bool:
-        """Whether it takes, or took, too long, not counting the wait for a thread."""
+        """True if it takes, or took, too long, not counting the wait for a thread."""
         return self.begun_at is not None and time.monotonic() - self.begun_at >= LOOKUP_HANGS
 
 

@@ -1,4 +1,4 @@
-"""Whether the caller of a request that takes long may go on; it was let in before."""
+"""Checking during a long request that its caller still has access."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from app.site.signed_in import session_token
 
 
 def access_check() -> Callable[[], None]:
-    """A function that finds out whether the caller of this request would still be let in. It can be
-    called after the request too.
+    """Return a function that checks the access of this request's caller again, also after the
+    request's context.
 
     It raises:
         Unauthorized: their key or token is revoked or has expired.
-        Forbidden: they have signed out, are no member any more, or may do less than before.
+        Forbidden: they have signed out, are no longer a member, or may do less than before.
     """
     before = current_principal()
     if before is not None and has_credential():
@@ -38,12 +38,13 @@ def _compare(before: Principal, now: Principal) -> None:
 
 
 def _check_session(token: str, before: Principal | None) -> None:
-    """Likewise of a browser; ``before`` is None for operators, who read the log of the instance."""
+    """Check the access of a browser. ``before`` is None for operators, who read the log of the
+    instance."""
     person = find_session(token)
     if person is None or (before is None and not person.is_operator):
         raise _no_longer()
     if before is not None:
-        # They may work in another account by now.
+        # They may have switched to another account.
         roles = {row.id: row.role for row in memberships_of(person.user_id)}
         role = roles.get(before.account_id)
         if role is None or not before.permissions <= expand(role_permissions(role)):

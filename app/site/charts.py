@@ -34,7 +34,7 @@ class Bar(NamedTuple):
 
 
 class Column(NamedTuple):
-    """All of one moment: its name, its bars, and what to show when it is pointed at."""
+    """The name of a column, its bars, and its tooltip."""
 
     name: str
     x: float
@@ -58,14 +58,14 @@ class Chart(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no column has a number other than 0."""
+        """True if no column has a number other than 0."""
         return not any(value for each in self.series for value in each.values)
 
 
 def stacked_bars(
     names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
 ) -> Chart:
-    """A column for each name, in which the numbers of all series stand on each other.
+    """A chart with a column for each name, in which the numbers of all series are stacked.
 
     Args:
         words: a number as people read it, such as ``1,204``.
@@ -89,7 +89,7 @@ def stacked_bars(
 
 
 def lines(names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]) -> Chart:
-    """A line for each series; where a number is missing, it is broken."""
+    """A chart with a line for each series, broken where a number is missing."""
     known = [value for each in series for value in each.values if value is not None]
     top = _round_up(max(known, default=0.0))
     columns = _columns(names, series, words)

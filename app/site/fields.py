@@ -18,7 +18,7 @@ class FormSchema(ma.Schema):
     """The fields of a form. An empty one counts as missing.
 
     Attributes:
-        known: what others know about the person, which a new password must not resemble.
+        known: facts about the person that others know, which a new password must not resemble.
     """
 
     known: Sequence[str] = ()

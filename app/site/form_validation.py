@@ -38,7 +38,7 @@ def check_email() -> Response:
 @bp.post("/api/onboarding/validate-slug")
 @bp.post("/api/projects/validate-slug")
 def validate_slug() -> Response:
-    """Whether this is a well-formed slug and not reserved, and the slug derived from it."""
+    """Validate a slug: whether it is well-formed and not reserved, and the slug derived from it."""
     text: str = read_body(SlugSchema)["slug"]
     slug = slugify(text)
     return json_response({"valid": slug == text and slug not in RESERVED_SLUGS, "slug": slug})

@@ -1,6 +1,5 @@
-"""What all forms of pages share: a draft of what was typed, which a schema reads and the page shows
-again with what is wrong; how often they may be posted; and the precondition that nobody has changed
-what they change."""
+"""Shared by all forms of pages: a draft of what was typed, which a schema loads and the page shows
+again with its errors; the rate limit of posts; the precondition that the record is unchanged."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from app.values.text import fold
 
 
 class Draft:
-    """A form as somebody has typed it, and what is wrong with it.
+    """A form as somebody has typed it, and its errors.
 
     Attributes:
         texts: by field; a list where several can be chosen.
@@ -43,13 +42,13 @@ class Draft:
 
     @property
     def has_problem(self) -> bool:
-        """Whether it is shown again because something is wrong."""
+        """True if it is shown again because something is wrong."""
         return bool(self.errors or self.rejection)
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the schema made of the texts; empty before the form is sent, and if something is
-        wrong."""
+        """The values that the schema loaded; empty before the form is sent, and if there are
+        errors."""
         return {} if self.has_problem else self.loaded
 
     def load(self, schema: ma.Schema, given: Mapping[str, Any]) -> None:
@@ -81,7 +80,7 @@ class Draft:
 
 
 def sent_draft(schema: ma.Schema) -> Draft:
-    """Return the form of the current request as the schema reads it, to which an empty text is a
+    """Return the form of the current request, loaded by the schema, which takes an empty text for a
     missing one; before it is sent, an empty form."""
     draft = Draft(sent_texts(request.form, schema.load_fields))
     if request.method == "POST":
@@ -121,7 +120,7 @@ class Unchanged(IfMatch):
         self._shown = shown
 
     def check(self, data: bytes) -> None:
-        """Raises PreconditionFailed if one of the fields differs."""
+        """Raise PreconditionFailed if one of the fields differs."""
         record = loads(data)
         if any(record[name] != value for name, value in self._shown.items()):
             raise PreconditionFailed
@@ -153,7 +152,7 @@ def count_post() -> None:
 
 
 def _subject(kind: str) -> str:
-    """Whom or what the current post is about."""
+    """The subject by which the current post is counted."""
     if kind == "token":
         return str((request.view_args or {}).get("token"))
     if kind == "sign-in":

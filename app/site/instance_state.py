@@ -1,4 +1,4 @@
-"""Whether anybody can sign up, and the message on all pages.
+"""The state of the instance: who can sign up, and the message on all pages.
 
 Both are in one row. Whatever depends on it reads the row; pages only show what their process has
 read within the last seconds, so that they cost no query.
@@ -37,7 +37,7 @@ _ROW: Final = CompiledQuery(_STATEMENT)
 
 
 class Message(NamedTuple):
-    """What is said at the top of every page, as plain text.
+    """The message at the top of every page, as plain text.
 
     Args:
         kind: one of ``app.policy.instance.MESSAGE_KINDS``.
@@ -54,7 +54,7 @@ class Message(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the row says."""
+    """The row of the instance."""
 
     sign_up_closed_at: datetime | None = None
     message: Message | None = None
@@ -94,7 +94,7 @@ def init_app(app: Flask) -> None:
 
 
 def read_state(*, in_change: bool = False) -> State:
-    """What the row says now.
+    """Read the row.
 
     Args:
         in_change: whether to read it in the open transaction. A thread that held its connection
@@ -110,7 +110,7 @@ def read_state(*, in_change: bool = False) -> State:
 
 
 def forget_state() -> None:
-    """Have this process read the row anew. Other processes do so within ``STATE_SECONDS``."""
+    """Have this process read the row again. Other processes do so within ``STATE_SECONDS``."""
     _recent().forget()
 
 
@@ -141,7 +141,7 @@ def _narrowed(setting: str, state: State) -> str:
 
 
 def _may_read() -> bool:
-    """Not for the page of a failure: the database may be what failed."""
+    """Return False on error pages, as the database may be down."""
     return not g.get("is_failure")
 
 

@@ -1,4 +1,4 @@
-"""Parts of pages that follow what happens: a script asks for them again (``js/live.js``)."""
+"""Parts of pages that a script reloads now and then (``js/live.js``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.site.pages import page
 def live_part(template: str, **values: Any) -> Response:
     """A part of a page as it is now, or 304 if the page has it already.
 
-    The part is a template of its own, which the page includes. The tokens of its forms differ each
+    The part is a separate template, which the page includes. The tokens of its forms differ each
     time, and do not count.
     """
     response = page(template, **values)

@@ -12,7 +12,7 @@ _LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?")  # what
 
 
 def in_utc(text: str) -> str:
-    """The value of a field as an RFC 3339 timestamp; what is none stays as it is."""
+    """The value of a field as an RFC 3339 timestamp; any other text unchanged."""
     if not _LOCAL.fullmatch(text):
         return text
     moment = f"{text}:00Z" if text.count(":") == 1 else f"{text}Z"
@@ -24,5 +24,5 @@ def in_utc(text: str) -> str:
 
 
 def field_value(moment: datetime | None) -> str:
-    """A moment as the field has it, in UTC; empty without one."""
+    """The value of the field for a time, in UTC; empty for None."""
     return "" if moment is None else f"{moment:%Y-%m-%dT%H:%M:%S}"

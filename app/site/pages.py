@@ -60,7 +60,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 class Instance(NamedTuple):
-    """What pages say of the instance."""
+    """The facts about the instance that pages show."""
 
     name: str
     sign_up: str
@@ -105,7 +105,7 @@ class PageBlueprint(Blueprint):
 
 
 def theme() -> str | None:
-    """``light`` or ``dark`` as this browser has chosen; None: as its system has it."""
+    """The theme that this browser has chosen, ``light`` or ``dark``; None: that of its system."""
     chosen = request.cookies.get(_THEME)
     return chosen if chosen in _THEMES else None
 
@@ -155,8 +155,8 @@ def local_path(target: str | None) -> str:
 
 
 def _accounts() -> Accounts:
-    """The accounts of the signed-in person, for the menu; none on a page that tells of a failure,
-    as the database may be what failed."""
+    """The accounts of the signed-in person, for the menu; none on an error page, as the database
+    may be down."""
     person = g.get("person")
     if person is None or g.get("is_failure"):
         return Accounts([], 0)
@@ -167,12 +167,12 @@ def _accounts() -> Accounts:
 
 
 def _open_invitations() -> int:
-    """How many invitations the page of them shows: none until the address was verified."""
+    """The number of open invitations that the person can see: 0 until their address is verified."""
     return _accounts().invitations if g.person and g.person.is_verified else 0
 
 
 def _may(permission: str) -> bool:
-    """Whether the role of the signed-in person in their account includes a permission."""
+    """Return whether the role of the signed-in person in their account includes a permission."""
     person = g.get("person")
     is_open = bool(person and person.role and not person.is_overdue)
     return is_open and permission in expand(role_permissions(person.role))

@@ -75,7 +75,7 @@ def protect() -> Any:
         Forbidden: it comes from another site, or the form has expired; or it is large, and the role
             of its sender may not send it.
         Unauthorized: it is large, and nobody is signed in in the browser whose script sent it.
-        UnsupportedMediaType: it is large, and not of several parts.
+        UnsupportedMediaType: it is large, and not ``multipart/form-data``.
         ServiceUnavailable: it is large, and too many others are before it.
     """
     view = current_app.view_functions.get(request.endpoint or "")
@@ -103,7 +103,7 @@ def protect() -> Any:
 
 
 class LargeForm(NamedTuple):
-    """What a form may be that is larger than FORM_BYTES.
+    """The limits of a form that may be larger than FORM_BYTES.
 
     Its one large field, if it has any, may have as many bytes as a setting says; the other fields
     together may have ``others``. A file is not held in memory.
@@ -130,7 +130,7 @@ def _large_form(view: View | None) -> LargeForm | None:
 
 
 def _most_bytes(view: View | None) -> tuple[int, int]:
-    """How many bytes the form may have, and how many of them in memory."""
+    """Return (the maximum bytes of the form, those of them in memory)."""
     form = _large_form(view)
     if form is None:
         return FORM_BYTES, FORM_BYTES
@@ -140,7 +140,7 @@ def _most_bytes(view: View | None) -> tuple[int, int]:
 
 
 def _check_small_fields(view: View | None) -> None:
-    """Refuse a form whose other fields are too large: they are checked, and shown again, at once.
+    """Reject a form whose other fields are too large: they are checked, and shown again, at once.
 
     Raises:
         PayloadTooLarge: they have more characters than they may have bytes.
@@ -153,7 +153,7 @@ def _check_small_fields(view: View | None) -> None:
 
 
 def _turn_away_large(view: View | None) -> Any:
-    """The response to a form that is large, and whose sender may not send it; its body is not read.
+    """Return the response to a large form whose sender may not send it; its body is not read.
 
     A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
     few megabytes of empty fields.

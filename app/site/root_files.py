@@ -36,7 +36,7 @@ def favicon() -> Response:
 
 @bp.get("/robots.txt")
 def robots() -> Response:
-    """What search engines may read."""
+    """The rules for search engines."""
     return Response(_ROBOTS, content_type="text/plain; charset=utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Signing in with a second factor: what is between the right password and the session.
+"""Signing in with a second factor: the step between the right password and the session.
 
 Every way of signing in that begins with a password or a mailed link goes through ``begin_sign_in``.
 For people with a second factor it starts no session, but a pending sign-in: its token is in a
@@ -26,7 +26,7 @@ _COOKIE: Final = "canopy_second_step"
 
 
 def has_second_step(user_id: str) -> bool:
-    """Whether a person has a second factor, in the current transaction."""
+    """Return whether a person has a second factor, in the current transaction."""
     has_one = select(User.second_factor_since.is_not(None)).where(User.id == user_id)
     return bool(db.session.scalars(has_one).one())
 
@@ -38,7 +38,7 @@ def begin_sign_in(target: str, user_id: str, account_id: str | None, message: st
     Args:
         target: the local path that follows.
         account_id: the account that the session works in.
-        message: what the next page says was done.
+        message: for the next page, about what was done.
     """
     if not has_second_step(user_id):
         response = redirect_to(target, message)

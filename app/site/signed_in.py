@@ -47,12 +47,13 @@ def current_person() -> SignedIn | None:
 
 
 def may_be_signed_in() -> bool:
-    """Whether this browser has the cookie of a session, which may have ended. Asks no database."""
+    """Return whether this browser has the cookie of a session, which may have ended. Does not query
+    the database."""
     return bool(session_token())
 
 
 def session_token() -> str:
-    """What this browser's cookie has as the token of a session, or an empty string."""
+    """The session token in this browser's cookie, or an empty string."""
     return read_cookie(_SESSION)
 
 
@@ -147,7 +148,7 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
 
 
 def _needed_role(person: SignedIn, permission: str) -> str:
-    """What is said to somebody whose role does not include a permission."""
+    """The message to somebody whose role does not include a permission."""
     able = [f"{role}s" for role in ROLES if permission in expand(role_permissions(role))]
     return (
         f"You are {article(person.role)} {person.role} in {person.account_name}. Only "
@@ -157,7 +158,7 @@ def _needed_role(person: SignedIn, permission: str) -> str:
 
 
 def is_from_script() -> bool:
-    """Whether a script of a page sent the request, which cannot use a whole page."""
+    """Return whether a script of a page sent the request, which cannot use a whole page."""
     return "HX-Request" in request.headers or "X-Requested-With" in request.headers
 
 
@@ -217,7 +218,7 @@ def sign_in(
 
 
 def sign_out(response: Response) -> Response:
-    """Delete the session's cookie, and what the browser has kept of maps and files; the caller has
+    """Delete the session's cookie, and the maps and files in the browser's cache; the caller has
     ended the session."""
     renew_form_secret()
     set_cookie(response, _SESSION, "", 0)

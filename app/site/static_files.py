@@ -34,13 +34,13 @@ def _static_path(name: str) -> str:
 
 
 def has_third_party() -> bool:
-    """Whether the libraries and the data of maps are installed."""
+    """Return whether the libraries and the data of maps are installed."""
     return _STAMP.is_file()
 
 
 @bp.get("/static/<version>/<path:name>")
 def static_file(version: str, name: str) -> Response:
-    """A file. One of another version, as pages of another release have it, is not kept."""
+    """A file. It is cached unless the version, as on pages of another release, is another one."""
     response = send_from_directory(_FOLDER, name)
     if version == current_app.extensions[_VERSION]:
         response.cache_control.no_cache = None

@@ -1,4 +1,4 @@
-"""Times on pages: in the zone and the form that the signed-in person has chosen."""
+"""Times on pages, in the time zone and date format that the signed-in person has chosen."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from app.values.local_times import local_time, written
 
 
 def time_element(value: datetime | str) -> Markup:
-    """A timestamp for people. js/times.js shows it in the browser's zone and form, as far as the
-    person has chosen none; one with a title is complete."""
+    """A timestamp for people. Without a title it is rewritten by js/times.js, in the browser's time
+    zone and date format where the person has chosen none."""
     text, person = str(format_optional_time(value)), g.get("person")
     shown = format_moment(value)
     if person is None or not (person.time_zone and person.date_format):
@@ -34,7 +34,7 @@ def format_moment(value: datetime | str) -> str:
 
 
 def document_attributes() -> dict[str, Any]:
-    """What js/times.js reads at the root of a page: the zone and the form that were chosen."""
+    """The attributes of the root element that js/times.js reads: time zone and date format."""
     person = g.get("person")
     if person is None:
         return {}

@@ -1,1 +1,1 @@
-"""Small values that everything uses: ids, time, text, email addresses, strict JSON, fields."""
+"""Basic values: ids, times, text, email addresses, strict JSON, schema fields."""

@@ -1,4 +1,4 @@
-"""Grouping what is read one after the other, so that each group fits into memory."""
+"""Grouping items of a stream into batches that fit into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaving something alone that has failed, but for one attempt now and then."""
+"""A circuit breaker: after a failure, only one attempt now and then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 
 class CircuitBreaker:
-    """Whether to attempt something that has failed.
+    """Decides whether to attempt something that has failed.
 
     Args:
         pause: seconds after a failure until the next attempt.
@@ -21,12 +21,12 @@ class CircuitBreaker:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last attempt that ended was a failure."""
+        """True if the last attempt that ended was a failure."""
         return self._refused_until > 0
 
     def may_attempt(self) -> bool:
-        """Whether to attempt it now. Whoever does says how it ended; otherwise it is taken to last
-        for ``longest``."""
+        """Return whether to attempt it now. The caller then reports the result; until it does, the
+        attempt is taken to last for ``longest``."""
         if not self._refused_until:
             return True
         with self._lock:

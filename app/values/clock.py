@@ -39,7 +39,7 @@ def now() -> datetime:
 
 
 def follow(seconds: float, *, took: float = 0.0) -> None:
-    """Go by the database's clock.
+    """Use the database's clock from now on.
 
     Args:
         seconds: since 1970, as it showed.
@@ -65,7 +65,7 @@ def read_ago() -> float:
 
 
 def ahead_of_host() -> timedelta:
-    """How far the database's clock is ahead of this machine's; nothing while it is not known."""
+    """The lead of the database's clock over this machine's; 0 while it is not known."""
     offset = _DatabaseClock.offset
     if offset is None:
         return timedelta()

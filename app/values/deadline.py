@@ -30,6 +30,6 @@ class Deadline:
         return seconds
 
     def within(self, seconds: float) -> Self:
-        """A deadline in so many seconds, or this one if that is earlier."""
+        """A deadline ``seconds`` from now, or this one if that is earlier."""
         sooner = type(self)(seconds)
         return sooner if sooner.at < self.at else self

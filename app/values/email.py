@@ -28,7 +28,7 @@ def email_problem(email: str) -> str | None:
 
 
 def _is_plain(email: str) -> bool:
-    """Whether it has one spelling only, and looks like a link to no program.
+    """Return whether an address has only one spelling, and looks like a link to no program.
 
     Case folding maps several characters to one (ß to ss, the Kelvin sign to k), and domains have
     other spellings, such as full-width ones. One address could then pass for another.
@@ -43,7 +43,8 @@ def _is_domain(domain: str) -> bool:
 
 
 def same_address(first: str, second: str) -> bool:
-    """Whether two addresses are the same mailbox: they differ at most in the case of ASCII letters.
+    """Return whether two addresses are the same mailbox: they differ at most in the case of ASCII
+    letters.
 
     Case folding goes further (ß is ss, the Kelvin sign is k); it would send one person's mail to
     another.

@@ -51,7 +51,7 @@ class Email(Text):
 
 
 class Choice(fields.String):
-    """One of a few words, which the description of the API lists as a schema of their own."""
+    """One of a few words, which are a named schema in the description of the API."""
 
     def __init__(
         self, title: str, words: Sequence[str], *, besides: Sequence[str] = (), **options: Any
@@ -83,7 +83,7 @@ class BoundedList(fields.List[T]):
 
 
 class StrictBoolean(fields.Boolean):
-    """true or false, and no other value that means the same."""
+    """true or false, and no value that is converted to one."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
         if not isinstance(value, bool):

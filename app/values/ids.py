@@ -81,13 +81,14 @@ def first_id(kind: str, time: datetime) -> str:
 
 
 def last_id(kind: str, time: datetime) -> str:
-    """Likewise an upper bound of those of ``time``, to the millisecond, or before."""
+    """An upper bound of the identifiers of this kind that any process makes before or in the
+    millisecond of ``time``, by the clock of its own machine."""
     following = (unix_milliseconds(time) + 1) << _RANDOM_BITS
     return PREFIXES[kind] + str(ULID.from_int(following - 1)).lower()
 
 
 def is_id(kind: str, text: str) -> bool:
-    """Whether ``text`` has the form of an identifier of this kind.
+    """Return whether ``text`` has the form of an identifier of this kind.
 
     Other text is not looked up: no row can have it, and a path may contain characters that a
     database rejects.

@@ -23,7 +23,7 @@ def zones_by_region() -> dict[str, tuple[str, ...]]:
 
 
 def local_time(moment: datetime, zone: str | None) -> datetime:
-    """A moment in a zone; in UTC without one, and for one that this machine does not know."""
+    """A time in a zone; in UTC if there is none, or this machine does not know it."""
     return moment.astimezone(_zone(zone) if zone else UTC)
 
 

@@ -1,4 +1,4 @@
-"""What marshmallow's fields and validators say of a wrong value, in the words of this service."""
+"""The error messages of marshmallow's fields and validators, in the words of this service."""
 
 from __future__ import annotations
 

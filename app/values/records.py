@@ -1,4 +1,4 @@
-"""Records of resources whose fields are listed in ``app.policy.fields``: made of rows, compared."""
+"""Making records of rows by the fields in ``app.policy.fields``, and comparing records."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def loads(raw: bytes) -> Any:
 
 
 def loads_own(raw: bytes) -> Any:
-    """Parse a text that the service has written, however many values it has: what is recorded of a
+    """Parse a text that the service has written, however many values it has, as the record of a
     change is several times as long as the body that made it. Otherwise as ``loads``."""
     pause = let_others_run if len(raw) > _LARGE else _go_on
     pause()
@@ -76,7 +76,7 @@ def canonical(value: Any) -> bytes:
 
 
 def is_within_levels(value: Any, most: int) -> bool:
-    """Whether no more objects and arrays than ``most`` are in each other."""
+    """Return whether objects and arrays are nested at most ``most`` levels deep."""
     level = [value] if type(value) in _CONTAINERS else []
     for _ in range(most):
         if not level:
@@ -90,7 +90,7 @@ def _go_on() -> None:
 
 
 def _bound(raw: bytes) -> None:
-    """Refuse a text of very many values. What stands in strings counts too, which is cheaper."""
+    """Reject a text of very many values. Commas in strings count, too, which is cheaper."""
     if raw.count(b",") > BODY_VALUES:
         raise JsonInvalid(f"The body has more than {BODY_VALUES:,} values.")
     if raw.count(b"[") + raw.count(b"{") > BODY_CONTAINERS:

@@ -16,7 +16,7 @@ _RESERVED = dict.fromkeys([ord(_SEPARATOR), *range(0xE000, 0xE080)], "\ufffe")
 
 
 def unstorable(text: str) -> str | None:
-    """Why a database cannot store this text, or None.
+    """The reason why a database cannot store this text, or None.
 
     PostgreSQL rejects NUL, and a lone surrogate has no encoding in UTF-8.
     """
@@ -30,7 +30,7 @@ def unstorable(text: str) -> str | None:
 
 
 def unnormalizable(text: str) -> str | None:
-    """Why this text would take long to normalise, or None.
+    """The reason why this text would take long to normalise, or None.
 
     That takes as long as the square of the marks in a row. Thirty are enough for every script
     (Unicode Standard Annex 15, "Stream-Safe Text Format").

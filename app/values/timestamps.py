@@ -15,14 +15,14 @@ _LOST_PLUS: Final = re.compile(r":[0-9.]+ [0-9]{2}:[0-9]{2}\Z")  # a + that a UR
 
 
 class TimestampInvalid(ValueError):
-    """The message goes on from the name of what is invalid: "must be …"."""
+    """The text is not a timestamp. The message continues the name of a field: "must be …"."""
 
 
 def read_timestamp(value: object) -> datetime:
     """The moment of an RFC 3339 timestamp with a zone, in UTC.
 
     Raises:
-        TimestampInvalid: it is none.
+        TimestampInvalid: the value is not one.
     """
     text = value.upper() if isinstance(value, str) and len(value) <= _LONGEST else ""
     try:

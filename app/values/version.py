@@ -1,4 +1,4 @@
-"""Which Canopy this is: its version, as the changelog counts it, and the commit of its code.
+"""The version of Canopy, as in the changelog, and the commit of its code.
 
 ``VERSION`` is the only place of the number; ``bin/release`` sets it.
 """
@@ -22,7 +22,7 @@ _SHOWN: Final = 12  # digits
 def read_commit(root: Path = _ROOT) -> str | None:
     """The full hash of the commit whose code is in this folder; None if that is unknown.
 
-    It says nothing of changes since. The program git is not needed.
+    Uncommitted changes are ignored. The program git is not needed.
     """
     try:
         written = (root / _FILE).read_text("ascii").strip()

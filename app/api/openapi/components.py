@@ -1,4 +1,4 @@
-"""The components of the OpenAPI description: headers, parameters, refusals, credentials."""
+"""The components of the OpenAPI description: headers, parameters, errors, credentials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENTITY_TAGS: Final = {
     "examples": ['"0f5c8a1be3d94c27a6f0b1d2e3c4a596"'],
 }
 
-# Every refusal that an operation can answer, by the name of its class.
+# Every error that an operation can answer, by the name of its class.
 REFUSALS: Final[dict[int, type[ApiError]]] = {
     kind.status: kind
     for kind in (
@@ -145,7 +145,7 @@ INVALID_CREDENTIAL: Final = "InvalidCredential"  # the 401 of an operation that 
 
 
 class CanopyApi(Api):  # type: ignore[misc]
-    """flask-smorest's description, with this service's refusals and without its error handlers."""
+    """flask-smorest's description, with this service's errors and without its error handlers."""
 
     ERROR_SCHEMA = ErrorSchema
     DEFAULT_ERROR_RESPONSE_NAME = None
@@ -155,7 +155,7 @@ class CanopyApi(Api):  # type: ignore[misc]
         self.undescribed: list[Callable[[], None]] = []  # each describes the routes of a blueprint
 
     def _register_error_handlers(self) -> None:
-        """``app.api.error_handlers`` renders all errors, of /v1 and elsewhere."""
+        """Do nothing: ``app.api.error_handlers`` renders all errors, of /v1 and elsewhere."""
 
     def _register_responses(self) -> None:
         for name, scheme in SECURITY.items():
@@ -175,14 +175,14 @@ class CanopyApi(Api):  # type: ignore[misc]
         self.spec.components.response(INVALID_CREDENTIAL, invalid)
 
     def _register_etag_headers(self) -> None:
-        """Ours are registered above."""
+        """Do nothing: the headers of this service are registered above."""
 
     def _register_pagination_header(self) -> None:
-        """Pages are told of in ``meta`` and ``Link``."""
+        """Do nothing: responses describe pages in ``meta`` and ``Link``."""
 
 
 def _oauth_scheme(issuer: str) -> dict[str, Any]:
-    """How applications that act for people get their tokens."""
+    """The security scheme of applications that act for people."""
     return {
         "type": "oauth2",
         "description": "An OAuth 2.0 access token (`canopy_oat_…`), for applications that act "

@@ -1,4 +1,4 @@
-"""How the description of the API shows the schemas and fields of this service."""
+"""Converting the schemas and fields of this service to JSON Schema."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _NULL: Final = {"type": "null"}
 
 
 class Converter(OpenAPIConverter):
-    """apispec's, which knows in addition what ``Choice``, ``SomeFields`` and ``ReadOnlyHere`` are,
-    and takes the description of a schema from its docstring."""
+    """apispec's converter, which also knows ``Choice``, ``SomeFields`` and ``ReadOnlyHere``, and
+    takes the description of a schema from its docstring."""
 
     def schema2jsonschema(self, schema: Any) -> dict[str, Any]:
         made: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""What the OpenAPI description says of what is deprecated."""
+"""Marking what is deprecated in the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCHEMAS: Final = "#/components/schemas/"
 
 
 def mark(document: dict[str, Any]) -> dict[str, Any]:
-    """The document, with ``deprecated`` and ``x-sunset`` where something is.
+    """Add ``deprecated`` and ``x-sunset`` to the document where something is. Returns it.
 
     Raises:
         LookupError: it has no such operation, parameter or field.
@@ -55,7 +55,7 @@ def _mark_operation(document: dict[str, Any], operation: dict[str, Any], it: Dep
 
 
 def _places(document: dict[str, Any], operation: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """Where a parameter of this name is described, and each field of the body."""
+    """The descriptions of the parameters and of the fields of the body that have this name."""
     found = [each for each in operation.get("parameters", ()) if each.get("name") == name]
     for content in operation.get("requestBody", {}).get("content", {}).values():
         for form in content["schema"].get("oneOf", [content["schema"]]):

@@ -1,7 +1,7 @@
 """GeoJSON (RFC 7946) as the OpenAPI description names it: components that the fields refer to.
 
-They say what a schema can say. That a ring is closed and does not cross itself, and the like, is
-said by the response to ``POST /v1/geometry/validate``.
+A schema cannot say that a ring is closed or does not cross itself: that is what
+``POST /v1/geometry/validate`` is for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the OpenAPI description says of an operation: derived from the contract that runs it."""
+"""The OpenAPI description of an operation, derived from the contract that runs it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UPDATE: Final = (
 
 
 class Contract(NamedTuple):
-    """What an operation promises, as ``ApiBlueprint.operation`` declares it.
+    """The contract of an operation, as ``ApiBlueprint.operation`` declares it.
 
     Attributes:
         refusals: the components of error responses that differ from the usual ones, by status.
@@ -114,12 +114,12 @@ def finish(
 
 
 def is_form(takes: type[ma.Schema] | None) -> bool:
-    """Whether a body is a form with several parts, one of them a file."""
+    """Return whether a body is a form with several parts, one of them a file."""
     return bool(getattr(takes, "is_form", False))
 
 
 def _other_contents(contract: Contract) -> dict[str, Any]:
-    """The forms besides JSON in which a success goes out, by media type."""
+    """The formats of a success besides JSON, by media type."""
     contents: dict[str, Any] = {
         media_type: {"schema": {"type": "string", "format": "binary"}, "example": beginning}
         for media_type, beginning in contract.files.items()
@@ -144,7 +144,7 @@ def path_parameters(path: str) -> list[dict[str, Any]]:
 
 
 def _permission_sentence(needs: str) -> str:
-    """What the description of an operation says of its permission."""
+    """The sentence about the permission of an operation."""
     if needs == ANY_CREDENTIAL:
         return "Works with any valid credential."
     if needs == PROFILE:
@@ -172,7 +172,7 @@ def _refusals(contract: Contract) -> dict[str, Any]:
 
 
 def _other_parameters(document: dict[str, Any], contract: Contract) -> list[Any]:
-    """Those that no schema has: headers, and ``format`` where that is the only parameter."""
+    """The parameters in no schema: headers, and ``format`` where it is the only parameter."""
     has_query = any(each["in"] == "query" for each in document.get("parameters", []))
     is_missing = contract.geojson is not None and not has_query
     return [*([FORMAT] if is_missing else []), *_header_parameters(contract)]

@@ -1,5 +1,4 @@
-"""Schemas of what goes out, and what the description shows of them. They document; they do not
-serialise."""
+"""Schemas of responses, for the documentation only: they do not serialise."""
 
 from __future__ import annotations
 
@@ -64,17 +63,18 @@ class SomeFields(fields.Nested):
 
 
 def example_of(schema: type[ma.Schema]) -> Any:
-    """What the description shows of a schema: its ``example``, or None."""
+    """The ``example`` of a schema, or None."""
     return getattr(schema, "example", None)
 
 
 def content_type_of(schema: type[ma.Schema] | None) -> str | None:
-    """The type of a body that is not plain JSON, or None."""
+    """The media type of a body that is not plain JSON, or None."""
     return getattr(schema, "content_type", None)
 
 
 def is_tagged(schema: type[ma.Schema] | None) -> bool:
-    """Whether a response has an entity tag: those with ``data``, and those of another type."""
+    """Return whether a response has an entity tag, as those with ``data`` or of a type other than
+    plain JSON have."""
     if schema is None:
         return False
     return "data" in schema._declared_fields or content_type_of(schema) is not None

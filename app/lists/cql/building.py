@@ -1,4 +1,4 @@
-"""Makes the nodes of a filter: checks names, kinds and sizes, whatever language it is in."""
+"""Building the nodes of a filter in text or JSON: checks names, kinds and sizes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Value: TypeAlias = str | float | bool | datetime
 
 
 class FilterInvalid(ValueError):
-    """A filter that is wrong, or that the service does not know. The message says what."""
+    """The filter is wrong, or more than the service supports, as the message says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ Node: TypeAlias = And | Or | Not | Comparison | Like | In | IsNull | Intersects 
 
 
 def both(*parts: Node | None) -> Node | None:
-    """All of these filters, those that are None aside; None if there is none."""
+    """The conjunction of the filters that are not None; None if all are."""
     given = tuple(part for part in parts if part is not None)
     return And(given) if len(given) > 1 else given[0] if given else None
 
 
 def conjuncts(node: Node | None) -> tuple[Node, ...]:
-    """The filters that must all hold for this one to hold."""
+    """The filters whose conjunction this one is."""
     if node is None:
         return ()
     if isinstance(node, And):
