@@ -39,7 +39,7 @@ from app.audit.proof.verification import Verifier
 from app.factory import create_app
 from app.models import AuditEntry
 from app.policy.audit import ACTIONS
-from app.projects import publishing
+from app.projects import service
 from app.values import clock
 from app.values.ids import new_id_at
 from app.values.strict_json import canonical
@@ -141,7 +141,7 @@ class _Writes:
 def _cost_of_an_entry(what: str, writes: _Writes, effort: Effort) -> Iterator[str]:
     """The time of writing an entry, as a part of the request that creates a project."""
     inside = list[float]()
-    record = publishing.record
+    record = service.record
 
     def timed(*arguments: Any, **options: Any) -> str:
         began = time.perf_counter()
@@ -149,7 +149,7 @@ def _cost_of_an_entry(what: str, writes: _Writes, effort: Effort) -> Iterator[st
         inside.append((time.perf_counter() - began) * 1000)
         return made
 
-    with mock.patch.object(publishing, "record", timed):
+    with mock.patch.object(service, "record", timed):
         whole = statistics.median(writes.during(effort.seconds))
     of_entry = statistics.median(inside)
     yield f"| creating {what} | {whole:.2f} ms |"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, or_
 
@@ -13,9 +13,8 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
 from app.models import Account, Membership, User
+from app.policy.permissions import OWNER
 from app.values import clock
-
-OWNER: Final = "owner"
 
 _IN_ACCOUNTS = (
     own_columns_of(

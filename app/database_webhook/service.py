@@ -114,7 +114,7 @@ def _publish_deletion(table: Table, row_id: str, old_record: Mapping[str, Any]) 
         state = None  # the event of the project stands for its assets too
     if state is not None:
         emit(f"{table.name}.deleted", state, owner)
-        _enter(f"{table.name}.deleted", table, state, owner)
+        _audit(f"{table.name}.deleted", table, state, owner)
     recount(owner.account_id)
     return state is not None
 
@@ -207,10 +207,10 @@ def _publish(
     if name == "asset" and "status" in changes:
         previous = changes["status"]["from"]
         emit("asset.status_changed", record, owner, previous_status=previous)
-    _enter(f"{name}.{'created' if is_new else 'updated'}", table, record, owner, changes)
+    _audit(f"{name}.{'created' if is_new else 'updated'}", table, record, owner, changes)
 
 
-def _enter(
+def _audit(
     action: str, table: Table, record: Record, owner: EventActor, changes: Changes | None = None
 ) -> None:
     """Write an entry of the audit log: nobody knows who made the change."""

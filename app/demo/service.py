@@ -58,7 +58,7 @@ def make_demo() -> Demo:
     """
     made = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
     if made.password is not None and not current_app.config["SETTINGS"].production:
-        verify_address(made.owner.id, as_part=True)
+        verify_address(made.owner.id, is_audited=True)
         add_operator(made.owner.id)
     operator = acting_for(made.account, made.owner)
     projects = _make_projects(operator)

@@ -68,7 +68,7 @@ def lease_next() -> LeasedMail | None:
 
 
 def store_contents(mail: LeasedMail, kind: str, contents: Contents) -> bool:
-    """Store the final contents of a mail. Returns False if another worker has the lease by now."""
+    """Store the final contents of a mail. Returns False if another worker has taken the lease."""
     return _update(mail, kind=kind, sealed=contents.sealed())
 
 

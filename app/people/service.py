@@ -66,7 +66,7 @@ def reset_password(token: str, found: Any, password: str, address: str) -> bool:
     if mailed_links.claim_link(mailed_links.RESET, token) is None:
         return False
     set_password(found.id, hashed, address=address)
-    verify_address(found.id, as_part=True)
+    verify_address(found.id, is_audited=True)
     reset_attempts(throttle_key(found.email))
     return True
 
@@ -208,17 +208,17 @@ def send_verification(user_id: str, email: str, name: str) -> None:
     mailed_links.request_verification(user_id, email, name)
 
 
-def verify_address(user_id: str, *, as_part: bool = False) -> None:
+def verify_address(user_id: str, *, is_audited: bool = False) -> None:
     """Mark a person's address as verified, if it is not yet.
 
     Args:
-        as_part: another entry of the audit log covers this.
+        is_audited: another entry of the audit log already covers this.
     """
     person = db.session.get_one(User, user_id, with_for_update=True)
     if person.email_verified_at is not None:
         return
     person.email_verified_at = clock.now()
-    if not as_part:
+    if not is_audited:
         record_entry("person.email_verified", person, by_themselves=True)
 
 

@@ -45,12 +45,13 @@ _VIEWER: Final = frozenset({"projects:read", "assets:read", "members:read"})
 _EDITOR: Final = _VIEWER | {"projects:write", "assets:write"}
 _ADMIN: Final = _EDITOR | {"members:write", "billing:read", "admin"}
 
+OWNER: Final = "owner"
 # Roles, from the fewest permissions to the most; only an owner may change who is an owner.
 ROLES: Final[dict[str, frozenset[str]]] = {
     "viewer": _VIEWER,
     "editor": _EDITOR,
     "admin": _ADMIN,
-    "owner": _ADMIN,
+    OWNER: _ADMIN,
 }
 
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+from sqlalchemy import bindparam
+from sqlalchemy.exc import IntegrityError
 
 from app.api.fixed_fields import check_fixed
+from app.audit.entries import Changes, record
+from app.audit.targets import Target
 from app.auth.guard import require_project
 from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.engines import violated_constraint
 from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
+from app.events.outbox import EventActor, emit
 from app.geometry import Boundary
-from app.http.errors import Conflict
+from app.http.errors import Conflict, Detail
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.projects.boundary_history.comparing import Comparison
 from app.projects.boundary_history.entries import Source, author_of, bytes_kept
 from app.projects.boundary_history.recording import record_change, record_first, stored_boundary
-from app.projects.conflicts import naming_conflicts
 from app.projects.derived import (
     changes_of,
     first_values,
@@ -25,7 +35,6 @@ from app.projects.derived import (
     search_columns,
     stored_bytes,
 )
-from app.projects.publishing import publish, publish_update
 from app.projects.reading import bytes_of_assets, lock_project
 from app.projects.record import project_data, project_record, row_record
 from app.usage.counters import ProjectContribution, count_project
@@ -33,6 +42,23 @@ from app.values import clock
 from app.values.ids import new_id
 from app.values.records import mapped_row, set_columns
 from app.values.text import slugify
+
+_UNIQUE_CONSTRAINTS: Final = {
+    "uq_projects_account_id_slug": "slug",
+    "projects.account_id, projects.slug": "slug",
+    "ix_projects_account_id_external_id": "external_id",
+    "projects.account_id, projects.external_id": "external_id",
+}
+_WITH_SAME: Final = {
+    column: CompiledQuery(
+        columns_of(Project, Project.id).where(getattr(Project, column) == bindparam("value"))
+    )
+    for column in ("slug", "external_id")
+}
+_CONFLICTS: Final = {
+    "slug": "The slug of this name, {value!r}, is taken by {other}. Choose another name.",
+    "external_id": "The external id {value!r} is taken by {other}. Choose another one.",
+}
 
 
 def create_project(
@@ -69,11 +95,11 @@ def create_project(
         **geometry_columns(geometry),
     }
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
-    with naming_conflicts(principal, slug=row["slug"], external_id=values.get("external_id")):
+    with _naming_conflicts(principal, slug=row["slug"], external_id=values.get("external_id")):
         insert_row(Project, row)
     boundary = record_first(row, author_of(principal, source))
     created = row_record(*mapped_row(row, PROJECT))
-    publish("project.created", created, principal, first_values(created, boundary))
+    _publish("project.created", created, principal, first_values(created, boundary))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
     count_project(principal.account_id, None, counted)
     return created
@@ -114,12 +140,12 @@ def update_project(
     set_columns(project, search_columns(project.name, project.description))
     project.stored_bytes = stored_bytes(project.geometry, project.metadata_json)
     project.updated_at = clock.now()
-    with naming_conflicts(principal, external_id=project.external_id):
+    with _naming_conflicts(principal, external_id=project.external_id):
         db.session.flush()
     recorded = None
     if is_new:
         recorded = record_change(project, boundary, author_of(principal, source), compared)
-    publish_update(project_record(project), principal, changes, recorded and recorded.description)
+    _publish_update(project_record(project), principal, changes, recorded and recorded.description)
     more = 0 if recorded is None else recorded.stored_bytes
     count_project(project.account_id, counted, _counted(project), more)
     return project
@@ -155,7 +181,7 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
 
 def remove_project(principal: Principal, project: Project) -> None:
     """Delete a locked project with its assets, whatever its status."""
-    publish("project.deleted", project_record(project), principal)
+    _publish("project.deleted", project_record(project), principal)
     others = bytes_of_assets(project) + bytes_kept(project)
     count_project(project.account_id, _counted(project), None, -others)
     db.session.delete(project)
@@ -172,10 +198,75 @@ def _move(project: Project, status: str, event_type: str, principal: Principal) 
     project.status = status
     project.updated_at = clock.now()
     changes = {"status": {"from": former, "to": status}}
-    publish(event_type, project_record(project), principal, changes)
+    _publish(event_type, project_record(project), principal, changes)
     count_project(project.account_id, counted, _counted(project))
     return project
 
 
 def _counted(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
+
+
+@contextmanager
+def _naming_conflicts(principal: Principal, **written: str | None) -> Iterator[None]:
+    """Turn the violation of a constraint in the block into a ``Conflict`` that names the other
+    project, if the principal may see it.
+
+    Args:
+        written: the values of the unique columns that are written.
+    """
+    try:
+        yield
+    except IntegrityError as error:
+        column = _UNIQUE_CONSTRAINTS.get(violated_constraint(error))
+        if column is None:
+            raise
+        value = written[column]
+        found = _WITH_SAME[column].first(account_id=principal.account_id, value=value)
+        is_named = found is not None and principal.sees(found.id)
+        other = f"the project {found.id}" if is_named else "another project"
+        message = _CONFLICTS[column].format(value=value, other=other)
+        raise Conflict(message, details=[Detail(column, message)]) from None
+
+
+def _publish(
+    event_type: str,
+    project: Mapping[str, Any],
+    principal: Principal,
+    changes: Changes | None = None,
+) -> None:
+    """Write an event, and an entry of the same name.
+
+    Args:
+        project: its record.
+        changes: of the entry.
+    """
+    emit(event_type, project, EventActor.of(principal))
+    _record(event_type, project, principal, changes)
+
+
+def _publish_update(
+    project: Mapping[str, Any],
+    principal: Principal,
+    changes: Mapping[str, Any],
+    boundary: Mapping[str, Any] | None,
+) -> None:
+    """Write the event of changed fields, and the entry: of a changed boundary, if it is one.
+
+    Args:
+        changes: as the event has them.
+        boundary: how the entry describes the changed boundary
+            (``app.projects.boundary_history.recording``).
+    """
+    emit("project.updated", project, EventActor.of(principal), changes=changes)
+    if boundary is None:
+        _record("project.updated", project, principal, changes)
+    else:
+        _record("project.boundary.updated", project, principal, {**changes, "geometry": boundary})
+
+
+def _record(
+    action: str, project: Mapping[str, Any], principal: Principal, changes: Changes | None
+) -> None:
+    target = Target("project", project["id"], project["name"])
+    record(action, target, account_id=principal.account_id, changes=changes, principal=principal)

@@ -48,7 +48,7 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
     """The page for an error, or None if the client wants JSON."""
     if request.path.startswith(_API_PATHS) or not _wants_page():
         return None
-    g.setdefault("person", None)  # not looked up: the database may be what failed
+    g.setdefault("person", None)  # not looked up, as the database may be down
     g.is_failure = error.status >= 500
     return page(
         "error.html",

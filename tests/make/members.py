@@ -52,7 +52,7 @@ def make_operator(client: Client, user_id: str | None = None) -> str:
     user_id = user_id or client.owner_id
     with client.app.app_context():
         add_operator(user_id)
-        verify_address(user_id, as_part=True)
+        verify_address(user_id, is_audited=True)
         db.session.commit()
     return user_id
 

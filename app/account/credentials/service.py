@@ -68,7 +68,7 @@ def create_credential(
     Raises:
         ValidationFailed: names each invalid argument.
         Conflict: the account has ``most`` already.
-        Forbidden: the member has left the account, or has another role by now.
+        Forbidden: the member has left the account, or has another role since.
     """
     new = NewCredential(**values)
     if details := list(new.problems(account_id)):

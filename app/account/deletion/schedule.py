@@ -10,13 +10,14 @@ from sqlalchemy import bindparam, select
 from app.account.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
 from app.audit.entries import record
 from app.audit.origin import OPERATOR, Actor
-from app.auth.memberships import OWNER, check_owner, members_in_roles
+from app.auth.memberships import check_owner, members_in_roles
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.models import Account, User
 from app.policy.deletion import DELETED_AFTER
+from app.policy.permissions import OWNER
 from app.values import clock
 from app.values.clock import format_optional_time
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from app.account.members.rules import (
     LAST_OWNER,
-    OWNER,
     ActingMember,
     check_removal,
     check_role_change,
@@ -20,7 +19,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
 from app.models import Membership
-from app.policy.permissions import ROLES
+from app.policy.permissions import OWNER, ROLES
 
 _OWNERS = CompiledQuery(
     columns_of(Membership, Membership.user_id).where(

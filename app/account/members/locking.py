@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from app.account.members.record import member_record, not_found
-from app.account.members.rules import OWNER, ActingMember
+from app.account.members.rules import ActingMember
 from app.audit.entries import Changes, record
 from app.audit.origin import Actor
 from app.audit.targets import member as target_of_member
@@ -18,6 +18,7 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.http.errors import Forbidden
 from app.models import Account, Membership, User
+from app.policy.permissions import OWNER
 from app.values.ids import is_id
 from app.values.strict_json import dumps
 

@@ -9,7 +9,6 @@ from sqlalchemy import bindparam, delete, select
 
 from app.account.members.locking import Member, find_membership, is_last_owner
 from app.account.members.revocation import revoke_access
-from app.account.members.rules import OWNER
 from app.audit.entries import Changes, record
 from app.audit.targets import member as target_of_member
 from app.auth.identities import is_registered
@@ -19,6 +18,7 @@ from app.db.queries import CompiledQuery
 from app.events.outbox import EventActor, emit
 from app.http.errors import Conflict
 from app.models import Account, Membership, User
+from app.policy.permissions import OWNER
 from app.usage.counters import count_member
 
 _OWNED: Final = CompiledQuery(

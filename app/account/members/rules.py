@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from app.http.errors import Forbidden
-from app.policy.permissions import ROLES
+from app.policy.permissions import OWNER, ROLES
 
-OWNER: Final = "owner"
 INVITED_ROLES: Final = tuple(role for role in ROLES if role != OWNER)
 LAST_OWNER: Final = "This is the account's last owner. Make another member an owner first."
 _RANKS: Final = tuple(ROLES)

@@ -10,7 +10,7 @@ from app.account.members.locking import begin_change, is_last_owner, lock_member
 from app.account.members.record import COLUMNS, not_found, row_record
 from app.account.members.removal import end_membership, purge_invited
 from app.account.members.revocation import revoke_access
-from app.account.members.rules import LAST_OWNER, OWNER, check_removal, check_role_change, is_lower
+from app.account.members.rules import LAST_OWNER, check_removal, check_role_change, is_lower
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
@@ -18,6 +18,7 @@ from app.events.outbox import EventActor, emit
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Membership, User
+from app.policy.permissions import OWNER
 from app.values.ids import is_id
 
 _MEMBERS = columns_of(Membership, *COLUMNS).where(User.id == Membership.user_id)

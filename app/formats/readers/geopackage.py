@@ -139,7 +139,7 @@ class GeoPackageReader(FormatReader):
         for name, kind in self._catalog(_CONTENTS):
             if kind == "features" and isinstance(name, str):
                 if len(names) == LAYERS:
-                    raise FileInvalid(f"The GeoPackage has more than {LAYERS} layers. Divide it.")
+                    raise FileInvalid(f"The GeoPackage has more than {LAYERS} layers. Split it.")
                 names.append(name)
         return names
 

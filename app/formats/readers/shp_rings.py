@@ -100,7 +100,7 @@ def _near(shells: Any, points: Any) -> tuple[Integers, Integers]:
         pairs[0] += first
         found.append(pairs)
         if sum(pairs.shape[1] for pairs in found) > _MOST_PAIRS:
-            message = "The polygon has too many rings, one around the other. Divide it."
+            message = "The polygon has too many rings, one around the other. Split it."
             raise GeometryInvalid([unreadable(message, "too_complex")])
     hole, shell = np.concatenate(found, axis=1)
     return hole, shell

@@ -187,7 +187,7 @@ def _fault(error: Exception) -> FileInvalid:
             "feature, or leave it out."
         )
     if code == sqlite3.SQLITE_INTERRUPT:
-        return FileInvalid("The GeoPackage takes too long to read. Divide it.")
+        return FileInvalid("The GeoPackage takes too long to read. Split it.")
     return _damaged()
 
 

@@ -44,7 +44,7 @@ def rotate_secret(
             only the first succeeds.
 
     Raises:
-        Conflict: the application is public, or its secret has another mark by now.
+        Conflict: the application is public, or its secret was changed since.
     """
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:

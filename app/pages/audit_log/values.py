@@ -32,7 +32,7 @@ _NAMES: Final = {
     "slug": "Short name",
     "second_factor_grace_days": "Days to turn on a second factor",
 }
-# What it means that a field has no value.
+# The text for a field without a value.
 _UNSET: Final = {
     "project_ids": "all projects",
     "ip_allowlist": "any address",

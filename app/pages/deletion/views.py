@@ -12,7 +12,7 @@ from app.account.deletion.schedule import cancel_deletion, schedule_deletion, sc
 from app.account.lookup import read_account
 from app.account.members.removal import solely_owned_accounts
 from app.account.members.removal_preview import access_of
-from app.auth.memberships import OWNER, memberships_of
+from app.auth.memberships import memberships_of
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, switch_account
 from app.db.transactions import transaction
@@ -21,6 +21,7 @@ from app.pages.deletion.forms import DeletionSchema
 from app.pages.second_factor.step_up import ask_again
 from app.people.deletion import delete_person
 from app.policy.deletion import DELETED_AFTER
+from app.policy.permissions import OWNER
 from app.site.forms import Draft, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account, sign_out, signed_in

@@ -58,7 +58,7 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
     """What the form says, as ``ImportUpdateSchema`` takes it.
 
     Raises:
-        Conflict: the import has another layer by now.
+        Conflict: another layer was chosen since.
         ValidationFailed: a number is none of the form's.
     """
     reading = reading_of(found)

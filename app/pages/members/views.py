@@ -35,7 +35,7 @@ from app.pages.recent_changes import last_change
 from app.pages.second_factor.step_up import ask_again
 from app.people.second_factor.requirement import members_with_second_factor
 from app.people.second_factor.reset import reset_member, reset_problem
-from app.policy.permissions import ROLES
+from app.policy.permissions import OWNER, ROLES
 from app.site.forms import Draft, Unchanged, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
@@ -45,8 +45,7 @@ bp = PageBlueprint("member_pages", __name__, section="/members")
 
 _ONE: Final = "/members/<member_id>"
 _PER_PAGE: Final = 100  # invited people come first
-_OWNER: Final = "owner"
-_ASKED_AGAIN: Final = (_OWNER, "admin")  # who can make keys that may do everything
+_ASKED_AGAIN: Final = (OWNER, "admin")  # who can make keys that may do everything
 
 
 @bp.get("/members")
@@ -88,7 +87,7 @@ def set_role(principal: Principal, member_id: str) -> Response:
     before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
     if role not in ROLES:
         return _member(principal, member_id, 422, "Choose a role.")
-    is_asked = role in _ASKED_AGAIN or before["role"] == _OWNER
+    is_asked = role in _ASKED_AGAIN or before["role"] == OWNER
     if is_asked and (question := ask_again()) is not None:
         return question
     try:
@@ -138,7 +137,7 @@ def reset_second_factor(principal: Principal, member_id: str) -> Response:
 def remove(principal: Principal, member_id: str) -> Response:
     """Remove a member, or withdraw an invitation, unless they have joined or changed since."""
     before = read_member(principal.account_id, member_id)
-    if before["role"] == _OWNER and (question := ask_again()) is not None:
+    if before["role"] == OWNER and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
@@ -209,7 +208,7 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
 def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[str, Any]:
     """Whether a member has a second factor, and whether and why not the viewer may reset it."""
     has_one = member_id in members_with_second_factor(principal.account_id)
-    may_reset = has_one and own_role == _OWNER and member_id != principal.user_id
+    may_reset = has_one and own_role == OWNER and member_id != principal.user_id
     return {
         "has_second_factor": has_one,
         "may_reset": may_reset,

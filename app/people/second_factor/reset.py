@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, select
 
-from app.auth.memberships import OWNER, check_owner, memberships_of, role_in
+from app.auth.memberships import check_owner, memberships_of, role_in
 from app.auth.principal import Principal
 from app.auth.sessions import end_sessions
 from app.db.extensions import db
@@ -19,6 +19,7 @@ from app.http.errors import Conflict, Forbidden, NotFound
 from app.models import User
 from app.people.second_factor.changes import delete_second_factor
 from app.people.second_factor.reporting import report_change
+from app.policy.permissions import OWNER
 
 _ELSEWHERE = (
     "They also belong to an account that you do not own. Ask whoever runs this instance "

@@ -115,7 +115,7 @@ def link_identity(token: str, attempt: Any, owner: Any) -> bool:
         return False
     _add(attempt, person)
     if same_address(person.email, attempt.email):
-        verify_address(person.id, as_part=True)
+        verify_address(person.id, is_audited=True)
     mails.mail_linked(person, attempt.email, attempt.subject)
     return True
 

@@ -6,11 +6,10 @@ import time
 from typing import Final
 
 from app.db.transactions import transaction
-from app.jobs import shutdown
+from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 
 _RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
-_PAUSE: Final = 1.0  # times as long as the batch before it, in which others have their turn
 
 
 def simplify_boundaries() -> int:
@@ -18,16 +17,13 @@ def simplify_boundaries() -> int:
     from app.projects.boundary_history.shape_backlog import ShapeBacklog  # noqa: PLC0415 - commands need no geometry
 
     end, done, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()
-    while True:
+    while batch := backlog.read():
         began = time.monotonic()
-        batch = backlog.read()
-        if not batch:
-            return done
         with transaction():
             done += backlog.write(batch)
-        took = time.monotonic() - began
-        if shutdown.requested.wait(_PAUSE * took) or time.monotonic() > end:
-            return done
+        if pause_after(began) or time.monotonic() > end:
+            break
+    return done
 
 
 JOBS: Final = (Job(simplify_boundaries, every_seconds=15),)
