@@ -74,7 +74,7 @@ def acting(actor: Actor, via: Via) -> Iterator[None]:
 
 
 def is_command() -> bool:
-    """Whether a command is running, or a job that somebody started."""
+    """Return whether a command is running, or a job that somebody started."""
     return g.get("audit_origin") is not None
 
 

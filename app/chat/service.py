@@ -48,9 +48,8 @@ class Model(Protocol):
 
 
 class Slots:
-    """Limits the conversations of one process: so many at the same time, one of each account.
-
-    So no account can keep all others waiting.
+    """Limits the concurrent conversations of one process, to one for each account, so that no
+    account can keep all others waiting.
     """
 
     def __init__(self, number: int) -> None:

@@ -100,7 +100,7 @@ class Tool(NamedTuple):
 
 
 def call(principal: Principal, name: str, arguments: str) -> str:
-    """What a tool gives, or why it gives nothing, as JSON of at most ``chat.RESULT_BYTES``.
+    """The result of a tool, or its error, as JSON of at most ``chat.RESULT_BYTES``.
 
     Args:
         name: a tool as the model names it; it may name one that does not exist.

@@ -45,7 +45,7 @@ class RowChange(NamedTuple):
     old_record: Mapping[str, Any]
 
     def may_change_counters(self) -> bool:
-        """Whether a column that counts has changed, or was not reported."""
+        """Return whether a column that counts has changed, or was not reported."""
         columns = (self.record, self.old_record)
         known = all(name in each for name in _COUNTED for each in columns)
         return not known or any(self.record[name] != self.old_record[name] for name in _COUNTED)
@@ -161,7 +161,7 @@ def _last_event(account_id: str, row_id: str, *types: str) -> Event | None:
 
 
 def _is_new(table: Table, account_id: str, row_id: str, *, is_insert: bool) -> bool:
-    """Whether no event says yet that a row that exists was created."""
+    """Return whether no event says yet that a row that exists was created."""
     lifecycle = (f"{table.name}.created", f"{table.name}.deleted")
     last = _last_event(account_id, row_id, *lifecycle)
     return is_insert if last is None else _is_deletion(last)

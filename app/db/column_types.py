@@ -29,7 +29,7 @@ metadata = MetaData(
 
 
 class Base(DeclarativeBase):
-    """What every model is."""
+    """The base class of all models."""
 
     metadata = metadata
 

@@ -1,4 +1,4 @@
-"""How the service talks to its database, SQLite or PostgreSQL.
+"""The engines for the database, SQLite or PostgreSQL.
 
 ``db.session`` is for changes: one transaction, which the edge (route, job, command) commits. On
 SQLite it begins with ``BEGIN IMMEDIATE``: whoever is going to write waits for the lock at the
@@ -115,7 +115,8 @@ def _without_waiting(connection: Connection) -> Iterator[Connection]:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database is gone, locked or overloaded, rather than the statement wrong."""
+    """Return whether the database is gone, locked or overloaded, rather than the statement
+    wrong."""
     if isinstance(error, PoolTimeout):
         return True
     if isinstance(error, InvalidRequestError):

@@ -73,14 +73,14 @@ def newest_revision() -> str:
 
 
 def is_supported() -> bool:
-    """Whether this version runs on the tables of the database."""
+    """Return whether this version runs on the tables of the database."""
     with connect() as connection:
         return is_supported_by(connection)
 
 
 def is_supported_by(connection: Connection) -> bool:
-    """Whether this version runs on the tables of a database: they are of the revision that it
-    requires, or of a later one that says so."""
+    """Return whether this version runs on the tables of a database: they are of the revision that
+    it requires, or of a later one that allows it."""
     found, own = MigrationContext.configure(connection).get_current_revision(), newest_revision()
     if found is None or found <= own:
         return found == own
@@ -89,7 +89,7 @@ def is_supported_by(connection: Connection) -> bool:
 
 
 def advice(found: str) -> str:
-    """What to do about tables of another revision, on which this version does not run."""
+    """The advice about tables of another revision, on which this version does not run."""
     if found > newest_revision():
         return "Install the version of Canopy that migrated it, or a newer one."
     return "Make a backup, then run: bin/canopy migrate"

@@ -1,7 +1,7 @@
-"""What the open transaction has noted for its end: what was changed, and what is to be called.
+"""Notes of the open transaction for its end: the changes, and the functions to call.
 
-It is gone after the transaction, and what was noted in a savepoint that is rolled back is forgotten
-with it. A savepoint that is released is no end: what it noted stays for that of the transaction.
+They are gone after the transaction, and those of a savepoint that is rolled back are forgotten with
+it. Those of a savepoint that is released stay until the end of the transaction.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Notes = dict[Hashable, Any]
 
 
 def notes() -> Notes:
-    """Those of the open transaction, by the names that their users give them."""
+    """The notes of the open transaction, by the names that their users give them."""
     found: Notes = db.session.info.setdefault(_NOTED, {})
     return found
 
 
 def take_notes() -> Notes:
-    """The same, once; afterwards there are none."""
+    """Remove the notes of the open transaction. Returns them."""
     found: Notes = db.session.info.pop(_NOTED, {})
     return found
 

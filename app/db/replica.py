@@ -62,7 +62,7 @@ _READS: Final = Counter(
 
 
 class NotAReplica(SQLAlchemyError):
-    """The server is no replica of the primary, or is none anymore."""
+    """The server is not, or no longer, a replica of the primary."""
 
 
 class Replica:
@@ -93,8 +93,8 @@ class Replica:
         return read()
 
     def _has_replayed(self, written: Any) -> bool:
-        """Whether it has replayed the log as far as the primary has written it, or does so in a
-        moment. What is read next is read on the same connection."""
+        """Return whether it has replayed the log as far as the primary has written it, or does so
+        in a moment. The following queries use the same connection."""
         deadline = time.monotonic() + _CATCH_UP
         driver: Any = queries.connection_to(self.engine).driver_connection
         usual, driver.reply_seconds = driver.reply_seconds, _REPLY_SECONDS
@@ -163,7 +163,8 @@ def read_from_replica(read: Callable[[], T]) -> T:
 
 
 def _is_unavailable(error: SQLAlchemyError) -> bool:
-    """Whether the primary may succeed. A query that took too long would take as long there."""
+    """Return whether the primary may succeed. A query that took too long would take as long
+    there."""
     if isinstance(error, NotAReplica):
         return True
     return is_outage(error) and getattr(_cause(error), "sqlstate", None) != _TIMED_OUT

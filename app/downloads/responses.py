@@ -137,7 +137,7 @@ def _while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
 
     Raises, instead of a later piece or at the end:
         Unauthorized: their key or token is revoked or has expired.
-        Forbidden: they have signed out, are no member any more, or may do less than before.
+        Forbidden: they have signed out, are no longer a member, or may do less than before.
     """
     check = access_check()
 

@@ -146,7 +146,7 @@ def _read(collection: Collection, schema: type[FeatureBody]) -> dict[str, Any]:
 
 
 def _renamed(collection: Collection, detail: Detail) -> Detail:
-    """What is wrong with a field, by its place in the Feature."""
+    """The error of a field, with its path in the Feature."""
     name, dot, rest = detail.field.partition(".")
     if name == collection.type.geometry.name or name in _MEMBERS | {"body"}:
         name = "geometry" if name == collection.type.geometry.name else name
@@ -157,7 +157,7 @@ def _renamed(collection: Collection, detail: Detail) -> Detail:
 
 
 def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[str]]:
-    """What is wrong with the members of a Feature."""
+    """The errors in the members of a Feature."""
     problems = {name: ["A Feature has no such member."] for name in data if name not in _MEMBERS}
     if data.get("type", "Feature" if is_patch else None) != "Feature":
         problems["type"] = ["Must be a GeoJSON Feature."]

@@ -1,4 +1,4 @@
-"""What all operations share: the credential and its permission."""
+"""Authentication and permissions of all operations."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def needing(permission: str) -> Callable[[View], View]:
 
 
 def _principal(permission: str) -> Principal:
-    """Who sent this request, with this permission. A browser's session is good for reading.
+    """The principal of this request, who has the permission. Sessions of browsers may only read.
 
     Raises:
         Unauthorized: nobody is identified. Programs then ask for a user name and a password.

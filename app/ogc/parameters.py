@@ -44,7 +44,7 @@ class Query(NamedTuple):
 
 
 class _Limit(fields.Field[int]):
-    """How many features at most. More than there may be are that many."""
+    """The most features of a page; a larger number than allowed is lowered."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value):

@@ -27,7 +27,7 @@ _JSON_TYPES: Final[dict[type, str]] = {
 
 
 def schema(principal: Principal, collection: Collection) -> dict[str, Any]:
-    """What features have: the fields, and the keys in the metadata of the newest records."""
+    """The properties of features: the fields, and the metadata keys of the newest records."""
     described = {
         field.name: _described(field, number)
         for number, field in enumerate(collection.type.property_fields, start=1)
@@ -43,7 +43,7 @@ def schema(principal: Principal, collection: Collection) -> dict[str, Any]:
 
 
 def queryables(collection: Collection) -> dict[str, Any]:
-    """What features can be filtered by: the fields, and the geometry."""
+    """The queryables of features: the fields, and the geometry."""
     fields = {field.name: field for field in collection.type.property_fields}
     described: dict[str, Any] = {name: parameter_schema(fields[name]) for name in fields}
     described["geometry"] = _geometry(collection)

@@ -19,7 +19,7 @@ HTML: Final = "text/html"
 
 
 def wants_html() -> bool:
-    """Whether this request is for a page: it says so, or a browser sent it."""
+    """Return whether this request is for a page: it says so, or a browser sent it."""
     if "f" in request.args:
         return request.args["f"] == "html"
     return request.accept_mimetypes.best_match((JSON, GEOJSON, HTML)) == HTML

@@ -20,7 +20,7 @@ class Row(NamedTuple):
 
     @property
     def has_lines(self) -> bool:
-        """Whether the text needs a field that keeps line breaks."""
+        """True if the text needs a field that keeps line breaks."""
         return "\n" in self.text or "\r" in self.text
 
 

@@ -66,12 +66,12 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(password_hash: str | None, password: str) -> bool:
-    """Whether a password has this hash. False for None, after the same time."""
+    """Return whether a password has this hash. False for None, after the same time."""
     return _passwords().verify(password_hash, password)
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """Whether a hash was made with other parameters than those of the settings."""
+    """Return whether a hash was made with other parameters than those of the settings."""
     return _passwords().hasher.check_needs_rehash(password_hash)
 
 

@@ -30,7 +30,7 @@ def sealer_of(*secret_keys: str) -> MultiFernet:
 
 
 def is_sealed_by(sealer: MultiFernet, text: str | bytes) -> bool:
-    """Whether this can decrypt a sealed value."""
+    """Return whether this can decrypt a sealed value."""
     try:
         sealer.decrypt(text)
     except InvalidToken:
@@ -39,7 +39,7 @@ def is_sealed_by(sealer: MultiFernet, text: str | bytes) -> bool:
 
 
 def is_readable(text: str) -> bool:
-    """Whether the application's own keys can decrypt a sealed value."""
+    """Return whether the application's own keys can decrypt a sealed value."""
     return is_sealed_by(_fernet(), text)
 
 

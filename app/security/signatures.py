@@ -17,10 +17,10 @@ def signature_header(secret: str, body: bytes) -> str:
 
 
 def is_signed(secret: str, body: bytes, header: str | None) -> bool:
-    """Whether ``header`` is the ``X-Service-Signature`` of ``body``; compared in constant time."""
+    """Return whether ``header`` is the ``X-Service-Signature`` of ``body``, in constant time."""
     return is_same(header or "", signature_header(secret, body))
 
 
 def is_same(given: str, expected: str) -> bool:
-    """Whether two signatures are equal, in a time that does not depend on where they differ."""
+    """Return whether two signatures are equal, in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())

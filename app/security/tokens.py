@@ -42,7 +42,7 @@ def new_token(prefix: str) -> str:
 
 
 def is_well_formed(token: str, prefix: str) -> bool:
-    """Whether it has the form of a token with this prefix: length, characters, checksum."""
+    """Return whether it has the form of a token with this prefix: length, characters, checksum."""
     if not token.startswith(prefix) or not token.isascii():
         return False
     body, check = token[:-_CHECK_LENGTH], token[-_CHECK_LENGTH:]

@@ -1,1 +1,1 @@
-"""How the text of a setting becomes its value. ``config.py`` has the settings."""
+"""Parsing the texts of settings. ``config.py`` has the settings."""

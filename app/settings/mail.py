@@ -1,4 +1,4 @@
-"""How the text of ``MAIL_URL`` and of ``MAIL_FROM`` becomes their value.
+"""Parsing the settings ``MAIL_URL`` and ``MAIL_FROM``.
 
 Each reader raises ``ValueError`` with a message that continues the name of the setting, as those of
 ``app.settings.values`` do.
@@ -60,7 +60,7 @@ def mail_server(value: str) -> MailServer | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+    """Return whether a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

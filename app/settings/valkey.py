@@ -1,4 +1,4 @@
-"""How the text of ``REDIS_URL`` becomes its value.
+"""Parsing the setting ``REDIS_URL``.
 
 Each reader raises ``ValueError`` with a message that continues the name of the setting, as those of
 ``app.settings.values`` do.

@@ -90,7 +90,7 @@ def sign(key: Ed25519PrivateKey, checkpoint: Checkpoint) -> Checkpoint:
 
 
 def is_signed(key: Ed25519PublicKey, checkpoint: Checkpoint) -> bool:
-    """Whether the signature is that of this key."""
+    """Return whether the signature is that of this key."""
     try:
         key.verify(base64.b64decode(checkpoint.signature, validate=True), signed_text(checkpoint))
     except (InvalidSignature, ValueError):

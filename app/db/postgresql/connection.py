@@ -108,7 +108,7 @@ class LimitedConnection(psycopg.Connection[Any]):
             (commits.on_success if has_written else commits.on_failure)()
 
     def _has_written(self) -> bool:
-        """Whether the commit of this transaction will have to be confirmed."""
+        """Return whether the commit of this transaction will have to be confirmed."""
         found = self.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL").fetchone()
         return bool(found and found[0])
 
@@ -137,7 +137,7 @@ def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
 
 
 def _parameters(setting: str, url: str) -> Mapping[str, Any]:
-    """What an address says, by libpq's names."""
+    """The parameters in an address, by libpq's names."""
     try:
         dialect: Any = postgresql.psycopg.dialect
         parameters: dict[str, Any] = dialect().create_connect_args(make_url(url))[1]
@@ -195,7 +195,7 @@ def prepare(
 
 
 def _leave_read_only(context: ExceptionContext) -> None:
-    """Connect anew after a change on a server that is no longer the primary."""
+    """Reconnect after a change on a server that is no longer the primary."""
     if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
         context.is_disconnect = True
 
@@ -212,7 +212,7 @@ def _refuse_closed(dialect: Dialect, connection: LimitedConnection, *_: object) 
 
 
 def reply_seconds(settings: Settings) -> float:
-    """How long a reply is waited for: longer than PostgreSQL itself takes to give up."""
+    """The seconds to wait for a reply: longer than PostgreSQL itself takes to give up."""
     return settings.database_timeout_ms / 1000 + _REPLY_MARGIN
 
 
@@ -228,7 +228,7 @@ def _follow_clock(connection: LimitedConnection, *_: object) -> None:
 
 
 def session_values(timeout: int) -> dict[str, str]:
-    """What our sessions have set, by the names of PostgreSQL's parameters.
+    """The settings of our sessions, by the names of PostgreSQL's parameters.
 
     Args:
         timeout: for a lock or a statement, in milliseconds.
@@ -252,7 +252,7 @@ def set_statement(values: Mapping[str, str], is_local: bool) -> str:
 
 
 def accepts_changes(connection: Connection) -> bool:
-    """Whether the server of a connection is a primary; SQLite always is."""
+    """Return whether the server of a connection is a primary; SQLite always is."""
     if connection.dialect.name == "sqlite":
         return True
     return connection.exec_driver_sql("SHOW transaction_read_only").scalar() == "off"

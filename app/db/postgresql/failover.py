@@ -1,5 +1,5 @@
-"""What a process knows of a PostgreSQL of several hosts, so that one of them that vanished is
-waited for once and not again for each connection."""
+"""Remembering which of several PostgreSQL hosts responded, so that a process waits for one that
+vanished only once, and not for each connection."""
 
 from __future__ import annotations
 

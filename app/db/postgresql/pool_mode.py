@@ -1,4 +1,4 @@
-"""Whether pgbouncer is in between, and gives several clients a connection to PostgreSQL in turn.
+"""Detecting a pgbouncer that gives several clients a connection to PostgreSQL in turn.
 
 The service has to know (``PGBOUNCER_POOL_MODE``): a prepared statement and a setting belong to the
 connection to PostgreSQL, so another client would run that statement and have that setting.
@@ -19,8 +19,8 @@ _CONNECT_SECONDS = 3
 
 
 def require_pool_mode(settings: Settings) -> None:
-    """Refuse ``session`` for a pgbouncer in transaction mode. While the database is unavailable,
-    nothing is known.
+    """Reject ``session`` for a pgbouncer in transaction mode. Does nothing while the database is
+    unavailable.
 
     Raises:
         config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
@@ -36,7 +36,7 @@ def require_pool_mode(settings: Settings) -> None:
 
 
 def shares_connections(url: str) -> bool:
-    """Whether two clients get the same connection to PostgreSQL in turn.
+    """Return whether two clients get the same connection to PostgreSQL in turn.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError: the database cannot be reached.

@@ -1,4 +1,4 @@
-"""Refusing changes while PostgreSQL does not confirm commits."""
+"""Rejecting changes while PostgreSQL does not confirm commits."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def refuse_unconfirmed(engine: Engine, reading_engine: Engine, settings: Setting
 
 
 def _is_commit_waiting(reading_engine: Engine) -> bool:
-    """Whether a commit of ours has been waiting for a standby for some time."""
+    """Return whether a commit of ours has been waiting for a standby for some time."""
     with suppress(SQLAlchemyError), reading_engine.connect() as connection:
         return bool(connection.exec_driver_sql(_COMMIT_WAITS).scalar())
     return False

@@ -125,7 +125,7 @@ def _survey(source: FeatureSource) -> tuple[dict[str, _Seen], int]:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a column can have this name: it is short, can be shown, and stands in one line."""
+    """Return whether a column can have this name, which is short, printable and on one line."""
     return len(name) <= COLUMN_KEY_LENGTH and name.isprintable() and name == name.strip()
 
 

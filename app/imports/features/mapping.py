@@ -134,7 +134,7 @@ def guess_name_column(scan: LayerScan) -> str | None:
 
 
 def is_export(scan: LayerScan) -> bool:
-    """Whether the file was exported from here, by its columns."""
+    """Return whether the file was exported from here, by its columns."""
     return {column.casefold() for column in scan.columns} >= _OF_EXPORT
 
 

@@ -214,7 +214,7 @@ def _not_found() -> NotFound:
 
 
 def _adds(record: dict[str, Any], given: dict[str, Any]) -> bool:
-    """Whether a redirect URI or a scope is added."""
+    """Return whether a redirect URI or a scope is added."""
     return any(set(given[name]) - set(record[name]) for name in ("redirect_uris", "scopes"))
 
 

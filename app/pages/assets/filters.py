@@ -48,7 +48,7 @@ class AssetFilters(NamedTuple):
 
     @property
     def are_default(self) -> bool:
-        """Whether nothing is left out."""
+        """True if nothing is left out."""
         names = {"search", "type", "status", "bbox", "changed", "project_id", "project"}
         return not names & self.chosen.keys()
 

@@ -89,7 +89,7 @@ def action_groups(names: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[Gro
 
 
 def is_action(action: str, names: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether an action is one of some groups."""
+    """Return whether an action is one of some groups."""
     return action in ACTIONS and _group(action, names) is not None
 
 
@@ -113,7 +113,7 @@ def _any(found: re.Match[str]) -> str:
 
 
 def _is_about_themselves(entry: Mapping[str, Any]) -> bool:
-    """Whether a person did it to themselves. Who is not registered has no id."""
+    """Return whether a person did it to themselves. Who is not registered has no id."""
     actor, target = entry["actor"], entry["target"]
     is_person = actor["type"] == "person" and target["type"] in ("person", "member")
     return is_person and (actor["id"], actor["label"]) == (target["id"], target["label"])

@@ -30,7 +30,7 @@ class Kind(NamedTuple):
 
     @property
     def expires(self) -> bool:
-        """Whether it can have an end; the other kind can have an allowlist."""
+        """True if it can have an end; the other kind can have an allowlist."""
         return self.kind == "api_key"
 
 

@@ -35,7 +35,7 @@ class Credentials(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether there are as many as pages make."""
+        """True if there are as many as pages make."""
         return len(self.used) >= PAGE_KEYS
 
 

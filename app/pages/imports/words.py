@@ -139,7 +139,7 @@ def matches(kind: str) -> list[tuple[str, str, str]]:
 
 
 def has_lines(features: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether some features were rejected because they are lines."""
+    """Return whether some features were rejected because they are lines."""
     problems = (problem for one in features for problem in one["problems"])
     return any(each["message"] == IS_LINE for each in problems)
 

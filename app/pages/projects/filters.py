@@ -45,7 +45,7 @@ class ProjectFilters(NamedTuple):
 
     @property
     def are_default(self) -> bool:
-        """Whether nothing is left out but what the page leaves out by itself."""
+        """True if nothing is left out but what the page leaves out by itself."""
         return not {"search", "bbox"} & self.values.keys() and self.status == _DEFAULT["status"]
 
     def address(self, path: str = "/projects", **others: Any) -> str:

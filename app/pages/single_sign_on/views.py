@@ -196,7 +196,7 @@ def begin_again(_: NoResultFound) -> Response:
 
 
 def _is_password_of(owner: Any, draft: Draft) -> bool:
-    """Whether the form has the password of a person. If not, it gets the reason."""
+    """Return whether the form has the password of a person. If not, it gets the reason."""
     try:
         with transaction():
             attempt = count_sign_in_attempt(owner.email, known_browser())

@@ -59,8 +59,8 @@ def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
 
 
 def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
-    """Whether this is the person's second factor, which is used up in the open transaction. If so,
-    the attempts under the key that this one was counted under are reset.
+    """Return whether this is the person's second factor, which is used up in the open transaction.
+    If so, the attempts under the key that this one was counted under are reset.
 
     Args:
         purpose: who is asked, where and what for.

@@ -64,7 +64,7 @@ class Overlaps(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What overlaps are looked for with."""
+    """The boundary whose overlaps are searched for."""
 
     account_id: str
     project_id: str | None  # which does not overlap with itself
@@ -186,7 +186,7 @@ def _compare(
 
 
 def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, str]]:
-    """The candidates with their boundaries, but for those that have none anymore."""
+    """The candidates with their boundaries, without those that no longer have one."""
     dialect = engine().dialect.name
     for some in batched_by_bytes(found, lambda each: int(each.row.stored_bytes), _BYTES, _ROWS):
         ids = [candidate.row.id for candidate in some]

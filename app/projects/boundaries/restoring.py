@@ -31,7 +31,7 @@ def read_boundary_to_restore(
     Raises:
         NotFound: the project has no such boundary.
         Conflict: its shape was not kept.
-        ValidationFailed: it is not valid anymore by the rules of today.
+        ValidationFailed: it is no longer valid by today's rules.
         ServiceUnavailable: it is large, and too many others are before this request.
     """
     entry = read_former(principal.account_id, project_id, boundary_id)

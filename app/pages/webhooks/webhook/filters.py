@@ -31,12 +31,12 @@ class LogFilters(NamedTuple):
 
     @property
     def is_live(self) -> bool:
-        """Whether new attempts can appear on the page."""
+        """True if new attempts can appear on the page."""
         return not (self.before or {"since", "until"} & self.values.keys())
 
     @property
     def are_default(self) -> bool:
-        """Whether no attempt is left out."""
+        """True if no attempt is left out."""
         return not {"status", "event_type", "since", "until"} & self.values.keys()
 
     def address(self, path: str, **others: Any) -> str:
