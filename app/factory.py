@@ -42,8 +42,8 @@ from app.webhooks.routes import bp as webhooks_bp
 from config import Settings, load_settings
 
 
-class Part(NamedTuple):
-    """What sets up one part of what surrounds a request, and what that does on both ways."""
+class Middleware(NamedTuple):
+    """A part of the stack around each request: its set-up, and what it does on both ways."""
 
     set_up: Callable[[Flask, Settings], None]
     coming_in: str
@@ -53,46 +53,46 @@ class Part(NamedTuple):
 # What surrounds every request. A request passes these parts from top to bottom, its response from
 # bottom to top. An error ends the way down; its response takes the same way up.
 MIDDLEWARE = (
-    Part(
+    Middleware(
         lambda app, settings: proxies.init_app(app, settings.trusted_proxies),
         "takes the client's address, scheme and host from trusted proxies",
         "-",
     ),
-    Part(
+    Middleware(
         lambda app, _: query_key.init_app(app),
         "takes an API key out of the address, below /ogc",
         "-",
     ),
-    Part(
+    Middleware(
         lambda app, settings: middleware.init_app(app, settings.map_tile_url),
         "gives the request its id and its time of arrival",
         "adds X-Request-Id and the security headers",
     ),
 )
 AROUND_A_ROUTE = (
-    Part(lambda app, _: expensive.init_app(app), "-", "ends the turn of a large page"),
-    Part(lambda app, _: logging.init_app(app), "-", "writes one line into the log"),
-    Part(
+    Middleware(lambda app, _: expensive.init_app(app), "-", "ends the turn of a large page"),
+    Middleware(lambda app, _: logging.init_app(app), "-", "writes one line into the log"),
+    Middleware(
         lambda app, _: error_handlers.init_app(app, error_page),
         "-",
         "turns every error into the envelope, or a page for a browser",
     ),
-    Part(
+    Middleware(
         lambda app, settings: cors.init_app(app, settings.cors_origins),
         "answers preflight requests",
         "adds the CORS headers",
     ),
-    Part(
+    Middleware(
         lambda app, _: requests.init_app(app),
         "bounds the body (413, 415), looks up the credential, checks the rate limits (429)",
         "adds the X-RateLimit headers",
     ),
-    Part(
+    Middleware(
         lambda app, _: compression.init_app(app),
         "reads entity tags without their coding",
         "compresses the body",
     ),
-    Part(lambda app, _: metrics.init_app(app), "-", "counts the response"),
+    Middleware(lambda app, _: metrics.init_app(app), "-", "counts the response"),
     # Then Flask enters the route. An operation of /v1 goes on in app.api.blueprint: permission
     # (401, 403), stored response, resource (404), parameters and body (400, 422), transaction.
 )

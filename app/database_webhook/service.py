@@ -17,7 +17,7 @@ from app.audit.origin import Actor
 from app.audit.targets import Target
 from app.auth.operator import acting_for, first_owner
 from app.auth.tenant import account_of, find_locked, rows_of
-from app.database_webhook.tables import TABLES, Record, Table
+from app.database_webhook.tables import TABLES, Record, ReportedTable
 from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
@@ -66,7 +66,7 @@ def apply_change(change: RowChange) -> bool:
     return _complete_row(table, row_id, change)
 
 
-def _complete_row(table: Table, row_id: str, change: RowChange) -> bool:
+def _complete_row(table: ReportedTable, row_id: str, change: RowChange) -> bool:
     """Correct a row, and publish how it differs from its last event."""
     account_id, former = account_of(table.model, row_id), change.old_record.get("account_id")
     if account_id is None:
@@ -99,7 +99,7 @@ def _complete_row(table: Table, row_id: str, change: RowChange) -> bool:
     return is_applied
 
 
-def _publish_deletion(table: Table, row_id: str, old_record: Mapping[str, Any]) -> bool:
+def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str, Any]) -> bool:
     """Publish that a row is gone, as it was reported or else as it was in its last event."""
     account_id = old_record.get("account_id")
     owner = _owner_of(account_id)
@@ -120,7 +120,7 @@ def _publish_deletion(table: Table, row_id: str, old_record: Mapping[str, Any]) 
 
 
 def _lock_corrected(
-    table: Table, account_id: str, row_id: str
+    table: ReportedTable, account_id: str, row_id: str
 ) -> tuple[Any, EventActor, bool] | None:
     """Lock a row and compute its derived columns again. Returns it, the account's owner, and
     whether any column was wrong; None if one of the first two is gone."""
@@ -160,7 +160,7 @@ def _last_event(account_id: str, row_id: str, *types: str) -> Event | None:
     return db.session.scalars(own.order_by(Event.id.desc()).limit(1)).first()
 
 
-def _is_new(table: Table, account_id: str, row_id: str, *, is_insert: bool) -> bool:
+def _is_new(table: ReportedTable, account_id: str, row_id: str, *, is_insert: bool) -> bool:
     """Return whether no event says yet that a row that exists was created."""
     lifecycle = (f"{table.name}.created", f"{table.name}.deleted")
     last = _last_event(account_id, row_id, *lifecycle)
@@ -176,7 +176,7 @@ def _data(event: Event) -> Record:
     return data
 
 
-def _went_with_project(table: Table, state: Record) -> bool:
+def _went_with_project(table: ReportedTable, state: Record) -> bool:
     return table.name == "asset" and account_of(Project, state["project_id"]) is None
 
 
@@ -196,7 +196,7 @@ def _changes(before: Record, after: Record, has_new_boundary: bool) -> Changes:
 
 
 def _publish(
-    table: Table, record: Record, owner: EventActor, changes: Changes, *, is_new: bool
+    table: ReportedTable, record: Record, owner: EventActor, changes: Changes, *, is_new: bool
 ) -> None:
     """Write the entry of a row that is new or was corrected, and its event, if it has changed."""
     name = table.name
@@ -211,7 +211,11 @@ def _publish(
 
 
 def _audit(
-    action: str, table: Table, record: Record, owner: EventActor, changes: Changes | None = None
+    action: str,
+    table: ReportedTable,
+    record: Record,
+    owner: EventActor,
+    changes: Changes | None = None,
 ) -> None:
     """Write an entry of the audit log: nobody knows who made the change."""
     target = Target(table.name, record["id"], record["name"])

@@ -29,7 +29,7 @@ Columns = dict[str, Any]  # by the attributes of the model
 Record = dict[str, Any]  # the fields that events show
 
 
-class Table:
+class ReportedTable:
     """A table of resources; ``name`` is that of a resource in ids and in types of events."""
 
     def __init__(
@@ -125,7 +125,7 @@ def _asset_columns(*, location: Point | None, **written: Any) -> Columns:
 
 
 TABLES: Final = {
-    "projects": Table(
+    "projects": ReportedTable(
         "project",
         Project,
         PROJECT,
@@ -134,7 +134,7 @@ TABLES: Final = {
         row_record=project_record,
         derive=_project_columns,
     ),
-    "assets": Table(
+    "assets": ReportedTable(
         "asset",
         Asset,
         ASSET,

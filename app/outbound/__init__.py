@@ -25,7 +25,7 @@ from app.outbound.attempt import Attempt, EgressError, Timing
 from app.outbound.client import Egress, Receipt
 from app.outbound.connection import TooLong
 from app.outbound.resolving import Resolve
-from app.outbound.targets import Target, parse_target
+from app.outbound.targets import UrlTarget, parse_target
 
 __all__ = [
     "Attempt",
@@ -34,9 +34,9 @@ __all__ = [
     "Network",
     "Receipt",
     "Resolve",
-    "Target",
     "Timing",
     "TooLong",
+    "UrlTarget",
     "may_be_called",
     "parse_target",
 ]

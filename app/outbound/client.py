@@ -15,7 +15,7 @@ from app.outbound.connection import Connection, secure, tls_context
 from app.outbound.connection_pool import ConnectionPool
 from app.outbound.exchange import Response, compose, exchange
 from app.outbound.resolving import Lookups, Resolve, resolve_name
-from app.outbound.targets import Target, parse_target
+from app.outbound.targets import UrlTarget, parse_target
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
 from app.policy.egress import POOL_PER_HOST
 from app.values.deadline import Deadline
@@ -119,7 +119,7 @@ class Egress:
 
     def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, attempt: Attempt
-    ) -> tuple[Target, Response]:
+    ) -> tuple[UrlTarget, Response]:
         """Send a request once; twice only when the peer closed a kept connection without a
         response."""
         try:
@@ -136,7 +136,7 @@ class Egress:
                     raise
         return target, exchange(self._open(target, attempt), request, attempt)
 
-    def _open(self, target: Target, attempt: Attempt) -> Connection:
+    def _open(self, target: UrlTarget, attempt: Attempt) -> Connection:
         with attempt.phase("resolve_ms"):
             addresses = self._resolve(target.host, attempt)
         with attempt.phase("connect_ms"):

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from app.outbound.attempt import Attempt, EgressError
 from app.outbound.connection import Connection, TooLong
-from app.outbound.targets import Target
+from app.outbound.targets import UrlTarget
 from app.policy.deliveries import RESPONSE_BYTES, FailureReason
 from app.policy.egress import BODY_SECONDS, HEAD_BYTES
 from app.values.deadline import Deadline
@@ -76,7 +76,7 @@ class Response:
         return self._response.isclosed() and not (is_over or self.connection.has_ended)
 
 
-def compose(method: str, target: Target, headers: Mapping[str, str], body: bytes) -> bytes:
+def compose(method: str, target: UrlTarget, headers: Mapping[str, str], body: bytes) -> bytes:
     """The bytes of a request, in one piece, so that they are sent as one.
 
     Raises:

@@ -27,7 +27,7 @@ _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-class Target(NamedTuple):
+class UrlTarget(NamedTuple):
     """Where a URL leads to."""
 
     host: str  # a name in lower case, of ASCII, without a dot at its end; or an address
@@ -38,7 +38,7 @@ class Target(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def parse_target(url: str, may_be_http: bool = False) -> Target:
+def parse_target(url: str, may_be_http: bool = False) -> UrlTarget:
     """Where a URL leads to.
 
     Raises:
@@ -62,7 +62,7 @@ def parse_target(url: str, may_be_http: bool = False) -> Target:
     shown = f"[{host}]" if ":" in host else host
     authority = shown if port == usual else f"{shown}:{port}"
     path = rest if rest.startswith("/") else f"/{rest}"
-    return Target(host, port, authority, path, is_secure=scheme == "https")
+    return UrlTarget(host, port, authority, path, is_secure=scheme == "https")
 
 
 def _host_and_port(authority: str, usual: int) -> tuple[str, int]:

@@ -18,7 +18,7 @@ Record = dict[str, Any]
 
 
 @dataclass
-class Choice:
+class ProjectChoice:
     """What was typed, and the project that it names; else what is wrong, and which it may be."""
 
     text: str = ""
@@ -27,7 +27,7 @@ class Choice:
     matches: list[Record] = field(default_factory=list)
 
 
-def choose_project(account_id: str, project_id: str, text: str | None) -> Choice:
+def choose_project(account_id: str, project_id: str, text: str | None) -> ProjectChoice:
     """The project that a form or an address names; neither a project nor a problem for blank text.
 
     Args:
@@ -36,18 +36,22 @@ def choose_project(account_id: str, project_id: str, text: str | None) -> Choice
     """
     known = projects_by_id(account_id, [project_id]).get(project_id)
     if known and text in (None, known["name"]):
-        return Choice(known["name"], project_id)
+        return ProjectChoice(known["name"], project_id)
     if not (typed := (text or "").strip()):
-        return Choice(problem="This project does not exist." if project_id and not known else "")
+        return ProjectChoice(
+            problem="This project does not exist." if project_id and not known else ""
+        )
     found, total, problem = find_projects(account_id, typed)
     if problem:
-        return Choice(typed, problem=problem)
+        return ProjectChoice(typed, problem=problem)
     chosen = _named(account_id, typed, found, total)
     if chosen is not None:
-        return Choice(chosen["name"], chosen["id"])
+        return ProjectChoice(chosen["name"], chosen["id"])
     if not found:
-        return Choice(typed, problem="No project is called this.")
-    return Choice(typed, problem="Several projects match. Choose one of them:", matches=found)
+        return ProjectChoice(typed, problem="No project is called this.")
+    return ProjectChoice(
+        typed, problem="Several projects match. Choose one of them:", matches=found
+    )
 
 
 def find_projects(

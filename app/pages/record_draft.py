@@ -18,7 +18,7 @@ from app.values.strict_json import dumps
 _SHOWN: Final = 200  # characters of a difference
 
 
-class Difference(NamedTuple):
+class ConflictingField(NamedTuple):
     """A field that differs between what is saved and what is being saved."""
 
     label: str
@@ -47,7 +47,7 @@ class RecordDraft(Draft):
         super().__init__(texts)
         self.metadata = metadata or []
         self.version = version
-        self.differences: list[Difference] | None = None
+        self.differences: list[ConflictingField] | None = None
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
@@ -84,7 +84,7 @@ class RecordDraft(Draft):
         mine = self._compared()
         self.version = saved.version
         self.differences = [
-            Difference(label, theirs[:_SHOWN], mine[label][:_SHOWN])
+            ConflictingField(label, theirs[:_SHOWN], mine[label][:_SHOWN])
             for label, theirs in saved._compared().items()
             if theirs != mine[label]
         ]

@@ -13,7 +13,7 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import Asset, Project
-from app.projects.boundary_history.comparing import Comparison, compare_ahead
+from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.record import COLUMNS, not_found, row_record
 from app.usage.counters import counters
 from app.values.ids import is_id
@@ -64,7 +64,7 @@ def version_of_projects(account_id: str) -> object:
 
 def compare_boundaries(
     principal: Principal, values: Mapping[str, Any], project_id: str
-) -> Comparison | None:
+) -> BoundaryComparison | None:
     """Compare a project's boundary with that of an update, before its transaction. None: it stays,
     or the project has none.
 

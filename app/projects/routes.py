@@ -13,7 +13,7 @@ from app.auth.principal import Principal
 from app.formats.writers.features import PROJECTS
 from app.http.etags import IfMatch
 from app.projects import listing, reading, service
-from app.projects.boundary_history.comparing import Comparison
+from app.projects.boundary_history.comparing import BoundaryComparison
 from app.projects.reading import compare_boundaries
 from app.projects.record import project_record
 from app.projects.schemas import (
@@ -90,7 +90,7 @@ def update_project(
     values: dict[str, Any],
     project_id: str,
     if_match: IfMatch,
-    prepared: Comparison | None,
+    prepared: BoundaryComparison | None,
 ) -> Response:
     """Update a project."""
     project = service.update_project(principal, project_id, values, if_match, compared=prepared)

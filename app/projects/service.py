@@ -25,7 +25,7 @@ from app.http.errors import Conflict, Detail
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
-from app.projects.boundary_history.comparing import Comparison
+from app.projects.boundary_history.comparing import BoundaryComparison
 from app.projects.boundary_history.entries import Source, author_of, bytes_kept
 from app.projects.boundary_history.recording import record_change, record_first, stored_boundary
 from app.projects.derived import (
@@ -112,7 +112,7 @@ def update_project(
     if_match: IfMatch = ANY,
     *,
     source: Source | None = None,
-    compared: Comparison | None = None,
+    compared: BoundaryComparison | None = None,
 ) -> Project:
     """Change the fields that ``values`` holds; without a real change nothing happens.
 

@@ -33,7 +33,7 @@ class Bar(NamedTuple):
     height: float
 
 
-class Column(NamedTuple):
+class ChartColumn(NamedTuple):
     """The name of a column, its bars, and its tooltip."""
 
     name: str
@@ -51,7 +51,7 @@ class Chart(NamedTuple):
     """
 
     series: Sequence[Series]
-    columns: list[Column]
+    columns: list[ChartColumn]
     lines: list[tuple[str, list[str]]]
     ticks: list[str]
     rows: list[tuple[str, list[str]]]
@@ -99,13 +99,13 @@ def lines(names: Sequence[str], series: Sequence[Series], words: Callable[[float
 
 def _columns(
     names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
-) -> list[Column]:
+) -> list[ChartColumn]:
     width = round(WIDTH / max(len(names), 1), 2)
     titles = (
         f"{name}: {', '.join(_said(series, place, words))}" for place, name in _numbered(names)
     )
     return [
-        Column(name, round(place * width, 2), width, [], title)
+        ChartColumn(name, round(place * width, 2), width, [], title)
         for (place, name), title in zip(_numbered(names), titles, strict=True)
     ]
 
@@ -119,7 +119,9 @@ def _said(series: Sequence[Series], place: int, words: Callable[[float], str]) -
     return [f"{label} {words(value)}" for label, value in found if value is not None] or ["none"]
 
 
-def _pieces(values: Sequence[float | None], columns: Sequence[Column], top: float) -> list[str]:
+def _pieces(
+    values: Sequence[float | None], columns: Sequence[ChartColumn], top: float
+) -> list[str]:
     """The points of a line, a piece for each run of numbers. A number alone is a short dash."""
     pieces: list[list[tuple[float, float]]] = [[]]
     for value, column in zip(values, columns, strict=True):

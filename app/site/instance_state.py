@@ -36,7 +36,7 @@ _STATEMENT: Final = select(
 _ROW: Final = CompiledQuery(_STATEMENT)
 
 
-class Message(NamedTuple):
+class InstanceMessage(NamedTuple):
     """The message at the top of every page, as plain text.
 
     Args:
@@ -57,7 +57,7 @@ class State(NamedTuple):
     """The row of the instance."""
 
     sign_up_closed_at: datetime | None = None
-    message: Message | None = None
+    message: InstanceMessage | None = None
 
 
 class _RecentState:
@@ -105,7 +105,7 @@ def read_state(*, in_change: bool = False) -> State:
         return State()
     message = None
     if row.message is not None:
-        message = Message(row.message, row.message_kind, row.message_until)
+        message = InstanceMessage(row.message, row.message_kind, row.message_until)
     return State(row.sign_up_closed_at, message)
 
 
@@ -130,7 +130,7 @@ def shown_sign_up() -> str:
     return _narrowed(_setting(), _recent().get(may_read=_may_read()))
 
 
-def shown_message() -> Message | None:
+def shown_message() -> InstanceMessage | None:
     """The message that pages show."""
     message = _recent().get(may_read=_may_read()).message
     return None if message is None or message.has_ended else message

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.database_webhook.tables import Table
+from app.database_webhook.tables import ReportedTable
 from tests.database_webhook.reports import (
     boundary,
     change,
@@ -203,15 +203,15 @@ def test_a_change_after_the_row_was_read_is_not_overwritten(
     """Boundaries are validated before the row is locked."""
     row_id = _project(client)
     body = change(client, "projects", row_id, name="Early", geometry=boundary(0.02))
-    complete = Table.complete
+    complete = ReportedTable.complete
 
-    def disturbed(table: Table, written: dict[str, Any]) -> dict[str, Any]:
+    def disturbed(table: ReportedTable, written: dict[str, Any]) -> dict[str, Any]:
         columns = complete(table, written)
         if written["name"] == "Early":
             together(lambda: change(client, "projects", row_id, name="Late"))
         return columns
 
-    monkeypatch.setattr(Table, "complete", disturbed)
+    monkeypatch.setattr(ReportedTable, "complete", disturbed)
     assert result(report(client, body)) == "applied"
     row = row_of(client, "projects", row_id)
     assert (row["name"], row["name_key"]) == ("Late", "late")

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.outbound import Target, parse_target
+from app.outbound import UrlTarget, parse_target
 from app.policy.deliveries import URL_LENGTH
 
 GOOD = {
@@ -114,19 +114,19 @@ BAD = {
 
 @pytest.mark.parametrize("url", GOOD)
 def test_a_url_that_can_be_called(url: str) -> None:
-    assert parse_target(url) == Target(*GOOD[url])
+    assert parse_target(url) == UrlTarget(*GOOD[url])
 
 
 @pytest.mark.parametrize(
     ("url", "target"),
     {
-        "http://a.example": Target("a.example", 80, "a.example", "/", is_secure=False),
-        "HTTP://a:80/b": Target("a", 80, "a", "/b", is_secure=False),
-        "http://a:443/": Target("a", 443, "a:443", "/", is_secure=False),
-        "https://a:80/": Target("a", 80, "a:80", "/"),
+        "http://a.example": UrlTarget("a.example", 80, "a.example", "/", is_secure=False),
+        "HTTP://a:80/b": UrlTarget("a", 80, "a", "/b", is_secure=False),
+        "http://a:443/": UrlTarget("a", 443, "a:443", "/", is_secure=False),
+        "https://a:80/": UrlTarget("a", 80, "a:80", "/"),
     }.items(),
 )
-def test_a_url_of_the_operator(url: str, target: Target) -> None:
+def test_a_url_of_the_operator(url: str, target: UrlTarget) -> None:
     assert parse_target(url, may_be_http=True) == target
 
 

@@ -68,7 +68,7 @@ _TAIL = CompiledQuery(
 )
 
 
-class Reader:
+class ContextReader:
     """Runs each query in its own application context, so that none holds a connection."""
 
     def __init__(self, app: Flask) -> None:
@@ -109,7 +109,7 @@ def filters_of(query: EntryQuery) -> dict[str, str]:
 def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
     """Yield the lines of the whole log: a head, each checkpoint followed by its entries, the
     entries that are not sealed, an end. ``docs/audit-log.md`` describes them."""
-    read = Reader(app)
+    read = ContextReader(app)
     yield dumps(_head(account_id, read(list_keys), {}))
     number: int | None = None
     checkpoints = entries = last = 0
@@ -139,7 +139,7 @@ def _line(entry_id: str, body: bytes) -> bytes:
 
 
 def _with_entries(
-    read: Reader, account_id: str, checkpoint: Checkpoint
+    read: ContextReader, account_id: str, checkpoint: Checkpoint
 ) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
     """Return a checkpoint with its entries. If some are missing, it is read again: they may just
     have been deleted by age."""
@@ -149,14 +149,16 @@ def _with_entries(
     return checkpoint, found if checkpoint.entry_hashes else []
 
 
-def _numbered(read: Reader, account_id: str, checkpoint: Checkpoint) -> Iterator[tuple[Any, ...]]:
+def _numbered(
+    read: ContextReader, account_id: str, checkpoint: Checkpoint
+) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "first": checkpoint.first, "last": checkpoint.last}
     while rows := read(_BATCH.tuples, **values):
         yield from (row[1:] for row in rows)
         values["first"] = rows[-1][0] + 1
 
 
-def _tail(read: Reader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
+def _tail(read: ContextReader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "last": last, "after": ""}
     while rows := read(_TAIL.tuples, **values):
         yield from rows
@@ -165,7 +167,7 @@ def _tail(read: Reader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]
 
 def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
     """Yield the id and the text of each entry that matches a query."""
-    read, values = Reader(app), parameters(account_id, query)
+    read, values = ContextReader(app), parameters(account_id, query)
     statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
     while rows := read(statement.tuples, **values):
         yield from rows

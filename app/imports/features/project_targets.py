@@ -19,7 +19,7 @@ from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.targets import CannotUndo, Decision, Match, Written
 from app.models import Asset
-from app.projects.boundary_history.comparing import Comparison, compare_ahead
+from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.reading import lock_project
 from app.projects.service import create_project, remove_project, update_project
 from app.values.clock import format_time, parse_time
@@ -49,7 +49,9 @@ class ProjectTargets:
         made = create_project(principal, source=_SOURCE, **values)
         return Written(made["id"], name, parse_time(made["updated_at"]), None)
 
-    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Comparison | None:
+    def prepare(
+        self, account_id: str, item: Candidate, decision: Decision
+    ) -> BoundaryComparison | None:
         """Compare the old and the new boundary."""
         if decision.target_id is None or item.boundary is None:
             return None
@@ -61,7 +63,7 @@ class ProjectTargets:
         item: Candidate,
         decision: Decision,
         match: Match,
-        prepared: Comparison | None = None,
+        prepared: BoundaryComparison | None = None,
     ) -> Written | None:
         """Change a project. Returns None if there is nothing left to change."""
         found = existing.with_id(principal.account_id, decision.target_id or "")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from app.assets.schemas import AccountAssetQuerySchema
 from app.pages.filters import filtered, load_valid, sentences
-from app.pages.project_choice import Choice, choose_project
+from app.pages.project_choice import ProjectChoice, choose_project
 from app.values import clock
 
 PER_PAGE: Final = 50
@@ -33,7 +33,7 @@ class AssetFilters(NamedTuple):
     """The filters of one request, and what was wrong with them."""
 
     chosen: dict[str, str]  # as the address has them
-    project: Choice
+    project: ProjectChoice
     values: dict[str, Any]  # as ``AccountAssetQuerySchema`` loads them, without the project
     problems: list[str]
 

@@ -24,7 +24,7 @@ class Change(NamedTuple):
     after: Value
 
 
-class Boundary(NamedTuple):
+class LoggedBoundary(NamedTuple):
     """How a boundary changed, in hectares; None where that is not known. ``ids`` are those of its
     kept boundaries, the former and the present one."""
 
@@ -44,7 +44,7 @@ class Line(NamedTuple):
     sentence: Sentence
     way: str
     changes: list[Change]
-    boundary: Boundary | None
+    boundary: LoggedBoundary | None
     is_new: bool
 
     @property
@@ -86,7 +86,7 @@ def line_of(entry: Mapping[str, Any]) -> Line:
     )
 
 
-def boundary_of(changes: Mapping[str, Any]) -> Boundary | None:
+def boundary_of(changes: Mapping[str, Any]) -> LoggedBoundary | None:
     """How a boundary changed; None if it did not.
 
     Args:
@@ -98,7 +98,7 @@ def boundary_of(changes: Mapping[str, Any]) -> Boundary | None:
     former, present = change.get("from"), change.get("to")
     ids = (each.get("boundary_id") for each in (former, present) if isinstance(each, Mapping))
     before, after = _pair(changes.get(_AREA))
-    return Boundary(
+    return LoggedBoundary(
         _number(before),
         _number(after),
         _number(change.get("added_hectares")),

@@ -9,7 +9,7 @@ from app.auth.principal import Principal
 from app.geometry import Boundary, GeometryInvalid, read_boundary
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
-from app.projects.boundary_history.comparing import Comparison, compare_ahead
+from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.boundary_history.reading import read_former
 from app.projects.record import project_record
 from app.projects.service import update_project
@@ -20,7 +20,7 @@ class Former(NamedTuple):
     """A former boundary, and what the project gains and loses by it."""
 
     boundary: Boundary
-    compared: Comparison | None
+    compared: BoundaryComparison | None
 
 
 def read_boundary_to_restore(

@@ -20,7 +20,7 @@ _GEOMETRY = CompiledQuery(
 )
 
 
-class Comparison(NamedTuple):
+class BoundaryComparison(NamedTuple):
     """The texts of two boundaries, and how the second differs from the first."""
 
     old: str
@@ -28,7 +28,9 @@ class Comparison(NamedTuple):
     difference: AreaDifference
 
 
-def compare_ahead(account_id: str, project_id: str, boundary: Boundary) -> Comparison | None:
+def compare_ahead(
+    account_id: str, project_id: str, boundary: Boundary
+) -> BoundaryComparison | None:
     """Compare a new boundary with the one that is committed, before the transaction that changes
     it. None: there is none, or it is the same.
 
@@ -41,10 +43,10 @@ def compare_ahead(account_id: str, project_id: str, boundary: Boundary) -> Compa
     is_large = max(len(row.geometry), len(boundary.text)) > EXPENSIVE_BODY_BYTES
     with expensive_work() if is_large else nullcontext():
         old, new = stored_shape(row.geometry), shape_of(boundary.rings)
-        return Comparison(row.geometry, boundary.text, difference(old, new))
+        return BoundaryComparison(row.geometry, boundary.text, difference(old, new))
 
 
-def compare_now(old: str, new: str, ahead: Comparison | None) -> AreaDifference:
+def compare_now(old: str, new: str, ahead: BoundaryComparison | None) -> AreaDifference:
     """Compare two boundaries in the transaction: by the comparison from before it, or, if the
     boundary has changed since, only if that takes little time.
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from app.geometry.shapes import UNKNOWN, AreaDifference
 from app.models import Project
 from app.projects.boundary_history import entries, shapes
-from app.projects.boundary_history.comparing import Comparison, compare_now
+from app.projects.boundary_history.comparing import BoundaryComparison, compare_now
 from app.projects.boundary_history.entries import (
     Author,
     StoredBoundary,
@@ -60,7 +60,10 @@ def record_first(project: Mapping[str, Any], author: Author) -> Description | No
 
 
 def record_change(
-    project: Project, former: StoredBoundary | None, author: Author, ahead: Comparison | None = None
+    project: Project,
+    former: StoredBoundary | None,
+    author: Author,
+    ahead: BoundaryComparison | None = None,
 ) -> Recorded:
     """Record the changed boundary of a project.
 
@@ -104,7 +107,7 @@ def _record_present(
     project: Project,
     author: Author,
     former: StoredBoundary | None,
-    ahead: Comparison | None = None,
+    ahead: BoundaryComparison | None = None,
     change: AreaDifference | None = None,
 ) -> tuple[Named | None, AreaDifference]:
     """Record the boundary that a project has now, if any. Returns it, and how it differs.

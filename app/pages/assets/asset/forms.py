@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
 from app.pages.assets.asset.coordinates import Axis, read_degrees, split_both
-from app.pages.project_choice import Choice
+from app.pages.project_choice import ProjectChoice
 from app.pages.projects.project.details import asset_place
 from app.pages.record_draft import RecordDraft
 from app.pages.record_fields import ASSET_FIELDS
@@ -23,7 +23,7 @@ class AssetDraft(RecordDraft):
 
     fields = ASSET_FIELDS
     others = ("name", "type", "status", "latitude", "longitude")
-    project = Choice()
+    project = ProjectChoice()
 
     @classmethod
     def other_texts(cls, record: Mapping[str, Any]) -> dict[str, str]:
