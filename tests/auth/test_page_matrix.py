@@ -10,6 +10,7 @@ import pytest
 
 from app.account.members.service import remove_member
 from app.db.extensions import db
+from app.site.account_pages import ACCOUNT_PAGES
 from app.site.pages import PageBlueprint
 from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
 from tests.auth.page_table import ROLES, TABLE
@@ -149,10 +150,11 @@ def test_the_table_has_every_page() -> None:
     "who",
     [
         "viewer",
+        "editor",
         "stranger",
         *(
             pytest.param(who, marks=pytest.mark.slow)
-            for who in (*ROLES[1:], "no account", "operator")
+            for who in (*ROLES[2:], "no account", "operator")
         ),
     ],
 )
@@ -168,7 +170,13 @@ def test_what_somebody_opens(client: Client, who: str) -> None:
                 assert not wrong(who, route, route.open(browser, ids))
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("who", ROLES)
+def test_the_menus_lead_where_somebody_may_go(client: Client, who: str) -> None:
+    links = signed_in_browser(client, person(client, who)).get("/members").links
+    for path in (*(each.path for each in ACCOUNT_PAGES), "/imports"):
+        assert (path in links) is (who in who_opens()[f"GET {path}"]), path
+
+
 def test_what_is_of_another_account_is_not_found(client: Client) -> None:
     """Not even by an owner, whatever the page."""
     other, shared = make_account(client.app), things(client, *routes())
@@ -180,7 +188,6 @@ def test_what_is_of_another_account_is_not_found(client: Client) -> None:
                     assert route.open(browser, shared).status == 404
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("who", ["owner", "stranger"])
 def test_a_form_without_its_token_is_refused(client: Client, who: str) -> None:
     """Also with the token of another browser."""

@@ -16,16 +16,14 @@ from tests.make import (
     Client,
     bearer,
     grant_tokens,
-    make_account,
     make_application,
     make_member,
 )
 from tests.make.browser import Page
 from tests.make.oauth import BACK, Application, ask_token
-from tests.pages.support import browser_of, post
+from tests.pages.support import post
 
 TWO = ("projects:read", "assets:read")
-UNKNOWN = "app_01arz3ndektsv4rrffq69g5fav"
 
 
 @pytest.fixture
@@ -63,27 +61,6 @@ def record(client: Client, application: Application) -> dict[str, object]:
 def save(browser: Browser, application: Application, **fields: object) -> Page:
     given = {"name": "Map", "redirect_uris": BACK, "scopes": list(TWO)} | fields
     return post(browser, path_of(application), **given)
-
-
-def test_applications_of_other_accounts_do_not_exist(
-    client: Client, application: Application
-) -> None:
-    other = browser_of(make_account(client.app))
-    for client_id in (application.id, UNKNOWN, "x", "app_"):
-        path = f"/applications/{client_id}"
-        assert other.get(path).status == 404
-        for each in ("", "/secret", "/former-secret/end", "/delete"):
-            given = {"name": "x", "redirect_uris": BACK, "scopes": ["profile"]}
-            page = post(other, path + each, **given, overlap_hours="0", mark="x")
-            assert page.status == 404, path + each
-    assert accepts(client, application, application.secret)
-    assert record(client, application)["name"] == "Map of Woods"
-
-
-def test_editors_may_do_none_of_it(client: Client, application: Application) -> None:
-    editor = browser_of(client, "editor")
-    for each in ("", "/secret", "/former-secret/end", "/delete"):
-        assert post(editor, path_of(application) + each).status == 403
 
 
 def test_people_of_other_accounts_are_a_number(

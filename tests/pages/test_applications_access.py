@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from urllib.parse import quote
 
 import pytest
 
-from app.policy.permissions import SCOPES
 from app.values import clock
 from tests.make import (
     Application,
-    Browser,
     Client,
     make_application,
     make_member,
@@ -22,27 +19,6 @@ from tests.oauth.support import api_status, authorize_url, browser_of, tokens_of
 @pytest.fixture
 def application(client: Client) -> Application:
     return make_application(client)
-
-
-def _name_of(client: Client) -> str:
-    return client.get("/v1/account").json["data"]["name"]
-
-
-def test_page_lists_applications(
-    client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    browser = browser_of(client)
-    assert "No application has access to your accounts" in browser.get("/applications").text
-    application = make_application(stranger, name="Bees & Co")
-    response = tokens_of(client, application, ("projects:read", "offline_access"))
-    page = browser.get("/applications")
-    for told in ("Bees & Co", _name_of(stranger), _name_of(client), SCOPES["projects:read"]):
-        assert told in page.text
-    assert "last used" in page.text
-    page = browser.submit("/applications/end")
-    assert page.path == "/applications"
-    assert "No application has access to your accounts" in page.text
-    assert api_status(client, response) == 401
 
 
 def test_consents_of_other_people_cannot_be_revoked(
@@ -70,12 +46,6 @@ def test_revoking_an_unknown_consent(client: Client, application: Application, v
         "/applications/end", csrf_token=token, account_id=value, application_id=value
     )
     assert page.status == 303
-
-
-def test_page_requires_sign_in(client: Client) -> None:
-    page = Browser(client.app).get("/applications")
-    assert page.path == f"/login?next={quote('/applications', safe='')}"
-    assert Browser(client.app).send("/applications/end").status == 403
 
 
 def test_last_use_is_shown(

@@ -208,8 +208,3 @@ def test_names_are_text(browser: Browser, client: Client) -> None:
     assert b"<script>alert" not in page.response.data
     assert page.text.count("<script>alert(1)</script>") == 2
     assert HOSTILE in on_map(browser)
-
-
-@pytest.mark.parametrize("path", ["/assets", "/assets/map", "/assets/new", "/assets/export"])
-def test_pages_require_sign_in(app: Flask, path: str) -> None:
-    assert Browser(app).get(path).title == "Sign in"

@@ -6,9 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from flask import Flask
 
-from tests.make import Browser, Client, make_account, make_import, make_project, square
+from tests.make import Browser, Client, make_import, make_project, square
 from tests.make.features import collection, feature
 from tests.pages.importing import CSV, act, ready, shapes, upload, work
 from tests.pages.support import HOSTILE, browser_of
@@ -163,34 +162,6 @@ def test_a_form_that_is_too_long_is_no_file(browser: Browser) -> None:
     assert page.status == 413
     assert "The file is larger" not in page.text
     assert "This is too large" in page.text
-
-
-def test_a_viewer_sees_no_imports(client: Client) -> None:
-    import_id = make_import(client)
-    viewer = browser_of(client, "viewer")
-    assert "/imports" not in viewer.get("/projects").links
-    for path in (
-        "/imports",
-        "/imports/new",
-        f"/imports/{import_id}",
-        f"/imports/{import_id}/shapes",
-    ):
-        page = viewer.get(path)
-        assert page.status == 403
-        assert "to change your role" in page.text
-    form = viewer.get("/accounts").form("/logout").fields
-    for action in ("change", "apply", "cancel", "undo"):
-        assert viewer.send(f"/imports/{import_id}/{action}", **form).status == 403
-    assert "/imports" in browser_of(client, "editor").get("/imports").links
-
-
-def test_an_import_of_another_account_is_not_found(app: Flask, browser: Browser) -> None:
-    theirs = make_import(make_account(app))
-    form = browser.get("/imports/new").form().fields
-    for path in (theirs, f"{theirs}/shapes", "imp_nonsense"):
-        assert browser.get(f"/imports/{path}").status == 404
-    for action in ("change", "apply", "cancel", "undo"):
-        assert browser.send(f"/imports/{theirs}/{action}", **form).status == 404
 
 
 def test_features_are_filtered_and_paged(browser: Browser, client: Client) -> None:

@@ -13,7 +13,6 @@ from tests.make import (
     Browser,
     Client,
     invitation_token,
-    make_account,
     make_application,
     make_invited,
     make_member,
@@ -207,20 +206,6 @@ def test_who_is_invited_becomes_no_owner(client: Client, owner: Browser) -> None
     assert "has to accept the invitation" in page.text
     owner.submit(f"/members/{invited['id']}/role", role="admin")
     assert role_of(client, invited["id"]) == "admin"
-
-
-@pytest.mark.parametrize("role", ["viewer", "editor"])
-def test_others_do_not_see_the_page(client: Client, role: str) -> None:
-    browser = browser_of(client, role)
-    assert browser.get(f"/members/{client.owner_id}").status == 403
-
-
-def test_members_of_another_account_are_not_found(client: Client, owner: Browser) -> None:
-    other = make_member(make_account(client.app), "viewer")
-    assert owner.get(f"/members/{other.id}").status == 404
-    for action in ("role", "remove", "invite"):
-        assert post(owner, f"/members/{other.id}/{action}", role="viewer").status == 404
-    assert owner.get("/members/nobody").status == 404
 
 
 def test_a_name_of_markup_stays_text(client: Client, owner: Browser) -> None:

@@ -75,20 +75,6 @@ def test_a_new_project_is_no_conflict(client: Client, owner: Browser) -> None:
     assert "is called Mine now" in owner.submit("/settings", name="Mine").text
 
 
-@pytest.mark.parametrize("role", ["viewer", "editor"])
-def test_who_is_no_admin_has_no_settings(client: Client, role: str) -> None:
-    browser = browser_of(client, role)
-    assert "/settings" not in browser.get("/members").links
-    assert browser.get("/settings").status == 403
-    assert post(browser, "/settings", name="Mine").status == 403
-
-
-def test_an_admin_has_settings(client: Client) -> None:
-    browser = browser_of(client, "admin")
-    assert "/settings" in browser.get("/members").links
-    assert browser.get("/settings").status == 200
-
-
 def test_a_name_of_markup_stays_text(client: Client, owner: Browser) -> None:
     owner.get("/settings")
     owner.submit("/settings", name=HOSTILE)
