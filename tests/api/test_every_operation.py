@@ -26,7 +26,6 @@ from tests.api.operations import (
     operations,
     prepare,
 )
-from tests.cells import every_cell
 from tests.make import Client, deliveries, events, make_key, make_service_token
 from tests.make.webhooks import replays
 
@@ -50,72 +49,71 @@ def things(client: Client) -> dict[str, str]:
     return fill(client, EVERYTHING)
 
 
-def test_nobody_is_refused(client: Client) -> None:
-    with every_cell() as cell:
-        for operation in operations():
-            with cell(operation.name):
-                response = _send(client.nobody(), operation, absent_ids(operation))
-                assert response.status_code == 401
-                assert response.json["error"]["code"] == "UNAUTHORIZED"
-                assert response.headers["WWW-Authenticate"].startswith("Bearer")
+def test_nobody_is_refused(client: Client, subtests: pytest.Subtests) -> None:
+    for operation in operations():
+        with subtests.test(operation.name):
+            response = _send(client.nobody(), operation, absent_ids(operation))
+            assert response.status_code == 401
+            assert response.json["error"]["code"] == "UNAUTHORIZED"
+            assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
 @pytest.mark.slow
-def test_all_other_permissions_do_not_help(client: Client) -> None:
-    with every_cell() as cell:
-        for operation in named():
-            limited = make_key(client, permissions=lacking(operation.needs))
-            with cell(operation.name):
-                response = _send(limited, operation, absent_ids(operation))
-                assert response.status_code == 403
-                assert response.json["error"]["code"] == "FORBIDDEN"
-                assert operation.needs in response.json["error"]["message"]
+def test_all_other_permissions_do_not_help(client: Client, subtests: pytest.Subtests) -> None:
+    for operation in named():
+        limited = make_key(client, permissions=lacking(operation.needs))
+        with subtests.test(operation.name):
+            response = _send(limited, operation, absent_ids(operation))
+            assert response.status_code == 403
+            assert response.json["error"]["code"] == "FORBIDDEN"
+            assert operation.needs in response.json["error"]["message"]
 
 
 @pytest.mark.slow
-def test_the_permission_is_enough(client: Client, things: dict[str, str]) -> None:
+def test_the_permission_is_enough(
+    client: Client, things: dict[str, str], subtests: pytest.Subtests
+) -> None:
     """What a change sends is refused for its body, so that the things stay; what ends one without
     a body gets one for itself."""
-    with every_cell() as cell:
-        for operation in named():
-            bearer = make_service_token(client, permissions=operation.needs.split(OR)[:1])
-            ids = fill(client, operation) if operation.method == "DELETE" else things
-            with cell(operation.name):
-                assert _send(bearer, operation, ids).status_code not in (401, 403, 404)
+    for operation in named():
+        bearer = make_service_token(client, permissions=operation.needs.split(OR)[:1])
+        ids = fill(client, operation) if operation.method == "DELETE" else things
+        with subtests.test(operation.name):
+            assert _send(bearer, operation, ids).status_code not in (401, 403, 404)
 
 
-def test_any_credential_is_enough(client: Client, things: dict[str, str]) -> None:
+def test_any_credential_is_enough(
+    client: Client, things: dict[str, str], subtests: pytest.Subtests
+) -> None:
     bearer = make_key(client, permissions=["members:read"])
-    with every_cell() as cell:
-        for operation in operations():
-            if operation.needs.split(OR)[0] not in PERMISSIONS:
-                with cell(operation.name):
-                    assert _send(bearer, operation, things).status_code == 200
+    for operation in operations():
+        if operation.needs.split(OR)[0] not in PERMISSIONS:
+            with subtests.test(operation.name):
+                assert _send(bearer, operation, things).status_code == 200
 
 
 @pytest.mark.slow
 def test_a_stranger_cannot_tell_what_exists(
-    client: Client, stranger: Client, things: dict[str, str]
+    client: Client, stranger: Client, things: dict[str, str], subtests: pytest.Subtests
 ) -> None:
     """Each id of the path in turn is another account's; those before it are the stranger's own.
 
     On both databases, as they take different texts for ids.
     """
     own = fill(stranger, EVERYTHING)
-    with every_cell() as cell:
-        for operation in addressed():
-            for place, argument in enumerate(operation.arguments):
-                with cell(f"{operation.name} {argument}"):
-                    before = {name: own[name] for name in operation.arguments[:place]}
-                    absent = absent_ids(operation) | before
-                    expected = _bytes(_send(stranger, operation, absent))
-                    assert expected[0] == 404
-                    after = operation.arguments[place:]
-                    foreign = absent | {name: things[name] for name in after}
-                    assert _bytes(_send(stranger, operation, foreign)) == expected
-                    for word in MALFORMED:
-                        malformed = absent | {argument: word}
-                        assert _bytes(_send(stranger, operation, malformed)) == expected, word
+    for operation in addressed():
+        for place, argument in enumerate(operation.arguments):
+            with subtests.test(f"{operation.name} {argument}"):
+                before = {name: own[name] for name in operation.arguments[:place]}
+                absent = absent_ids(operation) | before
+                expected = _bytes(_send(stranger, operation, absent))
+                assert expected[0] == 404
+                after = operation.arguments[place:]
+                foreign = absent | {name: things[name] for name in after}
+                assert _bytes(_send(stranger, operation, foreign)) == expected
+                for word in MALFORMED:
+                    malformed = absent | {argument: word}
+                    assert _bytes(_send(stranger, operation, malformed)) == expected, word
 
 
 @pytest.mark.parametrize("operation", addressed(), ids=lambda operation: operation.name)
@@ -149,16 +147,15 @@ def _everything(client: Client, operation: Operation, ids: dict[str, str]) -> An
 
 
 def test_a_parameter_that_it_does_not_have_is_refused(
-    client: Client, things: dict[str, str]
+    client: Client, things: dict[str, str], subtests: pytest.Subtests
 ) -> None:
-    with every_cell() as cell:
-        for operation in operations():
-            with cell(operation.name):
-                response = client.send(operation.method, operation.path_with(things, "unknown=1"))
-                assert response.status_code == 400
-                error = response.json["error"]
-                assert error["code"] == "VALIDATION_ERROR"
-                assert [item["field"] for item in error["details"]] == ["unknown"]
+    for operation in operations():
+        with subtests.test(operation.name):
+            response = client.send(operation.method, operation.path_with(things, "unknown=1"))
+            assert response.status_code == 400
+            error = response.json["error"]
+            assert error["code"] == "VALIDATION_ERROR"
+            assert [item["field"] for item in error["details"]] == ["unknown"]
 
 
 def test_an_operation_with_an_id_that_cannot_be_filled_says_what_to_do(client: Client) -> None:

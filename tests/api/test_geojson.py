@@ -15,7 +15,6 @@ from app.api import envelope
 from app.http import body_files
 from app.policy.fields import ASSET, PROJECT
 from bench.instance import polygon
-from tests.cells import every_cell
 from tests.make import Client, make_asset, make_project, point, square
 
 GEOJSON = "application/geo+json"
@@ -137,19 +136,23 @@ def test_the_last_page_has_no_next(client: Client) -> None:
     ],
 )
 def test_which_form_a_client_gets(
-    client: Client, paths: dict[str, str], query: str, accept: str | None, expected: str
+    client: Client,
+    paths: dict[str, str],
+    query: str,
+    accept: str | None,
+    expected: str,
+    subtests: pytest.Subtests,
 ) -> None:
     headers = {} if accept is None else {"Accept": accept}
-    with every_cell() as cell:
-        for path, kind in paths.items():
-            with cell(path):
-                response = client.get(path + query, headers=headers)
-                assert response.headers["Vary"] == "Accept, Accept-Encoding"
-                if expected == "geojson":
-                    assert (response.content_type, response.json["type"]) == (GEOJSON, kind)
-                else:
-                    assert response.content_type == "application/json"
-                    assert "data" in response.json
+    for path, kind in paths.items():
+        with subtests.test(path):
+            response = client.get(path + query, headers=headers)
+            assert response.headers["Vary"] == "Accept, Accept-Encoding"
+            if expected == "geojson":
+                assert (response.content_type, response.json["type"]) == (GEOJSON, kind)
+            else:
+                assert response.content_type == "application/json"
+                assert "data" in response.json
 
 
 @pytest.mark.parametrize(
@@ -162,14 +165,15 @@ def test_which_form_a_client_gets(
         ("format=geojson&color=green", "color"),
     ],
 )
-def test_what_is_refused(client: Client, paths: dict[str, str], query: str, field: str) -> None:
+def test_what_is_refused(
+    client: Client, paths: dict[str, str], query: str, field: str, subtests: pytest.Subtests
+) -> None:
     """An error has the envelope, whatever was asked for."""
-    with every_cell() as cell:
-        for path in paths:
-            with cell(path):
-                response = client.get(f"{path}?{query}", headers={"Accept": GEOJSON})
-                assert (response.status_code, response.content_type) == (400, "application/json")
-                assert [each["field"] for each in response.json["error"]["details"]] == [field]
+    for path in paths:
+        with subtests.test(path):
+            response = client.get(f"{path}?{query}", headers={"Accept": GEOJSON})
+            assert (response.status_code, response.content_type) == (400, "application/json")
+            assert [each["field"] for each in response.json["error"]["details"]] == [field]
 
 
 def test_an_absent_project_is_404_whatever_the_format(client: Client) -> None:
@@ -184,17 +188,18 @@ def test_only_resources_with_a_geometry_have_it(client: Client) -> None:
     assert client.get("/v1/account?format=geojson").status_code == 400
 
 
-def test_each_form_has_a_tag_of_its_own(client: Client, paths: dict[str, str]) -> None:
-    with every_cell() as cell:
-        for path in paths:
-            with cell(path):
-                plain = client.get(path).headers["ETag"]
-                tag = client.get(f"{path}?format=geojson").headers["ETag"]
-                assert plain != tag
-                for sent, expected in ((tag, 304), (plain, 200), (f'{tag[:-1]}-gzip"', 304)):
-                    headers = {"If-None-Match": sent, "Accept": GEOJSON}
-                    assert client.get(path, headers=headers).status_code == expected
-                assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
+def test_each_form_has_a_tag_of_its_own(
+    client: Client, paths: dict[str, str], subtests: pytest.Subtests
+) -> None:
+    for path in paths:
+        with subtests.test(path):
+            plain = client.get(path).headers["ETag"]
+            tag = client.get(f"{path}?format=geojson").headers["ETag"]
+            assert plain != tag
+            for sent, expected in ((tag, 304), (plain, 200), (f'{tag[:-1]}-gzip"', 304)):
+                headers = {"If-None-Match": sent, "Accept": GEOJSON}
+                assert client.get(path, headers=headers).status_code == expected
+            assert client.get(path, headers={"If-None-Match": tag}).status_code == 200
 
 
 def test_a_change_by_the_tag_of_a_feature(client: Client, ids: dict[str, str]) -> None:

@@ -10,7 +10,6 @@ from typing import Final
 import pytest
 
 from tests.api.operations import Operation, body, fill, operations, prepare
-from tests.cells import every_cell
 from tests.make import Client, make_service_token
 from tests.make.audit import new_entries
 
@@ -64,47 +63,46 @@ def test_the_table_has_every_operation() -> None:
 
 
 @pytest.mark.slow
-def test_an_operation_that_changes_something_has_one_entry(client: Client) -> None:
+def test_an_operation_that_changes_something_has_one_entry(
+    client: Client, subtests: pytest.Subtests
+) -> None:
     token = make_service_token(client)
-    with every_cell() as cell:
-        for operation in changing():
+    for operation in changing():
+        ids = fill(client, operation)
+        prepare(client, operation, ids)
+        with subtests.test(operation.name), new_entries(client) as found:
+            headers = {"X-Request-Id": "the-request-of-this-cell", "User-Agent": "forester/1"}
+            sent = OTHER_BODIES.get(operation.name) or body(operation)
+            answer = token.send(operation.method, operation.path(ids), headers=headers, **sent)
+            assert answer.status_code in SUCCESS, answer.get_data(as_text=True)
+        with subtests.test(f"{operation.name}, its entry"):
+            expected = ACTIONS[operation.name]
+            assert [each["action"] for each in found] == ([expected] if expected else [])
+            for each in found:
+                assert each["actor"]["type"] == "service_token"
+                assert each["actor"]["id"] == token.credential_id
+                assert each["via"]["request_id"] == "the-request-of-this-cell"
+                assert each["via"]["user_agent"] == "forester/1"
+                assert each["via"]["credential"].startswith("canopy_svc_…")
+                assert each["via"]["credential"].endswith(token.token[-4:])
+                assert each["outcome"] == "done"
+
+
+def test_reading_leaves_no_entry(client: Client, subtests: pytest.Subtests) -> None:
+    for operation in operations():
+        if operation.method == "GET" and not operation.rule.startswith(EXPORTS):
             ids = fill(client, operation)
-            prepare(client, operation, ids)
-            with cell(operation.name), new_entries(client) as found:
-                headers = {"X-Request-Id": "the-request-of-this-cell", "User-Agent": "forester/1"}
-                sent = OTHER_BODIES.get(operation.name) or body(operation)
-                answer = token.send(operation.method, operation.path(ids), headers=headers, **sent)
-                assert answer.status_code in SUCCESS, answer.get_data(as_text=True)
-            with cell(f"{operation.name}, its entry"):
-                expected = ACTIONS[operation.name]
-                assert [each["action"] for each in found] == ([expected] if expected else [])
-                for each in found:
-                    assert each["actor"]["type"] == "service_token"
-                    assert each["actor"]["id"] == token.credential_id
-                    assert each["via"]["request_id"] == "the-request-of-this-cell"
-                    assert each["via"]["user_agent"] == "forester/1"
-                    assert each["via"]["credential"].startswith("canopy_svc_…")
-                    assert each["via"]["credential"].endswith(token.token[-4:])
-                    assert each["outcome"] == "done"
-
-
-def test_reading_leaves_no_entry(client: Client) -> None:
-    with every_cell() as cell:
-        for operation in operations():
-            if operation.method == "GET" and not operation.rule.startswith(EXPORTS):
-                ids = fill(client, operation)
-                with cell(operation.name), new_entries(client) as found:
-                    assert client.get(operation.path(ids)).status_code == 200
-                assert found == [], operation.name
+            with subtests.test(operation.name), new_entries(client) as found:
+                assert client.get(operation.path(ids)).status_code == 200
+            assert found == [], operation.name
 
 
 @pytest.mark.slow
-def test_a_refused_change_leaves_no_entry(client: Client) -> None:
+def test_a_refused_change_leaves_no_entry(client: Client, subtests: pytest.Subtests) -> None:
     """Each is refused for its body, or because what it needs was not done before."""
-    with every_cell() as cell:
-        for operation in changing():
-            ids = fill(client, operation)
-            with cell(operation.name), new_entries(client) as found:
-                answer = client.send(operation.method, operation.path(ids), json={"unknown": 1})
-                assert answer.status_code in (400, 404, 409, 415, 422), answer.status_code
-            assert found == [], operation.name
+    for operation in changing():
+        ids = fill(client, operation)
+        with subtests.test(operation.name), new_entries(client) as found:
+            answer = client.send(operation.method, operation.path(ids), json={"unknown": 1})
+            assert answer.status_code in (400, 404, 409, 415, 422), answer.status_code
+        assert found == [], operation.name

@@ -8,7 +8,6 @@ import pytest
 
 from app.oauth.applications.service import find_application
 from tests.auth.test_page_matrix import Route, routes, things
-from tests.cells import every_cell
 from tests.make import (
     Browser,
     Client,
@@ -127,28 +126,29 @@ def test_the_table_has_every_form() -> None:
 
 
 @pytest.mark.slow
-def test_a_form_that_changes_something_has_one_entry(client: Client) -> None:
+def test_a_form_that_changes_something_has_one_entry(
+    client: Client, subtests: pytest.Subtests
+) -> None:
     browser = browser_of(client)
-    with every_cell() as cell:
-        for route in posts():
-            ids = _things(client, route)
-            typed = _typed(client, route.rule, ids)
-            if before := _BEFORE.get(route.rule):
-                path = route.path(ids).rpartition(route.rule.rpartition("/")[2])[0]
-                if route.rule.endswith("former-secret/end"):
-                    path = path.removesuffix("former-secret/")
-                sent = _mark(client, ids["app_id"]) if before == "secret" else {}
-                post(browser, f"{path}{before}", **sent)
-            with cell(route.rule), new_entries(client) as found:
-                page = _send(browser, route, ids, typed)
-                assert page.status in (200, 303), page.text[:2_000]
-            with cell(f"{route.rule}, its entry"):
-                expected = ACTIONS[route.rule]
-                assert [each["action"] for each in found] == ([expected] if expected else [])
-                for each in found:
-                    assert each["actor"]["type"] == "person"
-                    assert each["actor"]["id"] == client.owner_id
-                    assert each["via"]["request_id"]
+    for route in posts():
+        ids = _things(client, route)
+        typed = _typed(client, route.rule, ids)
+        if before := _BEFORE.get(route.rule):
+            path = route.path(ids).rpartition(route.rule.rpartition("/")[2])[0]
+            if route.rule.endswith("former-secret/end"):
+                path = path.removesuffix("former-secret/")
+            sent = _mark(client, ids["app_id"]) if before == "secret" else {}
+            post(browser, f"{path}{before}", **sent)
+        with subtests.test(route.rule), new_entries(client) as found:
+            page = _send(browser, route, ids, typed)
+            assert page.status in (200, 303), page.text[:2_000]
+        with subtests.test(f"{route.rule}, its entry"):
+            expected = ACTIONS[route.rule]
+            assert [each["action"] for each in found] == ([expected] if expected else [])
+            for each in found:
+                assert each["actor"]["type"] == "person"
+                assert each["actor"]["id"] == client.owner_id
+                assert each["via"]["request_id"]
 
 
 def _send(browser: Browser, route: Route, ids: dict[str, str], typed: dict[str, Any]) -> Page:

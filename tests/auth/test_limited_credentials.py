@@ -15,7 +15,6 @@ from app.chat.tools import TOOLS, call
 from app.policy.permissions import OF_PROJECTS
 from app.projects.listing import TABLE
 from tests.api.operations import Operation, absent_ids, addressed, bare_app, body, operations
-from tests.cells import every_cell
 from tests.make import Client, make_key, make_service_token, square
 from tests.make.limited import HIDDEN, Forest, make_forest, normalized
 
@@ -31,43 +30,41 @@ def forest(client: Client) -> Forest:
 
 @pytest.mark.both
 @pytest.mark.parametrize("make", [make_key, make_service_token])
-def test_no_operation_of_v1_tells_of_another_project(client: Client, make: Any) -> None:
+def test_no_operation_of_v1_tells_of_another_project(
+    client: Client, make: Any, subtests: pytest.Subtests
+) -> None:
     forest = make_forest(client, make)
-    with every_cell() as cell:
-        for operation in _without_arguments():
-            for query in QUERIES if operation.method == "GET" else ("",):
-                path = operation.path({})
-                path += ("&" if "?" in path else "?") + query if query else ""
-                answer = forest.key.send(operation.method, path, **body(operation))
-                with cell(f"{operation.name} {query}"):
-                    assert forest.reveals(answer) == []
-                    assert answer.status_code != 500
-        for operation in addressed():
-            ids = forest.own | {name: each for name, each in absent_ids(operation).items()
-                                if name not in forest.own}  # fmt: skip
-            if operation.method == "GET":
-                answer = forest.key.send(operation.method, operation.path(ids))
-                with cell(operation.name):
-                    assert forest.reveals(answer) == []
-                    assert answer.status_code in (200, 403, 404)
+    for operation in _without_arguments():
+        for query in QUERIES if operation.method == "GET" else ("",):
+            path = operation.path({})
+            path += ("&" if "?" in path else "?") + query if query else ""
+            answer = forest.key.send(operation.method, path, **body(operation))
+            with subtests.test(f"{operation.name} {query}"):
+                assert forest.reveals(answer) == []
+                assert answer.status_code != 500
+    for operation in addressed():
+        ids = forest.own | {name: each for name, each in absent_ids(operation).items()
+                            if name not in forest.own}  # fmt: skip
+        if operation.method == "GET":
+            answer = forest.key.send(operation.method, operation.path(ids))
+            with subtests.test(operation.name):
+                assert forest.reveals(answer) == []
+                assert answer.status_code in (200, 403, 404)
 
 
-def test_another_project_is_the_same_as_none(forest: Forest) -> None:
+def test_another_project_is_the_same_as_none(forest: Forest, subtests: pytest.Subtests) -> None:
     before = _everything(forest)
-    with every_cell() as cell:
-        for operation in addressed():
-            if not {"project_id", "import_id"} & set(operation.arguments):
-                continue
-            absent = absent_ids(operation)
-            answers = [
-                normalized(
-                    forest.key.send(operation.method, operation.path(ids), **body(operation))
-                )
-                for ids in (absent | forest.hidden, absent)
-            ]
-            with cell(operation.name):
-                assert answers[0] == answers[1]
-                assert answers[0][0] == 404
+    for operation in addressed():
+        if not {"project_id", "import_id"} & set(operation.arguments):
+            continue
+        absent = absent_ids(operation)
+        answers = [
+            normalized(forest.key.send(operation.method, operation.path(ids), **body(operation)))
+            for ids in (absent | forest.hidden, absent)
+        ]
+        with subtests.test(operation.name):
+            assert answers[0] == answers[1]
+            assert answers[0][0] == 404
     assert _everything(forest) == before
 
 

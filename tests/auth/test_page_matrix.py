@@ -14,7 +14,6 @@ from app.site.account_pages import ACCOUNT_PAGES
 from app.site.pages import PageBlueprint
 from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
 from tests.auth.page_table import ROLES, TABLE
-from tests.cells import every_cell
 from tests.make import (
     Browser,
     Client,
@@ -158,16 +157,15 @@ def test_the_table_has_every_page() -> None:
         ),
     ],
 )
-def test_what_somebody_opens(client: Client, who: str) -> None:
+def test_what_somebody_opens(client: Client, who: str, subtests: pytest.Subtests) -> None:
     user_id = "" if who == "stranger" else person(client, who)
     shared = things(client, *routes())
-    with every_cell() as cell:
-        for route in routes():
-            is_used_up = route.method == "POST" and who in who_opens()[route.name]
-            ids = things(client, route) if is_used_up else shared
-            browser = signed_in_browser(client, user_id) if user_id else Browser(client.app)
-            with cell(f"{who}: {route.name}"):
-                assert not wrong(who, route, route.open(browser, ids))
+    for route in routes():
+        is_used_up = route.method == "POST" and who in who_opens()[route.name]
+        ids = things(client, route) if is_used_up else shared
+        browser = signed_in_browser(client, user_id) if user_id else Browser(client.app)
+        with subtests.test(f"{who}: {route.name}"):
+            assert not wrong(who, route, route.open(browser, ids))
 
 
 @pytest.mark.parametrize("who", ROLES)
@@ -177,27 +175,27 @@ def test_the_menus_lead_where_somebody_may_go(client: Client, who: str) -> None:
         assert (path in links) is (who in who_opens()[f"GET {path}"]), path
 
 
-def test_what_is_of_another_account_is_not_found(client: Client) -> None:
+def test_what_is_of_another_account_is_not_found(client: Client, subtests: pytest.Subtests) -> None:
     """Not even by an owner, whatever the page."""
     other, shared = make_account(client.app), things(client, *routes())
-    with every_cell() as cell:
-        for route in routes():
-            if route.arguments and not route.rule.startswith("/operator"):
-                browser = signed_in_browser(other, other.owner_id)
-                with cell(route.name):
-                    assert route.open(browser, shared).status == 404
+    for route in routes():
+        if route.arguments and not route.rule.startswith("/operator"):
+            browser = signed_in_browser(other, other.owner_id)
+            with subtests.test(route.name):
+                assert route.open(browser, shared).status == 404
 
 
 @pytest.mark.parametrize("who", ["owner", "stranger"])
-def test_a_form_without_its_token_is_refused(client: Client, who: str) -> None:
+def test_a_form_without_its_token_is_refused(
+    client: Client, who: str, subtests: pytest.Subtests
+) -> None:
     """Also with the token of another browser."""
     ids = things(client, *routes())
     foreign = signed_in_browser(client, client.owner_id).get("/profile").form("/logout").fields
-    with every_cell() as cell:
-        for route in routes():
-            if route.method == "POST":
-                signed_in = signed_in_browser(client, client.owner_id)
-                browser = signed_in if who == "owner" else Browser(client.app)
-                for fields in ({}, {"csrf_token": ""}, foreign):
-                    with cell(f"{route.name} {sorted(fields)}"):
-                        assert browser.send(route.path(ids), **fields).status == 403
+    for route in routes():
+        if route.method == "POST":
+            signed_in = signed_in_browser(client, client.owner_id)
+            browser = signed_in if who == "owner" else Browser(client.app)
+            for fields in ({}, {"csrf_token": ""}, foreign):
+                with subtests.test(f"{route.name} {sorted(fields)}"):
+                    assert browser.send(route.path(ids), **fields).status == 403

@@ -13,7 +13,6 @@ import pytest
 
 from app.policy.audit import INSTANCE
 from tests.account.deletion.support import set_deletion
-from tests.cells import every_cell
 from tests.cli.conftest import Run
 from tests.make import (
     Client,
@@ -121,20 +120,21 @@ def _of(client: Client) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.both
-def test_a_command_has_its_entry(run: Run, client: Client, tmp_path: Path) -> None:
+def test_a_command_has_its_entry(
+    run: Run, client: Client, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     make_project(client)
-    with every_cell() as cell:
-        for command, (arguments, expected) in COMMANDS.items():
-            given = arguments(client, tmp_path)
-            with cell(command), new_entries(client, INSTANCE) as found:
-                result = run(*command.split(), *given)
-                assert result.exit_code == 0, result.output
-            with cell(f"{command}, its entry"):
-                assert [each["action"] for each in found] == expected
-                for each in found:
-                    assert each["actor"]["type"] == "operator"
-                    assert each["actor"]["label"] == getpass.getuser()
-                    assert each["via"]["user_agent"] == f"bin/canopy {command}"
+    for command, (arguments, expected) in COMMANDS.items():
+        given = arguments(client, tmp_path)
+        with subtests.test(command), new_entries(client, INSTANCE) as found:
+            result = run(*command.split(), *given)
+            assert result.exit_code == 0, result.output
+        with subtests.test(f"{command}, its entry"):
+            assert [each["action"] for each in found] == expected
+            for each in found:
+                assert each["actor"]["type"] == "operator"
+                assert each["actor"]["label"] == getpass.getuser()
+                assert each["via"]["user_agent"] == f"bin/canopy {command}"
 
 
 def test_a_new_account(run: Run, client: Client) -> None:

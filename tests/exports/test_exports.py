@@ -22,7 +22,6 @@ from app.exports import service
 from app.exports.service import FORMATS
 from app.formats.writers import eudr
 from app.policy.files import FORMATS_OUT
-from tests.cells import every_cell
 from tests.contract import decoded
 from tests.formats.writers.sources import read_with_gdal
 from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
@@ -60,19 +59,18 @@ def _details(response: Any) -> dict[str, str]:
 @pytest.mark.both
 @pytest.mark.parametrize("kind", ["projects", "assets"])
 def test_every_format_is_read_by_gdal(
-    client: Client, project: dict[str, Any], tmp_path: Path, kind: str
+    client: Client, project: dict[str, Any], tmp_path: Path, kind: str, subtests: pytest.Subtests
 ) -> None:
-    with every_cell() as cell:
-        for format_name in FORMATS[kind]:
-            with cell(format_name):
-                response = client.get(f"/v1/exports/{kind}?format={format_name}")
-                media_type, ending = FORMATS_OUT[format_name]
-                assert response.content_type == media_type
-                path = tmp_path / f"{format_name}.{ending}"
-                path.write_bytes(response.get_data())
-                layer = read_with_gdal(path, "waypoints" if format_name == "gpx" else None)
-                expected = 3 if kind == "assets" else 2
-                assert len(layer.geometries) == expected
+    for format_name in FORMATS[kind]:
+        with subtests.test(format_name):
+            response = client.get(f"/v1/exports/{kind}?format={format_name}")
+            media_type, ending = FORMATS_OUT[format_name]
+            assert response.content_type == media_type
+            path = tmp_path / f"{format_name}.{ending}"
+            path.write_bytes(response.get_data())
+            layer = read_with_gdal(path, "waypoints" if format_name == "gpx" else None)
+            expected = 3 if kind == "assets" else 2
+            assert len(layer.geometries) == expected
 
 
 def test_the_name_of_the_file(client: Client) -> None:
@@ -97,18 +95,17 @@ def test_no_slug_can_break_the_header() -> None:
 
 
 @pytest.mark.both
-def test_the_filters_are_those_of_the_list(client: Client) -> None:
+def test_the_filters_are_those_of_the_list(client: Client, subtests: pytest.Subtests) -> None:
     for number in range(6):
         made = make_project(client, name=f"Forest {number}", geometry=square(number * 2))
         if number % 2:
             client.post(f"/v1/projects/{made['id']}/archive")
-    with every_cell() as cell:
-        for query in ("status=archived", "search=FOREST%203", "bbox=3,0,7,60", "slug=forest-2"):
-            with cell(query):
-                listed = client.get(f"/v1/projects?sort=created_at&order=asc&{query}").json["data"]
-                found = _features(client, f"/v1/exports/projects?{query}")
-                assert [each["id"] for each in found] == [each["id"] for each in listed]
-                assert found
+    for query in ("status=archived", "search=FOREST%203", "bbox=3,0,7,60", "slug=forest-2"):
+        with subtests.test(query):
+            listed = client.get(f"/v1/projects?sort=created_at&order=asc&{query}").json["data"]
+            found = _features(client, f"/v1/exports/projects?{query}")
+            assert [each["id"] for each in found] == [each["id"] for each in listed]
+            assert found
 
 
 @pytest.mark.both

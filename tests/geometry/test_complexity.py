@@ -14,7 +14,6 @@ import shapely
 from app.geometry import GeometryInvalid, Problem, boundary, faults, read_boundary
 from app.geometry.complexity import is_too_complex, validation_seconds
 from app.geometry.polygons import build_polygons
-from tests.cells import every_cell
 from tests.geometry.drawing import box, multipolygon, polygon
 from tests.geometry.expensive_shapes import (
     SHAPES,
@@ -153,26 +152,24 @@ def _scattered_memory() -> Iterator[None]:
 @pytest.mark.trial  # of how long it takes; that some are refused at once is tested above
 @pytest.mark.timeout(600)  # it takes 80 s of a processor that others may use, too
 @pytest.mark.usefixtures("_scattered_memory", "impatient")
-def test_every_shape_is_refused_or_validated_in_time() -> None:
-    with every_cell() as cell:
-        for name, shape in SHAPES.items():
-            nearly = shape(largest(name, MOST))
-            with cell(f"{name} at full size"):
-                found_in_time(shape(MOST))
-            with cell(f"{name} as large as it may be"):
-                found_in_time(nearly)
-            with cell(f"{name} with faults"):
-                found_in_time(with_nested_squares(nearly))
+def test_every_shape_is_refused_or_validated_in_time(subtests: pytest.Subtests) -> None:
+    for name, shape in SHAPES.items():
+        nearly = shape(largest(name, MOST))
+        with subtests.test(f"{name} at full size"):
+            found_in_time(shape(MOST))
+        with subtests.test(f"{name} as large as it may be"):
+            found_in_time(nearly)
+        with subtests.test(f"{name} with faults"):
+            found_in_time(with_nested_squares(nearly))
 
 
 @pytest.mark.trial  # of how long it takes
-def test_the_time_of_every_shape_is_estimated() -> None:
-    with every_cell() as cell:
-        for name, shape in SHAPES.items():
-            nearly = shape(largest(name, MOST))
-            estimate = max(validation_seconds(rings_of(nearly)), 0.1)
-            with cell(name):
-                assert is_within(_validation(nearly), 1.1 * estimate)
+def test_the_time_of_every_shape_is_estimated(subtests: pytest.Subtests) -> None:
+    for name, shape in SHAPES.items():
+        nearly = shape(largest(name, MOST))
+        estimate = max(validation_seconds(rings_of(nearly)), 0.1)
+        with subtests.test(name):
+            assert is_within(_validation(nearly), 1.1 * estimate)
 
 
 def _validation(geometry: Geometry) -> float:

@@ -15,7 +15,6 @@ from app.doctor.counters import wrong_counters
 from app.maintenance.archive import BackupReader
 from app.models import Project
 from app.values.version import VERSION, describe, read_commit
-from tests.cells import every_cell
 from tests.cli.conftest import runner
 from tests.conftest import DATABASES
 from tests.doctor.test_counters import spoil
@@ -102,21 +101,20 @@ def test_a_restore_in_json(instance: Flask, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_damaged_file_is_one_sentence_and_exit_1(
-    make_instance: MakeInstance, folder: Path
+    make_instance: MakeInstance, folder: Path, subtests: pytest.Subtests
 ) -> None:
     app, path = make_instance("sqlite"), folder / "b.zip"
     fill(app)
     run(app, "backup", path)
     whole = path.read_bytes()
-    with every_cell() as cell:
-        for damage, (harm, _) in DAMAGES.items():
-            with cell(damage):
-                path.write_bytes(whole)
-                harm(path)
-                refused = run(app, "restore", path, "--yes", "--json")
-                assert (refused.exit_code, refused.stdout) == (1, "")
-                assert refused.stderr.startswith("Error: ")
-                assert refused.stderr.count("\n") == 1
+    for damage, (harm, _) in DAMAGES.items():
+        with subtests.test(damage):
+            path.write_bytes(whole)
+            harm(path)
+            refused = run(app, "restore", path, "--yes", "--json")
+            assert (refused.exit_code, refused.stdout) == (1, "")
+            assert refused.stderr.startswith("Error: ")
+            assert refused.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("kind", DATABASES)

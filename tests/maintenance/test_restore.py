@@ -22,7 +22,6 @@ from app.maintenance.indexes import count_faults, text_faults
 from app.maintenance.restore import check, restore
 from app.models import RequestCount
 from app.usage.jobs import write_counts
-from tests.cells import every_cell
 from tests.conftest import DATABASES
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.contents import add_projects, checksums, fill, url_of
@@ -33,23 +32,22 @@ from tests.make import make_account, make_project, second_app, square
 
 @pytest.mark.slow
 def test_a_damaged_file_is_refused_before_anything_is_touched(
-    make_instance: MakeInstance, folder: Path
+    make_instance: MakeInstance, folder: Path, subtests: pytest.Subtests
 ) -> None:
     app = make_instance("sqlite")
     fill(app)
     path = folder / "b.zip"
     back_up_to(app, path)
     whole, before = path.read_bytes(), checksums(app)
-    with every_cell() as cell:
-        for damage, (harm, words) in DAMAGES.items():
-            with cell(damage):
-                path.write_bytes(whole)
-                harm(path)
-                with pytest.raises(MaintenanceError) as refusal:
-                    restore_from(path, app)
-                assert words in str(refusal.value)
-                assert "\n" not in str(refusal.value)
-                assert checksums(app) == before
+    for damage, (harm, words) in DAMAGES.items():
+        with subtests.test(damage):
+            path.write_bytes(whole)
+            harm(path)
+            with pytest.raises(MaintenanceError) as refusal:
+                restore_from(path, app)
+            assert words in str(refusal.value)
+            assert "\n" not in str(refusal.value)
+            assert checksums(app) == before
 
 
 def _dangle(members: Members) -> None:

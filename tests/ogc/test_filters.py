@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from app.lists import intersecting
-from tests.cells import every_cell
 from tests.make import Client, make_project, multi_square, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, error, found, items, names
 
@@ -57,11 +56,10 @@ BOXES = {
 
 
 @pytest.mark.slow
-def test_a_box_finds_what_intersects_it(forests: Client) -> None:
-    with every_cell() as cell:
-        for box, expected in BOXES.items():
-            with cell(box):
-                assert names(forests, bbox=box) == sorted(expected)
+def test_a_box_finds_what_intersects_it(forests: Client, subtests: pytest.Subtests) -> None:
+    for box, expected in BOXES.items():
+        with subtests.test(box):
+            assert names(forests, bbox=box) == sorted(expected)
 
 
 def test_a_box_in_another_system_finds_the_same(forests: Client) -> None:
@@ -155,11 +153,10 @@ FILTERS = {
 
 @pytest.mark.slow
 @pytest.mark.both
-def test_filters_in_text(forests: Client) -> None:
-    with every_cell() as cell:
-        for text, expected in FILTERS.items():
-            with cell(text):
-                assert names(forests, filter=text, filter_lang="cql2-text") == sorted(expected)
+def test_filters_in_text(forests: Client, subtests: pytest.Subtests) -> None:
+    for text, expected in FILTERS.items():
+        with subtests.test(text):
+            assert names(forests, filter=text, filter_lang="cql2-text") == sorted(expected)
 
 
 NAME = {"property": "name"}
@@ -196,12 +193,11 @@ JSON_FILTERS: list[tuple[Any, list[str]]] = [
 
 
 @pytest.mark.both
-def test_filters_in_json(forests: Client) -> None:
-    with every_cell() as cell:
-        for value, expected in JSON_FILTERS:
-            with cell(str(value)):
-                text = json.dumps(value)
-                assert names(forests, filter=text, filter_lang="cql2-json") == sorted(expected)
+def test_filters_in_json(forests: Client, subtests: pytest.Subtests) -> None:
+    for value, expected in JSON_FILTERS:
+        with subtests.test(str(value)):
+            text = json.dumps(value)
+            assert names(forests, filter=text, filter_lang="cql2-json") == sorted(expected)
 
 
 def test_the_geometries_of_a_filter_can_be_in_another_system(forests: Client) -> None:

@@ -7,7 +7,6 @@ from typing import Final
 import pytest
 from flask import Flask
 
-from tests.cells import every_cell
 from tests.make import Client
 from tests.make.limited import Forest, make_forest, normalized
 
@@ -28,31 +27,30 @@ def forest(client: Client) -> Forest:
 
 
 @pytest.mark.slow
-def test_nothing_of_ogc_tells_of_another_project(forest: Forest) -> None:
+def test_nothing_of_ogc_tells_of_another_project(forest: Forest, subtests: pytest.Subtests) -> None:
     """A new path is read here at once; a new way to write fails until it is a line of WRITES."""
     ids, views = {"projects": "project_id", "assets": "asset_id"}, _views(forest.owner.app)
     assert len(views) > 10
-    with every_cell() as cell:
-        for rule, methods in sorted(views.items()):
-            kind = ids["assets" if "/assets" in rule else "projects"]
-            path = rule.replace("<feature_id>", forest.own[kind])
-            no_parameter = ("external_id=quokka",) if "/assets" in rule else ()
-            for query in FILTERS if rule.endswith("/items") else ("", "f=html"):
-                answer = forest.key.get(f"{path}?{query}")
-                with cell(f"{rule} {query}"):
-                    assert forest.reveals(answer) == []
-                    assert answer.status_code == (400 if query in no_parameter else 200)
-                    if rule.endswith("/items") and query in ("", "limit=100", "filter=TRUE"):
-                        assert answer.json["numberMatched"] == 1
-            for method in sorted(methods):
-                with cell(f"{method} {rule}"):
-                    if "<feature_id>" in rule:
-                        hidden = _answer(forest, method, rule, forest.hidden[kind])
-                        absent = f"{forest.hidden[kind][:-4]}0000"
-                        assert hidden == _answer(forest, method, rule, absent)
-                        assert hidden[0] == 404
-                    else:
-                        assert method == "GET" or f"{method} {rule}" in WRITES
+    for rule, methods in sorted(views.items()):
+        kind = ids["assets" if "/assets" in rule else "projects"]
+        path = rule.replace("<feature_id>", forest.own[kind])
+        no_parameter = ("external_id=quokka",) if "/assets" in rule else ()
+        for query in FILTERS if rule.endswith("/items") else ("", "f=html"):
+            answer = forest.key.get(f"{path}?{query}")
+            with subtests.test(f"{rule} {query}"):
+                assert forest.reveals(answer) == []
+                assert answer.status_code == (400 if query in no_parameter else 200)
+                if rule.endswith("/items") and query in ("", "limit=100", "filter=TRUE"):
+                    assert answer.json["numberMatched"] == 1
+        for method in sorted(methods):
+            with subtests.test(f"{method} {rule}"):
+                if "<feature_id>" in rule:
+                    hidden = _answer(forest, method, rule, forest.hidden[kind])
+                    absent = f"{forest.hidden[kind][:-4]}0000"
+                    assert hidden == _answer(forest, method, rule, absent)
+                    assert hidden[0] == 404
+                else:
+                    assert method == "GET" or f"{method} {rule}" in WRITES
 
 
 def _answer(forest: Forest, method: str, rule: str, feature_id: str) -> tuple[int, str]:

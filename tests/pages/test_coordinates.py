@@ -8,18 +8,16 @@ from pathlib import Path
 import pytest
 
 from app.pages.assets.asset.coordinates import Axis, read_degrees, split_both
-from tests.cells import every_cell
 
 # What the server and the pages' scripts read alike: tests/javascript/coordinates.test.mjs has the
 # same cases.
 CASES = json.loads(Path(__file__).with_name("coordinates.json").read_text())
 
 
-def test_degrees_are_read() -> None:
-    with every_cell() as cell:
-        for text, axis, degrees in CASES["degrees"]:
-            with cell(f"{axis} {text!r}"):
-                assert read(text, axis) == pytest.approx(degrees, abs=1e-8)
+def test_degrees_are_read(subtests: pytest.Subtests) -> None:
+    for text, axis, degrees in CASES["degrees"]:
+        with subtests.test(f"{axis} {text!r}"):
+            assert read(text, axis) == pytest.approx(degrees, abs=1e-8)
 
 
 def read(text: str, axis: Axis) -> float | None:
@@ -48,8 +46,7 @@ def test_what_is_wrong_is_told(text: str, axis: Axis, message: str) -> None:
         read_degrees(text, axis)
 
 
-def test_both_are_split() -> None:
-    with every_cell() as cell:
-        for text, both in CASES["both"]:
-            with cell(repr(text)):
-                assert split_both(text) == (tuple(both) if both else None)
+def test_both_are_split(subtests: pytest.Subtests) -> None:
+    for text, both in CASES["both"]:
+        with subtests.test(repr(text)):
+            assert split_both(text) == (tuple(both) if both else None)

@@ -13,7 +13,6 @@ import pytest
 from app.values.version import VERSION
 from bin._release import NUMBER, Refused, with_number, with_release
 from tests.architecture.sources import ROOT
-from tests.cells import every_cell
 from tests.git import SETTINGS, commit_all, git, make_repository
 from tests.processes.instances import wait_for
 
@@ -178,22 +177,23 @@ def test_a_release_that_is_interrupted_leaves_everything_as_it_was(
 
 
 @pytest.mark.slow
-def test_the_address_of_the_repository_is_printed_without_credentials(checkout: Path) -> None:
-    with every_cell() as cell:
-        for address, source in {
-            "git@example.org:wood/canopy.git": "https://example.org/wood/canopy",
-            "ssh://git@example.org:22/wood/canopy": "https://example.org/wood/canopy",
-            "https://ana:secret@example.org:8443/wood/canopy.git": (
-                "https://example.org:8443/wood/canopy"
-            ),
-            "/srv/canopy.git": None,
-        }.items():
-            with cell(address):
-                git(checkout, "config", "remote.origin.url", address)
-                done = release(checkout, "--dry-run", "1.3.0")
-                assert (f"SOURCE={source} " in done.stdout) is (source is not None)
-                assert ("SOURCE" in done.stdout) is (source is not None)
-                assert "secret" not in done.stdout
+def test_the_address_of_the_repository_is_printed_without_credentials(
+    checkout: Path, subtests: pytest.Subtests
+) -> None:
+    for address, source in {
+        "git@example.org:wood/canopy.git": "https://example.org/wood/canopy",
+        "ssh://git@example.org:22/wood/canopy": "https://example.org/wood/canopy",
+        "https://ana:secret@example.org:8443/wood/canopy.git": (
+            "https://example.org:8443/wood/canopy"
+        ),
+        "/srv/canopy.git": None,
+    }.items():
+        with subtests.test(address):
+            git(checkout, "config", "remote.origin.url", address)
+            done = release(checkout, "--dry-run", "1.3.0")
+            assert (f"SOURCE={source} " in done.stdout) is (source is not None)
+            assert ("SOURCE" in done.stdout) is (source is not None)
+            assert "secret" not in done.stdout
 
 
 @pytest.mark.parametrize("words", [[], ["1.3.0", "1.4.0"], ["--force"]])
@@ -206,15 +206,14 @@ def test_help(checkout: Path) -> None:
     assert release(checkout, "--help").stdout.startswith("usage: bin/release [--dry-run] X.Y.Z\n")
 
 
-def test_only_the_next_numbers_can_follow() -> None:
+def test_only_the_next_numbers_can_follow(subtests: pytest.Subtests) -> None:
     source = FILES[VERSION_FILE]
-    with every_cell() as cell:
-        for number in ("1.2.4", "1.3.0", "2.0.0"):
-            with cell(number):
-                assert with_number(source, number)[0] == "1.2.3"
-        for number in ("1.2.3", "1.2.5", "1.3.1", "1.2", "v1.3.0", "01.3.0", "1.3.0-rc.1", ""):
-            with cell(number), pytest.raises(Refused, match="cannot follow"):
-                with_number(source, number)
+    for number in ("1.2.4", "1.3.0", "2.0.0"):
+        with subtests.test(number):
+            assert with_number(source, number)[0] == "1.2.3"
+    for number in ("1.2.3", "1.2.5", "1.3.1", "1.2", "v1.3.0", "01.3.0", "1.3.0-rc.1", ""):
+        with subtests.test(number), pytest.raises(Refused, match="cannot follow"):
+            with_number(source, number)
 
 
 def test_the_changelog_must_say_how_to_upgrade() -> None:

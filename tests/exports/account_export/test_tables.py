@@ -10,7 +10,6 @@ from sqlalchemy import select
 
 from app import models
 from app.db.extensions import db
-from tests.cells import every_cell
 from tests.exports.account_export.archives import archive_of
 from tests.exports.account_export.full_account import make_full_account
 from tests.make import Client
@@ -90,21 +89,22 @@ def test_each_table_has_its_place_or_its_reason() -> None:
     assert placed | REASONS.keys() == set(models.__all__)
 
 
-def test_each_row_is_in_the_file_of_its_table(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_row_is_in_the_file_of_its_table(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
     client = make_full_account(app, monkeypatch).client
     archive = archive_of(client)
-    with every_cell() as cell:
-        for name, (file, column) in FILES.items():
-            with cell(name):
-                values = {getattr(row, column) for row in _rows(client, name)}
-                text = archive.text(file)
-                assert values, f"make one in {make_full_account.__module__}"
-                assert [value for value in values if str(value) not in text] == []
-        with cell("Credential"):
-            credentials = _rows(client, "Credential")
-            assert {each.kind for each in credentials} == KINDS.keys()
-            for each in credentials:
-                assert each.id in archive.text(KINDS[each.kind])
+    for name, (file, column) in FILES.items():
+        with subtests.test(name):
+            values = {getattr(row, column) for row in _rows(client, name)}
+            text = archive.text(file)
+            assert values, f"make one in {make_full_account.__module__}"
+            assert [value for value in values if str(value) not in text] == []
+    with subtests.test("Credential"):
+        credentials = _rows(client, "Credential")
+        assert {each.kind for each in credentials} == KINDS.keys()
+        for each in credentials:
+            assert each.id in archive.text(KINDS[each.kind])
 
 
 @pytest.mark.slow

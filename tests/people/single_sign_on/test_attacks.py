@@ -13,7 +13,6 @@ from joserfc import jws
 from joserfc.jwk import RSAKey
 
 from app.policy.limits import SINGLE_SIGN_ONS
-from tests.cells import every_cell
 from tests.make import Browser, second_app
 from tests.make.browser import Page
 from tests.people.single_sign_on.fake_provider import (
@@ -69,7 +68,7 @@ def test_a_right_token_is_accepted(site: Flask, liar: FakeProvider) -> None:
     assert len(form["code_verifier"]) >= 43
 
 
-def test_claims_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
+def test_claims_that_are_wrong(site: Flask, liar: FakeProvider, subtests: pytest.Subtests) -> None:
     now = int(time.time())
     cases: dict[str, dict[str, Any]] = {
         "another issuer": {"iss": "https://evil.example"},
@@ -92,14 +91,15 @@ def test_claims_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
         "a subject that no database stores": {"sub": "a\0b"},
         "of another access token": {"at_hash": "bm90IHRoYXQgb25lIQ"},
     }
-    with every_cell() as cell:
-        for name, claims in cases.items():
-            with cell(name):
-                assert arrive(site, liar, **claims) == FAILED
+    for name, claims in cases.items():
+        with subtests.test(name):
+            assert arrive(site, liar, **claims) == FAILED
 
 
 @pytest.mark.slow
-def test_signatures_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
+def test_signatures_that_are_wrong(
+    site: Flask, liar: FakeProvider, subtests: pytest.Subtests
+) -> None:
     other = RSAKey.generate_key(2048, {"kid": liar.key.kid})
 
     def with_another_key() -> None:
@@ -130,12 +130,11 @@ def test_signatures_that_are_wrong(site: Flask, liar: FakeProvider) -> None:
         with_another_key, with_an_unknown_key, with_the_shared_secret, unsigned, without_a_token,
         with_a_number, with_garbage, with_a_demand,
     ]  # fmt: skip
-    with every_cell() as cell:
-        for change in changes:
-            liar.is_right()
-            change()
-            with cell(change.__name__):
-                assert arrive(site, liar) == FAILED
+    for change in changes:
+        liar.is_right()
+        change()
+        with subtests.test(change.__name__):
+            assert arrive(site, liar) == FAILED
     liar.is_right()
     assert arrive(site, liar) == NEW
 
@@ -160,7 +159,7 @@ def test_a_new_key_is_found(site: Flask, liar: FakeProvider) -> None:
         liar.key = first
 
 
-def test_metadata_that_is_wrong(app: Flask, liar: FakeProvider) -> None:
+def test_metadata_that_is_wrong(app: Flask, liar: FakeProvider, subtests: pytest.Subtests) -> None:
     cases: dict[str, Any] = {
         "another issuer": {"issuer": "https://evil.example"},
         "nearly the issuer": {"issuer": f"{liar.issuer}/"},
@@ -171,12 +170,11 @@ def test_metadata_that_is_wrong(app: Flask, liar: FakeProvider) -> None:
         "no address": {"authorization_endpoint": 17},
         "an unsafe userinfo endpoint": {"userinfo_endpoint": "http://elsewhere.example/me"},
     }
-    with every_cell() as cell:
-        for name, changes in cases.items():
-            liar.is_right()
-            liar.metadata |= changes
-            with second_app(app, **liar.settings) as site, cell(name):
-                assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+    for name, changes in cases.items():
+        liar.is_right()
+        liar.metadata |= changes
+        with second_app(app, **liar.settings) as site, subtests.test(name):
+            assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
 
 
 def test_a_foreign_state_is_refused(site: Flask, liar: FakeProvider) -> None:
@@ -224,20 +222,21 @@ def test_a_provider_that_promises_its_name_gives_it(app: Flask, liar: FakeProvid
         assert arrive(site, liar) == FAILED
 
 
-def test_nobody_is_led_elsewhere(site: Flask, liar: FakeProvider) -> None:
-    with every_cell() as cell:
-        for number, target in enumerate(
-            ("https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)")
-        ):
-            with cell(target):
-                browser = Browser(site)
-                browser.get(liar.sign_in(leave(browser, target=target), sub=f"led-{number}"))
-                page = browser.submit(account_name="Led", follow=False)
-                assert page.response.headers["Location"] == "/welcome"
-                browser.client.delete_cookie("canopy_session")
-                address = liar.sign_in(leave(browser, target=target), sub=f"led-{number}")
-                page = browser.get(address, follow=False)
-                assert page.response.headers["Location"] == "/"
+def test_nobody_is_led_elsewhere(
+    site: Flask, liar: FakeProvider, subtests: pytest.Subtests
+) -> None:
+    for number, target in enumerate(
+        ("https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)")
+    ):
+        with subtests.test(target):
+            browser = Browser(site)
+            browser.get(liar.sign_in(leave(browser, target=target), sub=f"led-{number}"))
+            page = browser.submit(account_name="Led", follow=False)
+            assert page.response.headers["Location"] == "/welcome"
+            browser.client.delete_cookie("canopy_session")
+            address = liar.sign_in(leave(browser, target=target), sub=f"led-{number}")
+            page = browser.get(address, follow=False)
+            assert page.response.headers["Location"] == "/"
 
 
 def test_claims_of_somebody_else_are_not_taken(app: Flask, liar: FakeProvider) -> None:
@@ -275,20 +274,21 @@ def test_what_was_wrong_once_is_read_again(app: Flask, liar: FakeProvider) -> No
         assert arrive(site, liar) == NEW
 
 
-def test_errors_of_the_provider_are_told(site: Flask, liar: FakeProvider) -> None:
-    with every_cell() as cell:
-        for error, expected in (
-            ("access_denied", (403, "You were not signed in")),
-            ("server_error", FAILED),
-            ("<script>alert(1)</script>", FAILED),
-        ):
-            with cell(error):
-                browser = Browser(site)
-                back = liar.sign_in(leave(browser)).replace("code=a-code", f"error={error}")
-                page = browser.get(f"{back}&error_description=Call+0900+12345")
-                assert seen(page) == expected
-                assert "0900" not in page.text
-                assert "<script>alert" not in page.response.get_data(as_text=True)
+def test_errors_of_the_provider_are_told(
+    site: Flask, liar: FakeProvider, subtests: pytest.Subtests
+) -> None:
+    for error, expected in (
+        ("access_denied", (403, "You were not signed in")),
+        ("server_error", FAILED),
+        ("<script>alert(1)</script>", FAILED),
+    ):
+        with subtests.test(error):
+            browser = Browser(site)
+            back = liar.sign_in(leave(browser)).replace("code=a-code", f"error={error}")
+            page = browser.get(f"{back}&error_description=Call+0900+12345")
+            assert seen(page) == expected
+            assert "0900" not in page.text
+            assert "<script>alert" not in page.response.get_data(as_text=True)
 
 
 def test_one_client_cannot_begin_without_end(site: Flask) -> None:

@@ -12,7 +12,6 @@ import pytest
 from flask import Flask
 
 from app.policy.single_sign_on import RESPONSE_BYTES
-from tests.cells import every_cell
 from tests.make import Browser, second_app, together
 from tests.make.browser import Page
 from tests.people.single_sign_on.fake_provider import Answer, FakeProvider, fake_provider, gives
@@ -71,20 +70,23 @@ def test_a_provider_that_comes_back(site: Flask, provider: FakeProvider) -> None
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
-def test_a_slow_one_is_given_up(app: Flask, provider: FakeProvider) -> None:
+def test_a_slow_one_is_given_up(
+    app: Flask, provider: FakeProvider, subtests: pytest.Subtests
+) -> None:
     start = b"HTTP/1.1 200 OK\r\n"
     heads = (start, start + b"Content-Length: 100000\r\n\r\n", start + b"\r\n", b"")
-    with every_cell() as cell:
-        for head in heads:
-            with second_app(app, **provider.settings) as site, cell(repr(head)):
-                provider.answers[DISCOVERY] = drips(provider, head)
-                began = time.monotonic()
-                assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
-                assert time.monotonic() - began < PATIENCE / 2
+    for head in heads:
+        with second_app(app, **provider.settings) as site, subtests.test(repr(head)):
+            provider.answers[DISCOVERY] = drips(provider, head)
+            began = time.monotonic()
+            assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+            assert time.monotonic() - began < PATIENCE / 2
 
 
 @pytest.mark.slow
-def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
+def test_answers_that_are_none(
+    app: Flask, provider: FakeProvider, subtests: pytest.Subtests
+) -> None:
     """At each step: nothing is ever a 500."""
     answers = {
         "an error": gives({"error": "invalid_grant"}, 400),
@@ -101,13 +103,12 @@ def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
         "odd keys": gives({"keys": [{"kty": "RSA"}, 5, None]}),
         "no keys": gives({"keys": []}),
     }
-    with every_cell() as cell:
-        for path in ("/token", "/keys"):
-            for name, answer in answers.items():
-                provider.answers = {path: answer}
-                with cell(f"{path}: {name}"), second_app(app, **provider.settings) as site:
-                    browser = Browser(site)
-                    assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+    for path in ("/token", "/keys"):
+        for name, answer in answers.items():
+            provider.answers = {path: answer}
+            with subtests.test(f"{path}: {name}"), second_app(app, **provider.settings) as site:
+                browser = Browser(site)
+                assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
 
 
 ODD_METADATA = [

@@ -22,7 +22,6 @@ from app.processes.web_server.request_buffer import (
     RequestProgress,
     Storage,
 )
-from tests.cells import every_cell
 
 CONFIG = Config()
 LIMITS = RequestLimits(line=200, head=1000, body=50)
@@ -85,23 +84,21 @@ def cuts_of(data: bytes) -> Iterator[tuple[int, ...]]:
     yield from (tuple(sorted(random.sample(range(1, len(data)), 2))) for _ in range(50))
 
 
-def test_the_end_is_found_however_the_bytes_arrive() -> None:
-    with every_cell() as cell:
-        for name, data in COMPLETE.items():
-            with cell(name):
-                for cuts in cuts_of(data):
-                    assert progress_of(data, *cuts) == (RequestProgress.COMPLETE, len(data)), cuts
-                for length in range(len(data)):
-                    assert progress_of(data[:length])[0] is RequestProgress.INCOMPLETE, length
-                assert progress_of(data + GET)[0] is RequestProgress.COMPLETE
+def test_the_end_is_found_however_the_bytes_arrive(subtests: pytest.Subtests) -> None:
+    for name, data in COMPLETE.items():
+        with subtests.test(name):
+            for cuts in cuts_of(data):
+                assert progress_of(data, *cuts) == (RequestProgress.COMPLETE, len(data)), cuts
+            for length in range(len(data)):
+                assert progress_of(data[:length])[0] is RequestProgress.INCOMPLETE, length
+            assert progress_of(data + GET)[0] is RequestProgress.COMPLETE
 
 
-def test_what_has_no_end_is_not_waited_for() -> None:
-    with every_cell() as cell:
-        for name, data in MALFORMED.items():
-            with cell(name):
-                for cuts in cuts_of(data):
-                    assert progress_of(data, *cuts)[0] is RequestProgress.MALFORMED, cuts
+def test_what_has_no_end_is_not_waited_for(subtests: pytest.Subtests) -> None:
+    for name, data in MALFORMED.items():
+        with subtests.test(name):
+            for cuts in cuts_of(data):
+                assert progress_of(data, *cuts)[0] is RequestProgress.MALFORMED, cuts
 
 
 def test_a_body_past_the_limit_is_not_waited_for() -> None:
