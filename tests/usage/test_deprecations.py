@@ -7,11 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.db.extensions import db
-from app.jobs.valkey import Valkey, valkey
-from app.limits import request_counts
 from app.models import DeprecatedRequest
 from app.policy import deprecations
 from app.policy.deprecations import DEPRECATIONS
@@ -20,10 +17,8 @@ from app.values import clock
 from tests.make import (
     Client,
     mails_to,
-    make_account,
     make_key,
     make_member,
-    second_app,
     square,
     text_of,
 )
@@ -104,41 +99,10 @@ def test_each_credential_with_its_last_day(client: Client) -> None:
 
 
 @pytest.mark.both
-def test_the_job_copies_them(client: Client) -> None:
-    _use(client)
-    _write(client)
-    with client.app.app_context():
-        valkey().client.flushdb()
-    assert [each["requests"] for each in _uses(client)] == [1]
-    _use(client)
-    _write(client)
-    assert [each["requests"] for each in _uses(client)] == [2]
-
-
-@pytest.mark.both
-def test_while_valkey_is_down_they_are_counted_later(app: Flask) -> None:
-    with second_app(app, redis_url="redis://127.0.0.1:9/0") as cut_off:
-        client = make_account(cut_off)
-        for _ in range(2):
-            _use(client)
-        assert [each["requests"] for each in _uses(client)] == [2]
-        cut_off.extensions["canopy_valkey"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
-        client.get("/v1/account")
-        assert [each["requests"] for each in _uses(client)] == [2]
-    request_counts._unsent.clear()
-
-
-@pytest.mark.both
 def test_they_change_no_count_of_requests(client: Client) -> None:
     _use(client)
     usage = client.get("/v1/account/usage").json["data"]
     assert usage["api_requests"]["current"] == 2
-
-
-@pytest.mark.both
-def test_another_account_sees_none_of_them(client: Client, stranger: Client) -> None:
-    _use(client)
-    assert _uses(stranger) == []
 
 
 def test_it_needs_admin(client: Client) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.jobs.valkey import Valkey, valkey
 from app.limits import request_counts
 from app.usage.jobs import write_counts
-from tests.make import Client, make_account, second_app
+from tests.make import Client, second_app
 
 pytestmark = pytest.mark.both
 
@@ -23,23 +22,6 @@ def _current(client: Client) -> int:
     """The current count, read without a request that would be counted."""
     with client.app.app_context():
         return request_counts.requests_on(client.account_id, [request_counts.today()])
-
-
-def test_while_valkey_is_down_requests_are_counted_later(app: Flask) -> None:
-    """Except the one that found Valkey down: it is unknown whether Valkey counted it."""
-    with second_app(app, redis_url=DEAD) as cut_off:
-        client = make_account(cut_off)
-        for _ in range(4):
-            assert client.get("/v1/account").status_code == 200
-        assert _current(client) == 3
-        cut_off.extensions["canopy_valkey"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
-        client.get("/v1/account")
-        assert _current(client) == 4
-        with app.app_context():
-            kept = valkey().client.hget(
-                request_counts.day_key(request_counts.today()), client.account_id
-            )
-        assert int(kept) == 4
 
 
 def test_requests_counted_without_valkey_are_added_to_the_database(

@@ -16,7 +16,7 @@ from app.limits import request_counts
 from app.usage import jobs
 from app.usage.jobs import write_counts
 from app.values import clock
-from tests.make import Client, make_key, together
+from tests.make import Client, make_key
 
 pytestmark = pytest.mark.both
 
@@ -95,15 +95,6 @@ def test_all_credentials_of_an_account_count_together(client: Client) -> None:
     make_key(client).get("/v1/account")
     client.get("/v1/account")
     assert _current(client) == 2
-
-
-def test_requests_of_many_threads_are_counted_exactly(client: Client) -> None:
-    def caller() -> None:
-        for _ in range(10):
-            client.get("/v1/account")
-
-    together(*[caller] * 8)
-    assert _current(client) == 80
 
 
 def test_days_are_counted_separately_and_summed_by_month(
@@ -225,21 +216,6 @@ def test_several_transactions(
     stranger.get("/v1/account")
     assert _write(client.app) == 4
     assert _rows(client) == _rows(stranger) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_nothing_pending")
-def test_when_valkey_loses_its_data_only_pending_counts_are_lost(client: Client) -> None:
-    for _ in range(3):
-        client.get("/v1/account")
-    _write(client.app)
-    client.get("/v1/account")
-    with client.app.app_context():
-        valkey().client.flushdb()
-    assert _current(client) == 3
-    client.get("/v1/account")
-    _write(client.app)
-    assert _current(client) == 4
 
 
 def test_a_clock_that_is_days_slow_loses_no_count(

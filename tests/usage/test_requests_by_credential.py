@@ -7,28 +7,23 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from flask import Flask
 from sqlalchemy import func, select
 
 from app.db.extensions import db
-from app.jobs.valkey import Valkey, valkey
+from app.jobs.valkey import valkey
 from app.limits import request_counts
 from app.maintenance.jobs import prune
 from app.models import CredentialRequest
-from app.usage.jobs import write_counts
 from app.usage.requests import Requests, last_days, read_requests, requests_csv
 from app.values import clock
 from tests.make import (
     Client,
     bearer,
     grant_tokens,
-    make_account,
     make_application,
     make_key,
     make_member,
     make_service_token,
-    second_app,
-    together,
 )
 from tests.pages.support import browser_of
 
@@ -47,12 +42,6 @@ def _by_id(client: Client) -> dict[str, int]:
     """Today's requests by credential, without those that made none."""
     callers = _requests(client).callers
     return {each.caller.id: each.total for each in callers if each.total}
-
-
-def _write(client: Client) -> None:
-    with client.app.app_context():
-        write_counts()
-        db.session.rollback()
 
 
 @pytest.fixture(autouse=True)
@@ -91,65 +80,11 @@ def test_what_is_refused_counts_for_nobody(client: Client) -> None:
     assert _by_id(client) == {}
 
 
-def test_requests_of_many_threads_are_counted_exactly(client: Client) -> None:
-    key = make_key(client)
-    together(*[lambda: [key.get("/v1/account") for _ in range(10)]] * 8)
-    assert _by_id(client) == {key.credential_id: 80}
-
-
 def test_credentials_that_were_never_used_are_there_unless_revoked(client: Client) -> None:
     unused = make_key(client)
     found = {each.caller.id: each for each in _requests(client).callers}
     assert not found[unused.credential_id].caller.was_used
     assert found[unused.credential_id].total == 0
-
-
-@pytest.mark.slow
-def test_the_job_copies_them(client: Client) -> None:
-    key = make_key(client)
-    key.get("/v1/account")
-    _write(client)
-    key.get("/v1/account")
-    assert _by_id(client) == {key.credential_id: 2}
-    with client.app.app_context():
-        valkey().client.flushdb()
-    assert _by_id(client) == {key.credential_id: 1}
-
-
-@pytest.mark.slow
-def test_after_valkey_lost_its_data_they_go_on_from_the_database(client: Client) -> None:
-    for _ in range(3):
-        client.get("/v1/account")
-    _write(client)
-    with client.app.app_context():
-        valkey().client.flushdb()
-    make_key(client).get("/v1/account")  # the account's counter is there again, this key's is not
-    client.get("/v1/account")
-    _write(client)
-    assert _by_id(client)[client.credential_id] == 4
-    assert _requests(client).total == 5
-
-
-def test_while_valkey_is_down_they_are_counted_later(app: Flask) -> None:
-    """Like the account's: except the one that found Valkey down."""
-    with second_app(app, redis_url=DEAD) as cut_off:
-        client = make_account(cut_off)
-        for _ in range(4):
-            assert client.get("/v1/account").status_code == 200
-        assert _by_id(client) == {client.credential_id: 3}
-        cut_off.extensions["canopy_valkey"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
-        client.get("/v1/account")
-        assert _by_id(client) == {client.credential_id: 4}
-        assert _requests(client).total == 4
-
-
-def test_another_account_sees_none_of_them(client: Client, stranger: Client) -> None:
-    client.get("/v1/account")
-    found = _requests(stranger)
-    assert (found.total, [each.caller.id for each in found.callers]) == (
-        0,
-        [stranger.credential_id],
-    )
 
 
 def test_requests_from_before_they_were_counted_so_are_told_apart(client: Client) -> None:

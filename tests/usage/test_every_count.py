@@ -1,0 +1,102 @@
+"""A request counts for its account, for its credential and for what is deprecated that it uses: the
+three counts are kept alike (docs/adr/0008-request-counts.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from app.jobs.valkey import Valkey, valkey
+from app.limits import request_counts
+from app.policy.deprecations import DEPRECATIONS
+from app.usage.jobs import write_counts
+from tests.make import Client, make_account, make_key, second_app, square, together
+
+pytestmark = pytest.mark.both
+
+DEAD = "redis://127.0.0.1:9/0"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_unsent() -> Iterator[None]:
+    request_counts._unsent.clear()
+    yield
+    request_counts._unsent.clear()
+
+
+def _use(caller: Client) -> None:
+    assert caller.post("/v1/geometry/validate", json=square()).status_code == 200
+
+
+def _counts(client: Client) -> tuple[int, int, int]:
+    """Today's counts of the account, of the client's key, and of what this used that is
+    deprecated, read without a request that would be counted."""
+    days, key, (deprecation, *_) = [request_counts.today()], client.credential_id, DEPRECATIONS
+    with client.app.app_context():
+        by_key = request_counts.requests_by_credential(client.account_id, [key], days)
+        used = request_counts.deprecated_requests(client.account_id, [key], [deprecation.id], days)
+        return (
+            request_counts.requests_on(client.account_id, days),
+            sum(by_key.get(key, {}).values()),
+            sum(used.get((key, deprecation.id), {}).values()),
+        )
+
+
+def _write(client: Client) -> None:
+    with client.app.app_context():
+        write_counts()
+
+
+def _empty_valkey(client: Client) -> None:
+    with client.app.app_context():
+        valkey().client.flushdb()
+
+
+def test_requests_of_many_threads_are_counted_exactly(client: Client) -> None:
+    together(*[lambda: [_use(client) for _ in range(10)]] * 8)
+    assert _counts(client) == (80, 80, 80)
+
+
+def test_when_valkey_loses_its_data_only_pending_counts_are_lost(client: Client) -> None:
+    for _ in range(3):
+        _use(client)
+    _write(client)
+    _use(client)
+    assert _counts(client) == (4, 4, 4)
+    _empty_valkey(client)
+    assert _counts(client) == (3, 3, 3)
+    make_key(client).get("/v1/account")  # the account's counter is there again, this key's are not
+    _use(client)
+    assert _counts(client) == (5, 4, 4)
+    _write(client)
+    _empty_valkey(client)
+    assert _counts(client) == (5, 4, 4)
+
+
+def test_while_valkey_is_down_requests_are_counted_later(app: Flask) -> None:
+    """Except the one that found Valkey down: it is unknown whether Valkey counted it."""
+    with second_app(app, redis_url=DEAD) as cut_off:
+        client = make_account(cut_off)
+        for _ in range(4):
+            _use(client)
+        assert _counts(client) == (3, 3, 4)
+        cut_off.extensions["canopy_valkey"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
+        client.get("/v1/account")
+        assert _counts(client) == (4, 4, 4)
+        with app.app_context():
+            kept = valkey().client.hget(
+                request_counts.day_key(request_counts.today()), client.account_id
+            )
+        assert int(kept) == 4
+
+
+def test_another_account_sees_none_of_them(client: Client, stranger: Client) -> None:
+    _use(client)
+    usage = stranger.get("/v1/account/usage").json["data"]
+    assert usage["api_requests"]["current"] == 1
+    callers = stranger.get("/v1/account/usage/requests").json["data"]["by_credential"]
+    assert [each["id"] for each in callers] == [stranger.credential_id]
+    (deprecated,) = stranger.get("/v1/account/deprecations").json["data"]
+    assert deprecated["used_by"] == []
