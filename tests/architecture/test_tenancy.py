@@ -27,12 +27,6 @@ def test_each_exception_is_needed() -> None:
     assert [place for place in EXCEPTIONS if place not in found] == []
 
 
-@pytest.mark.slow
-def test_every_exception_is_in_use() -> None:
-    used = {place for place, _ in statements(sources())}
-    assert set(EXCEPTIONS) <= used
-
-
 def test_the_models_of_accounts_are_known() -> None:
     assert {"Project", "Asset", "Event", "Credential"} <= TENANT_MODELS
     assert "Account" not in TENANT_MODELS
