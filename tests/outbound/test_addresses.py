@@ -200,15 +200,21 @@ def _outcome(monkeypatch: pytest.MonkeyPatch, host: str, **options: Any) -> str:
     return CALLED if failed.value.reason is FailureReason.REFUSED else str(failed.value)
 
 
-@pytest.mark.parametrize("host", WRITTEN)
-def test_hosts_given_as_addresses(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    assert _outcome(monkeypatch, host) == WRITTEN[host]
+def test_hosts_given_as_addresses(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    for host, outcome in WRITTEN.items():
+        with subtests.test(host):
+            assert _outcome(monkeypatch, host) == outcome
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_hosts_by_the_addresses_of_their_names(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    answers, outcome = NAMED[name]
-    assert _outcome(monkeypatch, "hook.example", resolve=lambda host: answers) == outcome
+def test_hosts_by_the_addresses_of_their_names(
+    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    for name, (answers, outcome) in NAMED.items():
+        with subtests.test(name):
+            found = _outcome(monkeypatch, "hook.example", resolve=lambda _, a=answers: a)
+            assert found == outcome
 
 
 def test_a_name_of_the_network_is_not_told_from_one_that_does_not_exist(
@@ -240,10 +246,6 @@ def test_an_internationalized_name_is_looked_up_in_ascii(
     assert asked == ["xn--bcher-kva.example"]
 
 
-def test_the_size_of_the_tables() -> None:
-    assert len(WRITTEN) + len(NAMED) >= 60
-
-
 @pytest.mark.parametrize(
     ("network", "address", "is_open"),
     [
@@ -271,11 +273,12 @@ def test_an_allowed_network_opens_its_addresses(network: str, address: str, is_o
     assert is_allowed(ip_address(address), allowed) is is_open
 
 
-@pytest.mark.parametrize("address", METADATA)
-def test_no_network_opens_cloud_metadata(address: str) -> None:
-    assert not is_allowed(ip_address(address))
-    assert not is_allowed(ip_address(address), EVERYTHING)
-    assert not is_allowed(ip_address(address), (ip_network(f"{address}"),))
+def test_no_network_opens_cloud_metadata(subtests: pytest.Subtests) -> None:
+    for address in METADATA:
+        with subtests.test(address):
+            assert not is_allowed(ip_address(address))
+            assert not is_allowed(ip_address(address), EVERYTHING)
+            assert not is_allowed(ip_address(address), (ip_network(address),))
 
 
 @pytest.mark.parametrize("address", ["2606:2800::5efe:93.184.216.34", "2001:4860:4860::8888"])

@@ -89,34 +89,9 @@ def test_a_record_that_was_read_can_be_sent(client: Client) -> None:
     assert client.put(f"{PATH}/{made['id']}", json=made).json["data"] == made
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        None,
-        7,
-        "",
-        "hooks.example.org",
-        "http://hooks.example.org/",
-        "ftp://hooks.example.org/",
-        "//hooks.example.org/",
-        "https://",
-        "https:///path",
-        "https://user:password@hooks.example.org/",
-        "https://hooks.example.org:0/",
-        "https://hooks.example.org:65536/",
-        "https://hooks.example.org/a b",
-        "https://hooks.example.org/a\nb",
-        "https://hooks.example.org\\@evil.example/",
-        "https://hooks.example.org/ü",
-        "https://127.1/",
-        "https://0x7f000001/",
-        "https://[::1/",
-        "https://hooks.example.org/#part",
-        f"https://hooks.example.org/{'a' * 2048}",
-        "javascript:alert(1)",
-    ],
-)
+@pytest.mark.parametrize("url", [None, 7, "http://hooks.example.org/"])
 def test_urls_that_are_rejected(client: Client, url: Any) -> None:
+    """All others: tests/outbound/test_targets.py."""
     assert _fields_at_fault(_create(client, url=url)) == ["url"]
 
 
