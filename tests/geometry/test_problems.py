@@ -37,6 +37,12 @@ def test_refused(value: Any, told: list[Told]) -> None:
     assert [
         (p.code, p.part, p.ring, p.position, rounded(p.coordinates), p.field) for p in found
     ] == [(*one[:4], rounded(one.coordinates), one.field) for one in told]
+    for problem in found:
+        indices = [("part", problem.part), ("ring", problem.ring), ("position", problem.position)]
+        words = ", ".join(f"{name} {index}" for name, index in indices if index is not None)
+        assert problem.message.lower().startswith(words)
+        assert problem.message.endswith(".")
+        assert len(problem.message) < 400
 
 
 def rounded(coordinates: list[float] | None) -> list[float] | None:
@@ -74,16 +80,6 @@ def test_every_code_is_covered_and_has_a_meaning() -> None:
     # Those have tests of their own: of large boundaries, and of the readers of files.
     assert covered | {"too_complex", "unreadable"} == set(PROBLEM_CODES)
     assert all(meaning.endswith(".") for meaning in PROBLEM_CODES.values())
-
-
-@pytest.mark.parametrize("value", [value for value, _ in REFUSED.values()], ids=REFUSED)
-def test_message_names_the_place_and_is_a_sentence(value: Any) -> None:
-    for problem in problems_of(value):
-        indices = [("part", problem.part), ("ring", problem.ring), ("position", problem.position)]
-        words = ", ".join(f"{name} {index}" for name, index in indices if index is not None)
-        assert problem.message.lower().startswith(words)
-        assert problem.message.endswith(".")
-        assert len(problem.message) < 400
 
 
 @pytest.mark.parametrize(
