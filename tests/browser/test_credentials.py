@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-import sqlite3
 import subprocess
-from contextlib import closing
 from typing import Any
 
 import pytest
@@ -136,45 +133,3 @@ def test_a_token_is_made_by_keyboard(forester: Visitor) -> None:
     assert curl(forester, address="203.0.114.7")[0] == 401
     press(forester, "Done")
     expect(forester.page.get_by_text("2 addresses only")).to_be_visible()
-
-
-@pytest.mark.trial
-def test_a_token_is_refused_from_another_address(forester: Visitor) -> None:
-    page = forester.go("/service-tokens/new")
-    forester.fill(name="CI", ip_allowlist="203.0.113.7")
-    page.get_by_label("See the assets of projects").check()
-    forester.press("Create service token")
-    status, said = curl(forester)
-    assert status == 401
-    assert "IP address" in said["error"]["message"]
-    page.get_by_role("link", name="Done").click()
-    expect(page.get_by_text("1 address only")).to_be_visible()
-
-
-@pytest.mark.trial
-def test_an_expired_key_is_refused(forester: Visitor) -> None:
-    page = forester.go("/api-keys/new")
-    forester.fill(name="Short")
-    page.get_by_label("See the assets of projects").check()
-    page.get_by_label("On a date").check()
-    page.get_by_label("Date", exact=True).fill("2020-01-31")
-    forester.press("Create API key")
-    expect(page.get_by_text("Must be in the future.")).to_be_visible()
-    expect(page.get_by_label("See the assets of projects")).to_be_checked()
-    page.get_by_label("30 days").check()
-    forester.press("Create API key")
-    assert curl(forester)[0] == 200
-    end = page.locator("#secret").inner_text()[-4:]
-    with (
-        closing(sqlite3.connect(forester.instance.folder / "canopy.sqlite3")) as database,
-        database,
-    ):
-        moment = "2026-01-31T00:00:00.000Z"
-        changed = database.execute(
-            "UPDATE credentials SET expires_at = ? WHERE token_end = ?", (moment, end)
-        )
-        assert changed.rowcount == 1
-    assert curl(forester)[0] == 401
-    page.get_by_role("link", name="Done").click()
-    page.get_by_text("Revoked or expired").click()
-    expect(page.get_by_text(re.compile("^Expired"))).to_be_visible()

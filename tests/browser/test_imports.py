@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import shapely
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
-from tests.formats.readers.gdal import write, zipped
 from tests.make import square
 from tests.make.features import collection, feature
 
@@ -49,40 +47,6 @@ def test_a_file_is_uploaded_looked_at_applied_and_undone(forester: Visitor, tmp_
     expect(dialog).to_contain_text("deletes the 2 projects that it created")
     dialog.get_by_role("button", name="Undo import").click()
     expect(page.get_by_text("2 features undone")).to_be_visible(timeout=SECONDS)
-
-
-@pytest.mark.filterwarnings("ignore:Normalized/laundered field name")
-@pytest.mark.parametrize(
-    "kind", ["shp", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("kml", "gpkg"))]
-)
-def test_files_of_gis_programs_with_a_rejected_feature(
-    forester: Visitor, tmp_path: Path, kind: str
-) -> None:
-    """The files are written by GDAL; the shapefile is in UTM."""
-    shapes = [*map(shapely.box, (9.0, 9.2), (50, 50), (9.1, 9.3), (50.1, 50.1))]
-    shapes.append(shapely.Polygon(BOWTIE["coordinates"][0]))
-    names = {"name": ["First", "Second", "Crossed"]}
-    (folder := tmp_path / "forests").mkdir()
-    file = {
-        "shp": lambda: zipped(write(folder / "forests.shp", "ESRI Shapefile", shapes,
-                                    crs="EPSG:25832", columns=names,
-                                    geometry_type="Polygon").parent),
-        "kml": lambda: write(folder / "forests.kml", "KML", shapes, columns=names),
-        "gpkg": lambda: write(folder / "forests.gpkg", "GPKG", shapes, columns=names,
-                              geometry_type="Polygon"),
-    }[kind]()  # fmt: skip
-    page = forester.go("/imports/new")
-    page.set_input_files("#file", file)
-    page.get_by_role("button", name="Upload").click()
-    page.wait_for_url("**/imports/imp_*")
-    expect(page.get_by_text("Rejected (1)")).to_be_visible(timeout=SECONDS)
-    expect(page.locator("#features")).to_contain_text("Crossed")
-    page.get_by_role("button", name="Apply: create 2 projects").click()
-    expect(page.get_by_role("button", name="Undo import…")).to_be_visible(timeout=SECONDS)
-    forester.go("/projects")
-    expect(page.locator(".project-list a")).to_have_text(["First", "Second"])
-    area = page.locator(".project-list .number").first.inner_text()
-    assert 7_000 < float(area.removesuffix(" ha").replace(",", "")) < 9_000
 
 
 @pytest.mark.trial

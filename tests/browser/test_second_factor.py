@@ -1,8 +1,6 @@
-"""A second factor as people have it: turned on, used, lost, required by their account."""
+"""What only a browser does for a second factor: passkeys, and a file of recovery codes."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -16,42 +14,10 @@ from tests.browser.second_factor import (
     sign_in,
     turn_on,
 )
-from tests.make.browser import PASSWORD
-
-STEP = "/login/second-factor"
 
 
 def text_of(visitor: Visitor) -> str:
     return visitor.page.locator("main").inner_text()
-
-
-@pytest.mark.slow
-def test_an_app_is_turned_on_used_lost_and_recovered(visitor: Visitor, instance: Instance) -> None:
-    """Without scripts."""
-    email = new_address(instance)
-    sign_up(visitor, email)
-    app = turn_on(visitor)
-    assert "second factor" in str(instance.mail_to(email, 2)["Subject"])
-    visitor.choose("You", "Sign out")
-    sign_in(visitor, email)
-    assert visitor.path == STEP
-    visitor.fill(second_factor_code=app.wrong())
-    visitor.press("Sign in")
-    assert visitor.page.locator("[aria-invalid]").count() == 1
-    visitor.fill(second_factor_code=app.next_code())
-    visitor.press("Sign in")
-    assert visitor.path == "/welcome"
-    visitor.choose("You", "Sign out")
-    sign_in(visitor, email)
-    visitor.page.get_by_text("Use a recovery code").click()
-    visitor.fill(second_factor_recovery_code=app.codes[3])
-    visitor.page.locator("details button").click()
-    assert "9 are left" in visitor.page.get_by_role("status").inner_text()
-    visitor.choose("You", "Sign out")
-    instance.canopy("user", "reset-second-factor", email)
-    assert "reset" in str(instance.mail_to(email, 4)["Subject"])
-    sign_in(visitor, email)
-    assert visitor.path == "/welcome"
 
 
 @pytest.mark.trial
@@ -66,36 +32,6 @@ def test_recovery_codes_are_downloaded(instance: Instance, chrome: Browser) -> N
     assert saved.path().read_text().splitlines() == app.codes
     assert not any(code in saved.url for code in app.codes)
     visitor.leave()
-
-
-@pytest.mark.trial
-def test_an_account_requires_it(visitor: Visitor, instance: Instance, chrome: Browser) -> None:
-    owner, guest = new_address(instance), new_address(instance)
-    sign_up(visitor, owner, account=f"Careful Grove {id(instance)}")
-    slug = visitor.go("/accounts").locator("main code").first.inner_text()
-    turn_on(visitor)
-    added = instance.canopy("member", "add", guest, "--account", slug, "--role", "editor", "--json")
-    member = Visitor(chrome, instance, java_script_enabled=False)
-    member.go(str(json.loads(added)["link"]))
-    member.fill(name="Guest", password=PASSWORD)
-    member.press("Join")
-    assert member.path == "/projects"
-    visitor.go("/settings")
-    visitor.fill(grace_days="0")
-    visitor.press("Require a second factor")
-    assert "Members need a second factor now" in visitor.page.get_by_role("status").inner_text()
-    member.go("/projects")
-    assert member.path == OWN
-    assert (
-        "You cannot use this account until you turn one on."
-        in member.page.locator("body").inner_text()
-    )
-    turn_on(member)
-    member.go("/projects")
-    assert member.path == "/projects"
-    visitor.go("/members")
-    expect(visitor.page.locator("td[data-label='Second factor']")).to_have_text(["on", "on"])
-    member.leave()
 
 
 @pytest.mark.slow

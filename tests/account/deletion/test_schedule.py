@@ -27,7 +27,9 @@ def test_it_is_scheduled_and_canceled(client: Client) -> None:
     deletes_at = account_with(client.app, slug).deletes_at
     assert deletes_at is not None
     assert abs(deletes_at - clock.now() - DELETED_AFTER) < timedelta(minutes=1)
-    assert "will be deleted on" in browser.get("/projects").text
+    page = browser.get("/projects")
+    assert "will be deleted on" in page.text
+    assert PAGE in page.links  # to keep it
     with new_entries(client) as canceled:
         browser.get(PAGE)
         page = browser.submit(f"{PAGE}/cancel")

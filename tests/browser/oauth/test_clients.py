@@ -15,10 +15,9 @@ from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
 from oauthlib.oauth2 import WebApplicationClient
 from requests_oauthlib import OAuth2Session
 
-from tests.browser.conftest import Instance, Visitor
+from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.browser.oauth.running import SECONDS, Loopback, program
 from tests.browser.oauth.woods import SCOPES, Application, Woods
-from tests.browser.test_people import new_address, sign_up
 from tests.node import HERE
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import requests
-from playwright.sync_api import Locator
 
 from app.db.connections import close_all
 from app.factory import create_app
@@ -104,16 +103,10 @@ def make_woods(instance: Instance, operate: Operate) -> Woods:
     )
 
 
-def with_access(visitor: Visitor, application: str = "") -> Locator:
-    """What the page of applications shows of those that have access, all or one by its name."""
-    visitor.go("/applications")
-    shown = visitor.page.locator("section[aria-labelledby=access-title]")
-    return shown.locator(".rows > li", has_text=application) if application else shown
-
-
 def revoke_access(visitor: Visitor, application: str) -> None:
-    """Revoke the access of an application on that page."""
-    shown = with_access(visitor, application)
+    """Revoke the access of an application on the page of applications."""
+    access = visitor.go("/applications").locator("section[aria-labelledby=access-title]")
+    shown = access.locator(".rows > li", has_text=application)
     shown.get_by_role("button").click()
     visitor.page.get_by_role("button", name="Revoke access", exact=True).click()
     assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
@@ -135,18 +128,11 @@ def authorization_address(
 
 def exchange(instance: Instance, application: Application, back: Loopback) -> Tokens:
     """Exchange the code in a redirect for tokens."""
-    form = {"code": back.response()["code"], "redirect_uri": back.uri}
-    return ask_token(instance, application, grant_type="authorization_code", **form)
-
-
-def refresh(instance: Instance, application: Application, tokens: Tokens) -> Tokens:
-    """The response to a refresh: new tokens, or an error."""
-    form = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
-    return ask_token(instance, application, **form)
-
-
-def ask_token(instance: Instance, application: Application, **form: str) -> Tokens:
-    """The response of the token endpoint to an application with a secret."""
+    form = {
+        "grant_type": "authorization_code",
+        "code": back.response()["code"],
+        "redirect_uri": back.uri,
+    }
     proof = (application.id, application.secret or "")
     url = f"{instance.url}/oauth/token"
     response: Tokens = requests.post(url, auth=proof, data=form, timeout=SECONDS).json()

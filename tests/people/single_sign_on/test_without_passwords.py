@@ -42,6 +42,11 @@ def rows(app: Flask) -> tuple[int, int]:
         return sign_ups or 0, mails or 0
 
 
+@pytest.mark.parametrize("path", ["/login", "/register"])
+def test_a_page_asks_for_no_password(site: Flask, path: str) -> None:
+    assert Browser(site).get(path).forms == []
+
+
 def test_the_right_password_signs_nobody_in(app: Flask, site: Flask) -> None:
     email = claims()["email"]
     sign_up(app, email)
