@@ -25,7 +25,7 @@ from app.security import passwords
 from config import load_settings
 from tests import contract, entry_checks, statement_checks, templates
 from tests.db.postgresql.standby import Standby, standby_of
-from tests.make import Client, make_account
+from tests.make import Application, Client, make_account, make_application
 from tests.make.apps import CHEAP_PASSWORDS, app_without_tables
 from tests.make.browser import PASSWORD
 from tests.postgres import PostgresServer
@@ -182,6 +182,12 @@ def client(app: Flask) -> Client:
 def stranger(app: Flask) -> Client:
     """The same for another account."""
     return make_account(app)
+
+
+@pytest.fixture
+def application(client: Client) -> Application:
+    """An application with a secret and all scopes, registered by the account of ``client``."""
+    return make_application(client)
 
 
 @pytest.fixture(autouse=True)

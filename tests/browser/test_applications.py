@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import Visitor
-from tests.browser.test_keyboard import open_menu, press, reach, write
+from tests.browser.test_keyboard import press, push, reach, write
 
 
 @pytest.mark.trial
@@ -20,13 +20,13 @@ def test_an_application_by_keyboard(forester: Visitor) -> None:
     reach(forester, "Copy the client secret")
     secret = page.locator("#client-secret").inner_text()
     press(forester, "Done")
-    open_menu(forester, "Rotate the secret…")
+    push(forester, "Rotate the secret…")
     page.keyboard.press("Shift+Tab")
     page.keyboard.type("0")
     press(forester, "Rotate")
     assert page.locator("#client-secret").inner_text() not in ("", secret)
     assert "The former secret no longer works." in page.locator("main").inner_text()
-    open_menu(forester, "Delete…")
+    push(forester, "Delete…")
     press(forester, "Delete for good")
     assert page.get_by_role("status").inner_text() == "Map of Woods deleted."
     assert forester.path == "/applications"

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
 from tests.browser.forest_scenes import press_until
-from tests.browser.test_keyboard import press, reach
+from tests.browser.test_keyboard import press, push, reach
 from tests.make.geometry import square
 
 pytestmark = pytest.mark.slow
@@ -20,12 +20,6 @@ def write(visitor: Visitor, label: str, text: str) -> None:
     reach(visitor, label)
     visitor.page.keyboard.press("ControlOrMeta+a")
     visitor.page.keyboard.insert_text(text)
-
-
-def push(visitor: Visitor, name: str) -> None:
-    """Focus a button and press it, on the same page."""
-    reach(visitor, name)
-    visitor.page.keyboard.press("Enter")
 
 
 @pytest.mark.trial

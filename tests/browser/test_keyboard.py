@@ -46,8 +46,8 @@ def press(visitor: Visitor, name: str) -> None:
         visitor.page.keyboard.press("Enter")
 
 
-def open_menu(visitor: Visitor, name: str) -> None:
-    """Focus the button of a menu and open it; the next Tab is inside."""
+def push(visitor: Visitor, name: str) -> None:
+    """Focus a button and press it, on the same page; of a menu, the next Tab is inside."""
     reach(visitor, name)
     visitor.page.keyboard.press("Enter")
 
@@ -70,7 +70,7 @@ def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     write(visitor, Account_name="Second Wood")
     press(visitor, "Create account")
     slug = visitor.page.locator("main li code").first.inner_text()
-    open_menu(visitor, "You, Jo")
+    push(visitor, "You, Jo")
     press(visitor, "Profile")
     write(visitor, Your_name="Jo Alder")
     press(visitor, "Save")
@@ -93,12 +93,12 @@ def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     assert visitor.path.startswith("/docs?code=")
     visitor.go("/applications")
     ending = visitor.page.locator("main li button").first.get_attribute("aria-label")
-    open_menu(visitor, str(ending))
+    push(visitor, str(ending))
     press(visitor, "Revoke access")
     assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
 
     visitor.move()
-    open_menu(visitor, "You, Jo Alder")
+    push(visitor, "You, Jo Alder")
     press(visitor, "Sign out")
     write(visitor, Email=email, Password=PASSWORD)
     press(visitor, "Sign in")

@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.browser.forest_scenes import create
-from tests.browser.test_forest_keyboard import push, write
-from tests.browser.test_keyboard import press, reach
+from tests.browser.test_forest_keyboard import write
+from tests.browser.test_keyboard import press, push, reach
 from tests.outbound.receivers import Receiver, answering
 
 pytestmark = pytest.mark.slow

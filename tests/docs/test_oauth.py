@@ -65,11 +65,6 @@ def fits(shown: Any, answer: Any) -> bool:
     return bool(shown == answer)
 
 
-@pytest.fixture
-def application(client: Client) -> Application:
-    return make_application(client)
-
-
 # Requests and answers.
 
 

@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.models import User
 from app.security.passwords import hash_password
 from app.values import clock
-from tests.make import Application, Browser, Client, bearer, grant_tokens, sign_in
+from tests.make import Application, Browser, Client, bearer, grant_tokens, make_member, sign_in
 from tests.make.browser import PASSWORD, Page
 from tests.make.oauth import BACK, grant_code, request_of
 
@@ -60,6 +60,13 @@ def rows(client: Client, statement: str, **values: Any) -> list[Any]:
         found = list(db.session.execute(text(statement), values))
         db.session.rollback()
         return found
+
+
+def second_account(client: Client, stranger: Client) -> str:
+    """Make the owner of ``client`` a viewer of the other account. Returns its id."""
+    email = rows(client, "SELECT email FROM users WHERE id = :id", id=client.owner_id)[0][0]
+    make_member(stranger, "viewer", email=email)
+    return stranger.account_id
 
 
 def browser_of(client: Client, user_id: str | None = None) -> Browser:

@@ -12,20 +12,13 @@ from app.oauth.requests import CannotRedirect, read_request
 from app.oauth.service import grant, redirect_target
 from tests.make import Application, Client, bearer, make_invited, make_member, operator_of
 from tests.make.oauth import exchange
-from tests.oauth.support import authorize_url, browser_of, redirect_query, rows
-
-
-def _second_account(client: Client, stranger: Client) -> str:
-    """Make the owner of ``client`` a viewer of the other account. Returns its id."""
-    email = rows(client, "SELECT email FROM users WHERE id = :id", id=client.owner_id)[0][0]
-    make_member(stranger, "viewer", email=email)
-    return stranger.account_id
+from tests.oauth.support import authorize_url, browser_of, redirect_query, rows, second_account
 
 
 def test_choosing_one_of_several_accounts(
     client: Client, stranger: Client, application: Application
 ) -> None:
-    other = _second_account(client, stranger)
+    other = second_account(client, stranger)
     browser = browser_of(client)
     page = browser.get(authorize_url(application))
     assert page.form(page.path).fields["account_id"] in (client.account_id, other)

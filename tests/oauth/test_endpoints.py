@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from tests.make import Application, Client
-from tests.make.oauth import ask_token, code_form, exchange
+from tests.make.oauth import code_form, exchange
 from tests.oauth.support import assert_error, code_of, tokens_of
 
 PATHS = ("/oauth/token", "/oauth/revoke", "/oauth/introspect")
@@ -147,11 +147,6 @@ def test_a_form_may_name_its_charset(client: Client, application: Application) -
 def test_unknown_parameters_are_ignored(client: Client, application: Application) -> None:
     response = exchange(client.app, application, code_of(client, application), audience="x", a="b")
     assert response.status_code == 200
-
-
-def test_query_parameters_are_rejected(client: Client, application: Application) -> None:
-    response = ask_token(client.app, application, "/oauth/token?a=b", grant_type="x")
-    assert_error(response, "invalid_request")
 
 
 @pytest.mark.parametrize(

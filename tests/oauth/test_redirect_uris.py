@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from urllib.parse import urlencode
 
 import pytest
 
 from tests.make import Application, Browser, Client, make_application
-from tests.make.oauth import request_of
+from tests.oauth.support import authorize_url
 
 
 class Attack(NamedTuple):
@@ -91,10 +90,6 @@ ATTACKS = [
 ]
 
 
-def _address(application: Application, **fields: str | None) -> str:
-    return f"/oauth/authorize?{urlencode(request_of(application, **fields))}"
-
-
 def _refused(client: Client, address: str) -> None:
     """Assert that there is no redirect, signed in or not, for GET and POST."""
     browser = Browser(client.app)
@@ -111,7 +106,7 @@ def _refused(client: Client, address: str) -> None:
 def test_no_redirect_to_unregistered_uris(
     client: Client, application: Application, attack: Attack
 ) -> None:
-    _refused(client, _address(application, redirect_uri=attack.uri))
+    _refused(client, authorize_url(application, redirect_uri=attack.uri))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +123,7 @@ def test_no_redirect_to_unregistered_uris(
 def test_a_second_redirect_uri_is_never_used(
     client: Client, application: Application, query: str
 ) -> None:
-    address = _address(application)
+    address = authorize_url(application)
     _refused(client, address + query)
     _refused(client, address.replace("?", f"?{query[1:]}&"))
 
@@ -143,11 +138,11 @@ def test_a_second_redirect_uri_is_never_used(
 def test_no_redirect_for_unknown_applications(
     client: Client, application: Application, client_id: str
 ) -> None:
-    _refused(client, _address(application, client_id=client_id))
+    _refused(client, authorize_url(application, client_id=client_id))
 
 
 def test_no_redirect_to_the_uri_of_another_application(
     client: Client, application: Application
 ) -> None:
     other = make_application(client, redirect_uris=["https://other.example/back"])
-    _refused(client, _address(application, redirect_uri=other.redirect_uri))
+    _refused(client, authorize_url(application, redirect_uri=other.redirect_uri))

@@ -20,16 +20,16 @@ from tests.make import (
     make_member,
 )
 from tests.make.oauth import exchange
-from tests.oauth.support import authorize_url, browser_of, redirect_query, rows, tokens_of
+from tests.oauth.support import (
+    authorize_url,
+    browser_of,
+    redirect_query,
+    rows,
+    second_account,
+    tokens_of,
+)
 
 ALL = tuple(SCOPES)
-
-
-def _second_account(client: Client, stranger: Client) -> str:
-    """Make the owner of ``client`` a viewer of the other account. Returns its id."""
-    email = rows(client, "SELECT email FROM users WHERE id = :id", id=client.owner_id)[0][0]
-    make_member(stranger, "viewer", email=email)
-    return stranger.account_id
 
 
 def test_consent_is_remembered(client: Client, application: Application) -> None:
@@ -87,7 +87,7 @@ def test_with_several_accounts_ambiguous_consent_is_asked(
     client: Client, stranger: Client, application: Application
 ) -> None:
     """Remembered only for the current account, and if consent was given in no other one."""
-    other = _second_account(client, stranger)
+    other = second_account(client, stranger)
     browser = browser_of(client)
     for account_id, works_in, sent in (
         (None, client.account_id, False),

@@ -107,11 +107,6 @@ def test_a_code_is_not_a_token(client: Client, application: Application) -> None
     assert exchange(client.app, application, code).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/oauth/revoke", "/oauth/introspect"])
-def test_a_token_must_be_sent(client: Client, application: Application, path: str) -> None:
-    assert_error(ask_token(client.app, application, path), "invalid_request")
-
-
 def test_introspection_of_an_access_token(client: Client, application: Application) -> None:
     response = tokens_of(client, application)
     found = _introspect(client, application, response["access_token"])

@@ -16,11 +16,6 @@ from tests.make import (
 from tests.oauth.support import api_status, authorize_url, browser_of, tokens_of
 
 
-@pytest.fixture
-def application(client: Client) -> Application:
-    return make_application(client)
-
-
 def test_consents_of_other_people_cannot_be_revoked(
     client: Client, application: Application
 ) -> None:

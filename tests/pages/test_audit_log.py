@@ -35,11 +35,7 @@ ROBIN = Actor("person", "user_01arz3ndektsv4rrffq69g5fbv", "robin@forest.example
 
 def _shown(page: Page) -> list[str]:
     """The ids of the entries of a page."""
-    return [each.partition('"')[0] for each in _html(page).split('" id="aud_')[1:]]
-
-
-def _html(page: Page) -> str:
-    return page.response.get_data(as_text=True)
+    return [each.partition('"')[0] for each in page.response.text.split('" id="aud_')[1:]]
 
 
 def _short(*ids: str) -> list[str]:

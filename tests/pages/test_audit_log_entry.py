@@ -19,15 +19,10 @@ from tests.make import (
     square,
 )
 from tests.make.audit import ANA
-from tests.make.browser import Page
 from tests.pages.support import HOSTILE
 
 PATH = "/audit-log"
 OPERATOR = Actor("operator", None, "Operator")
-
-
-def _html(page: Page) -> str:
-    return page.response.get_data(as_text=True)
 
 
 def test_ways_are_told_in_words(client: Client, owner: Browser) -> None:
@@ -61,7 +56,7 @@ def test_labels_and_values_are_text(client: Client, owner: Browser, label: str) 
             "metadata": {"from": {label: label}, "to": None},
         },
     )
-    html = _html(owner.get(PATH))
+    html = owner.get(PATH).response.text
     assert "<script>alert" not in html
     assert "<b>x" not in html
     assert '" onmouseover' not in html
@@ -111,7 +106,7 @@ def test_a_changed_boundary_is_drawn(client: Client, owner: Browser) -> None:
     page = owner.get(f"{PATH}?target_id={project['id']}")
     assert "added" in page.text
     assert "ha before" in page.text
-    assert f'src="{PATH}/{entry_id}/boundary.svg"' in _html(page)
+    assert f'src="{PATH}/{entry_id}/boundary.svg"' in page.response.text
     answer = owner.get(f"{PATH}/{entry_id}/boundary.svg").response
     assert answer.mimetype == "image/svg+xml"
     text = answer.get_data(as_text=True)
@@ -141,7 +136,7 @@ def test_the_picture_goes_with_the_project(client: Client, owner: Browser) -> No
     client.delete(f"/v1/projects/{project['id']}")
     page = owner.get(f"{PATH}?target_id={project['id']}")
     assert "The boundaries are no longer kept." in page.text
-    assert "boundary.svg" not in _html(page)
+    assert "boundary.svg" not in page.response.text
     assert owner.get(f"{PATH}/{entry_id}/boundary.svg").status == 404
 
 

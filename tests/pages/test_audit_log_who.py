@@ -19,16 +19,12 @@ SYNC = Actor("api_key", "key_01arz3ndektsv4rrffq69g5fav", "Sync")
 OTHER_SYNC = Actor("api_key", "key_01arz3ndektsv4rrffq69g5fbv", "sync")
 
 
-def _html(page: Page) -> str:
-    return page.response.get_data(as_text=True)
-
-
 def _shown(page: Page) -> list[str]:
-    return ["aud_" + each.partition('"')[0] for each in _html(page).split('" id="aud_')[1:]]
+    return ["aud_" + each.partition('"')[0] for each in page.response.text.split('" id="aud_')[1:]]
 
 
 def _is_chosen(page: Page, actor: Actor) -> bool:
-    return f'<option value="{actor.id}" selected>' in _html(page)
+    return f'<option value="{actor.id}" selected>' in page.response.text
 
 
 def _show(browser: Browser, **fields: str) -> Page:
@@ -50,7 +46,7 @@ def test_whoever_did_something_can_be_chosen(client: Client, owner: Browser) -> 
     client.delete(f"/v1/account/api-keys/{key.credential_id}")
     made = make_entry(client, actor=ROBIN)
     page = owner.get(PATH)
-    offered = _html(page).partition("What was done")[0]
+    offered = page.response.text.partition("What was done")[0]
     for group, name in (("People", ROBIN.label), ("API keys", "Nightly export")):
         assert f'<optgroup label="{group}">' in offered
         assert f">{name}</option>" in offered
@@ -126,7 +122,7 @@ def test_a_name_that_several_have(client: Client, owner: Browser) -> None:
     page = owner.get(f"{PATH}?who=sync")
     assert "“Who”: 2 have the name “sync”. Choose one of them." in page.text
     for key in (SYNC, OTHER_SYNC):
-        assert f'<option value="{key.id}">{key.label}</option>' in _html(page)
+        assert f'<option value="{key.id}">{key.label}</option>' in page.response.text
     page = _show(owner, actor_id=OTHER_SYNC.id)
     assert f"by {OTHER_SYNC.label}" in page.text
     assert len(_shown(page)) == 1

@@ -12,7 +12,7 @@ from app.models import Account, AccountUsage
 from app.policy.audit import INSTANCE
 from app.values import clock
 from app.values.ids import new_id
-from tests.account.deletion.support import set_deletion
+from tests.account.deletion.support import set_deletion, slug_of
 from tests.make import (
     Browser,
     Client,
@@ -48,10 +48,6 @@ def make_accounts(client: Client, *names: str, **usage: int) -> list[str]:
 def shown(page: Page) -> list[str]:
     """The ids of the accounts that a page lists, in its order."""
     return [path.rpartition("/")[2] for path in page.links if path.startswith(f"{PATH}/acct_")]
-
-
-def slug_of(client: Client) -> str:
-    return str(client.get("/v1/account").json["data"]["slug"])
 
 
 def plan_of(client: Client) -> str:
@@ -238,5 +234,4 @@ def test_an_account_that_is_to_be_deleted_says_when(client: Client, operator: Br
     set_deletion(client.app, client.account_id, timedelta(days=1))
     page = operator.get(f"{PATH}/{client.account_id}")
     assert "Will be deleted" in page.text
-    slug = client.get("/v1/account").json["data"]["slug"]
-    assert f"bin/canopy account cancel-deletion {slug}" in page.text
+    assert f"bin/canopy account cancel-deletion {slug_of(client)}" in page.text

@@ -27,10 +27,6 @@ def show(operator: Browser, text: str = TEXT, **fields: str) -> Page:
     return post(operator, "/operator/message", **{"text": text, "kind": "information"} | fields)
 
 
-def html(page: Page) -> str:
-    return page.response.get_data(as_text=True)
-
-
 @pytest.mark.slow
 def test_it_is_on_every_page_until_it_is_removed(client: Client, operator: Browser) -> None:
     stranger, viewer = Browser(client.app), browser_of(client, "viewer")
@@ -49,7 +45,7 @@ def test_it_is_on_every_page_until_it_is_removed(client: Client, operator: Brows
     ):
         assert (
             f'role="status" aria-label="Message of Canopy">\n    <p dir="auto">{TEXT}</p>'
-            in html(browser.get(path))
+            in browser.get(path).response.text
         ), path
     operator.get("/operator")
     page = operator.submit("/operator/message/remove")
@@ -60,12 +56,12 @@ def test_it_is_on_every_page_until_it_is_removed(client: Client, operator: Brows
 
 def test_a_warning_looks_like_one(operator: Browser) -> None:
     show(operator, kind="warning")
-    assert '<section class="banner message warning"' in html(operator.get("/projects"))
+    assert '<section class="banner message warning"' in operator.get("/projects").response.text
 
 
 def test_it_is_plain_text(client: Client, operator: Browser) -> None:
     show(operator, '<img src=x onerror="alert(1)"> {{ 7 * 7 }}\r\n& more')
-    shown = html(Browser(client.app).get("/login"))
+    shown = Browser(client.app).get("/login").response.text
     assert "<img src=x" not in shown
     assert "&lt;img src=x onerror=&#34;alert(1)&#34;&gt; {{ 7 * 7 }}\n&amp; more" in shown
 
@@ -87,8 +83,8 @@ def test_it_is_plain_text(client: Client, operator: Browser) -> None:
 def test_what_is_wrong_is_said(operator: Browser, fields: dict[str, str]) -> None:
     page = show(operator, **{"text": TEXT} | fields)
     assert page.status == 422
-    assert "error" in html(page)
-    assert "message information" not in html(operator.get("/projects"))
+    assert "error" in page.response.text
+    assert "message information" not in operator.get("/projects").response.text
 
 
 def test_the_longest_message(operator: Browser) -> None:

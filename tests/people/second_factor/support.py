@@ -61,7 +61,7 @@ class Factor:
 
 def secret_of(page: Page) -> bytes:
     """The secret that the page of a new app shows."""
-    shown = re.search(r'<code id="key">([A-Z2-7 ]+)</code>', source(page))
+    shown = re.search(r'<code id="key">([A-Z2-7 ]+)</code>', page.response.text)
     assert shown, page.text
     text = shown[1].replace(" ", "")
     return base64.b32decode(text + "=" * (-len(text) % 8))
@@ -69,13 +69,9 @@ def secret_of(page: Page) -> bytes:
 
 def codes_of(page: Page) -> list[str]:
     """The recovery codes that a page shows once."""
-    shown = re.search(r'<code id="codes">([^<]+)</code>', source(page))
+    shown = re.search(r'<code id="codes">([^<]+)</code>', page.response.text)
     assert shown, page.text
     return shown[1].split()
-
-
-def source(page: Page) -> str:
-    return page.response.get_data(as_text=True)
 
 
 def turn_on(browser: Browser) -> Factor:
@@ -118,7 +114,7 @@ def action_of(browser: Browser) -> str:
 
 def options_of(page: Page) -> Any:
     """The options for a passkey that a page has."""
-    found = re.search(r'data-options="([^"]+)"', source(page))
+    found = re.search(r'data-options="([^"]+)"', page.response.text)
     assert found, page.text
     return json.loads(html.unescape(found[1]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.policy.second_factor import CONFIRMED_FOR
-from tests.make import Application, Client, make_application
+from tests.make import Application, Client
 from tests.make.browser import Page
 from tests.make.oauth import exchange
 from tests.oauth.support import authorize_url, browser_of, redirect_query, rows
@@ -17,11 +17,6 @@ from tests.people.second_factor.test_step_up import ASKED, Owner
 @pytest.fixture
 def owner(client: Client, later: Later) -> Owner:
     return Owner(client, later)
-
-
-@pytest.fixture
-def application(client: Client) -> Application:
-    return make_application(client)
 
 
 def allow(owner: Owner, application: Application, **fields: str) -> Page:

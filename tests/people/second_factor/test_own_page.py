@@ -22,7 +22,6 @@ from tests.people.second_factor.support import (
     begin,
     give,
     secret_of,
-    source,
     turn_on,
 )
 
@@ -61,7 +60,7 @@ def test_the_picture_is_drawn_by_the_service(app: Flask, email: str) -> None:
     browser = sign_in(app, email)
     browser.get(OWN)
     page = browser.submit(APP)
-    assert 'src="data:image/svg+xml' in source(page)
+    assert 'src="data:image/svg+xml' in page.response.text
     assert page.response.headers["Cache-Control"] == "no-store"
 
 

@@ -23,7 +23,7 @@ from tests.make.browser import Page
 from tests.make.mails import mails_to
 from tests.oauth.support import browser_of
 from tests.pages.support import signed_in_browser
-from tests.people.second_factor.support import OWN, Factor, Later, begin, give, source, turn_on
+from tests.people.second_factor.support import OWN, Factor, Later, begin, give, turn_on
 
 ASKED = "Confirm that it is you"
 WEBHOOK = {"url": "https://hooks.example.org/elsewhere", "which": "all"}
@@ -81,7 +81,7 @@ def test_what_was_typed_survives_a_wrong_code(owner: Owner) -> None:
     owner.key_form()
     page = give(owner.browser, value=owner.factor.wrong())
     assert page.status == 422
-    assert "Night &lt;job&gt;" in source(page)
+    assert "Night &lt;job&gt;" in page.response.text
     give(owner.browser, value=owner.factor.code())
     assert owner.key_names().count(KEY["name"]) == 1
 
@@ -201,7 +201,7 @@ def test_all_forms_that_could_hand_over_the_account(owner: Owner) -> None:
 
 def mark_of(owner: Owner, app_id: str) -> str:
     page = owner.browser.get(f"/applications/{app_id}")
-    found = re.search(r'name="mark"[^>]*value="([^"]+)"', source(page))
+    found = re.search(r'name="mark"[^>]*value="([^"]+)"', page.response.text)
     assert found
     return found[1]
 

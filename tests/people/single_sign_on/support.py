@@ -31,6 +31,11 @@ def arrive(
     return browser.get(woods.sign_in(leave(browser, target=target), person))
 
 
+def seen(page: Page) -> tuple[int, str]:
+    """The status and the title of a page."""
+    return page.status, page.title
+
+
 def begin(app: Flask, woods: RealProvider, person: dict[str, Any]) -> Browser:
     """The browser of a new person, who has just signed up this way."""
     browser = Browser(app)

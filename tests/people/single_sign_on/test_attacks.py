@@ -14,14 +14,13 @@ from joserfc.jwk import RSAKey
 
 from app.policy.limits import SINGLE_SIGN_ONS
 from tests.make import Browser, second_app
-from tests.make.browser import Page
 from tests.people.single_sign_on.fake_provider import (
     FakeProvider,
     fake_provider,
     gives,
     shared_secret,
 )
-from tests.people.single_sign_on.support import leave
+from tests.people.single_sign_on.support import leave, seen
 
 pytestmark = pytest.mark.provokes(503)
 
@@ -49,10 +48,6 @@ def site(app: Flask, liar: FakeProvider) -> Iterator[Flask]:
     """An instance that has heard nothing of the provider yet."""
     with second_app(app, **liar.settings) as made:
         yield made
-
-
-def seen(page: Page) -> tuple[int, str]:
-    return page.status, page.title
 
 
 def arrive(site: Flask, liar: FakeProvider, **claims: Any) -> tuple[int, str]:

@@ -13,9 +13,8 @@ from flask import Flask
 
 from app.policy.single_sign_on import RESPONSE_BYTES
 from tests.make import Browser, second_app, together
-from tests.make.browser import Page
 from tests.people.single_sign_on.fake_provider import Answer, FakeProvider, fake_provider, gives
-from tests.people.single_sign_on.support import leave
+from tests.people.single_sign_on.support import leave, seen
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.provokes(503)
@@ -34,10 +33,6 @@ def provider() -> Iterator[FakeProvider]:
 def site(app: Flask, provider: FakeProvider) -> Iterator[Flask]:
     with second_app(app, **provider.settings) as made:
         yield made
-
-
-def seen(page: Page) -> tuple[int, str]:
-    return page.status, page.title
 
 
 def drips(provider: FakeProvider, head: bytes) -> Answer:

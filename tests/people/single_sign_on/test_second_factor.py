@@ -11,7 +11,7 @@ from app.policy.second_factor import CONFIRMED_FOR
 from app.values import clock
 from tests.make import Browser, link_in, mails_to, sign_up
 from tests.make.browser import PASSWORD
-from tests.people.second_factor.support import OWN, Later, give, source, turn_on
+from tests.people.second_factor.support import OWN, Later, give, turn_on
 from tests.people.single_sign_on.real_provider import RealProvider, claims
 from tests.people.single_sign_on.support import (
     actions,
@@ -113,7 +113,7 @@ def test_no_page_has_the_password_that_was_typed(
     later.move(CONFIRMED_FOR)
     page = browser.submit(password=PASSWORD)
     assert page.title == "Confirm that it is you"
-    assert PASSWORD not in source(page)
+    assert PASSWORD not in page.response.text
 
 
 @pytest.mark.slow
