@@ -373,6 +373,11 @@ def fill(page: str) -> str:
     return _MARKED.sub(renewed, page)
 
 
+def without_tables(page: str) -> str:
+    """The text of a page without its generated tables."""
+    return _MARKED.sub("", page)
+
+
 def tables_of(page: str) -> list[str]:
     """The names of the tables that a page has marks for."""
     return _MARKED.findall(page)

@@ -1,7 +1,6 @@
-"""Draws the picture of the README: the demo's districts with their hectares, and a fault found.
+"""Draws the picture on the page for strangers: the demo's districts, their hectares, and a fault.
 
-``.venv/bin/python -m docs.picture`` writes ``app/site/static/images/picture.svg``, which
-the page for strangers shows too.
+``.venv/bin/python -m docs.picture`` writes ``app/site/static/images/picture.svg``.
 """
 
 from __future__ import annotations

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from textwrap import dedent
 from typing import NamedTuple
 
 _FENCE = re.compile(
-    r"(?:<!-- from (?P<source>\S+) -->\s*\n)?"
+    r"(?:<!-- (?P<note>(?:(?!-->).)+) -->\s*\n)?"
     r"(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)\n(?P=indent)```",
     re.DOTALL,
 )
@@ -22,27 +21,42 @@ _ASSIGNMENT = re.compile(r"[A-Z_]+=")
 
 
 class Block(NamedTuple):
-    """A block between fences; ``source`` is the file that it says it is quoted from."""
+    """A block between fences.
+
+    Attributes:
+        note: the HTML comment in front of it, such as ``from app/serve.py``; or empty.
+        before: the prose between the previous block and this one.
+    """
 
     language: str
     text: str
-    source: str | None
+    note: str
+    before: str
+
+    @property
+    def source(self) -> str | None:
+        """The file that it is quoted from, if it says so."""
+        return self.note.removeprefix("from ") if self.note.startswith("from ") else None
 
 
 def blocks(page: str) -> Iterator[Block]:
+    """Yield the blocks of a page, each without the indentation of its fence."""
+    end = 0
     for match in _FENCE.finditer(page):
-        text = dedent(match["indent"] + match["text"].removeprefix(match["indent"]))
-        yield Block(match["language"], text, match["source"])
+        indent = re.compile(f"^{match['indent']}", re.MULTILINE)
+        before = page[end : match.start()]
+        yield Block(match["language"], indent.sub("", match["text"]), match["note"] or "", before)
+        end = match.end()
 
 
 def links(page: str) -> list[str]:
     """The targets of the links in a page."""
-    return _LINK.findall(_prose(page))
+    return _LINK.findall(prose(page))
 
 
 def anchors(page: str) -> set[str]:
     """What a link to a heading of this page names behind ``#``, by GitHub's rule."""
-    return {_anchor(heading) for heading in _HEADING.findall(_prose(page))}
+    return {_anchor(heading) for heading in _HEADING.findall(prose(page))}
 
 
 def paths(page: str) -> set[str]:
@@ -51,16 +65,19 @@ def paths(page: str) -> set[str]:
 
 
 def commands(page: str) -> Iterator[list[str]]:
-    """The words of each command in the blocks of shell, without settings in front and comments."""
+    """The words of each command in the blocks of shell, without settings in front and comments.
+
+    Those of a recipe are left out: tests/docs/test_recipes.py runs them.
+    """
     for block in blocks(page):
-        if block.language == "sh":
+        if block.language == "sh" and block.note != "run":
             for line in block.text.replace("\\\n", " ").splitlines():
                 yield from _words(line)
 
 
 def mentioned_commands(page: str) -> Iterator[list[str]]:
     """The words of each command of ``bin`` that stands between backticks in a sentence."""
-    for text in _CODE.findall(_prose(page)):
+    for text in _CODE.findall(prose(page)):
         if text.startswith("bin/"):
             yield from _words(text)
 
@@ -76,7 +93,8 @@ def _words(line: str) -> Iterator[list[str]]:
         yield words
 
 
-def _prose(page: str) -> str:
+def prose(page: str) -> str:
+    """A page without its blocks."""
     return _FENCE.sub("", page)
 
 

@@ -102,5 +102,5 @@ def described() -> None:
     """
 
 
-def test_the_picture_of_the_readme_is_the_one_that_is_drawn() -> None:
+def test_the_picture_for_strangers_is_the_one_that_is_drawn() -> None:
     assert TARGET.read_text() == draw()

@@ -122,7 +122,7 @@ def pages(app: Flask, filled: Filled, project_id: str) -> Iterator[tuple[str, An
     path = f"/projects/{project_id}"
     yield "year: page", '<dt>Planting year</dt><dd dir="auto">1960</dd>' in browser.get(path).text
     form = html.unescape(browser.get(f"{path}/edit").text)
-    yield "year: form", 'name="planting_year" inputmode="numeric" value="1960"' in form
+    yield "year: form", 'name="planting_year" value="1960" inputmode="numeric"' in form
     fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(.*?)">', form))
     fields |= {"name": "Old wood", "status": "active"}
     wrong = browser.post(f"{path}/edit", data=fields | {"planting_year": "soon"})

@@ -1,0 +1,43 @@
+"""A page says first what it is for, and can be read at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from docs.generate import without_tables
+from tests.architecture.documents import documents
+from tests.docs.pages import prose
+
+MOST_WORDS = 4_000
+# The reference for operators, and figures that benchmarks write. The changelog grows.
+LONG = {"docs/operations.md", "docs/measured/faults.md", "docs/measured/growth.md", "CHANGELOG.md"}
+PAGES = documents()
+# Decision records begin with their date and context.
+GUIDES = {name for name in PAGES if name.startswith("docs/") and "/adr/" not in name}
+
+
+def first_paragraph(page: str) -> str:
+    return prose(page).strip().split("\n\n")[1]
+
+
+def is_prose(paragraph: str) -> bool:
+    return paragraph[0] not in "#|-<!" and len(paragraph.split()) >= 10
+
+
+@pytest.mark.parametrize("name", sorted(PAGES.keys() - LONG))
+def test_a_page_is_not_long(name: str) -> None:
+    assert len(without_tables(PAGES[name]).split()) <= MOST_WORDS
+
+
+def test_long_pages_are_long() -> None:
+    assert {name for name in LONG if len(without_tables(PAGES[name]).split()) > MOST_WORDS} == LONG
+
+
+@pytest.mark.parametrize("name", sorted(GUIDES))
+def test_a_page_says_first_what_it_answers(name: str) -> None:
+    assert is_prose(first_paragraph(PAGES[name]))
+
+
+@pytest.mark.parametrize("start", ["## What is limited", "For clients.", "| Request | Limit |"])
+def test_a_page_that_begins_with_anything_else_is_seen(start: str) -> None:
+    assert not is_prose(first_paragraph(f"# Limits\n\n{start}\n\nMore.\n"))
