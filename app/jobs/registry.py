@@ -54,7 +54,7 @@ def register_former(modules: Mapping[str, Iterable[Job]]) -> None:
     """Let this process run jobs by the paths that former versions put on queues.
 
     Args:
-        modules: the jobs by the module that had their functions, such as ``app.history.jobs``.
+        modules: the jobs by the module that had their functions.
     """
     for module, jobs in modules.items():
         _former.update({f"{module}.{job.function.__name__}": job for job in jobs})

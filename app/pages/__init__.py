@@ -1,4 +1,4 @@
-"""The pages for people: a page at ``/x`` is in ``app.pages.x``.
+"""The pages for people: a page at ``/x`` is in the package ``x``.
 
 Views call the same code as the API, with the permissions of the person's role. What scripts read
 and send goes through these pages too, with the session's cookie and the form's token. What several

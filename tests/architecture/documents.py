@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,12 +10,17 @@ from pathlib import Path
 
 from app.http import errors
 from app.http.errors import ApiError
-from tests.architecture.sources import ROOT
+from tests.architecture.sources import ROOT, Sources, parse
 
 _SETTING_ROW = re.compile(r"^\|\s*`([A-Z][A-Z0-9_]*)`\s*\|", re.MULTILINE)
 _CODE = re.compile(r"`([^`\n]+)`")
 _SYMBOL = re.compile(r"app(?:\.[A-Za-z_]\w*)+|(?:config|worker|wsgi)\.[A-Za-z_]\w*")
 _PATH = re.compile(r"(?:[\w.-]+/)+[\w.-]+\.(?:py|md|html|css|js|toml|sh|yaml|mako)|[\w.]+\.py")
+
+
+_CONTENT = re.compile(r"``?(\w+)``?\s+(?:of|in)\s+``?((?:app|tests|docs)/[\w/]+\.py|config\.py)``?")
+# Names in docstrings of files that pages load are those of their addresses.
+_STATIC = "app/site/static"
 
 
 def documents() -> dict[str, str]:
@@ -54,8 +60,26 @@ def codes_without_page(pages: Iterable[str], classes: Mapping[str, type[ApiError
     }
 
 
+def docstrings(modules: Sources) -> dict[str, str]:
+    """All docstrings of each module, as one text by its name."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return {
+        name: "\n\n".join(
+            ast.get_docstring(node) or ""
+            for node in ast.walk(parse(source))
+            if isinstance(node, documented)
+        )
+        for name, source in modules.items()
+    }
+
+
 def dead_references(page: str, root: Path = ROOT) -> Iterator[str]:
-    """Symbols and files that a page names in code marks and that do not exist."""
+    """Symbols and files that a page names in code marks and that do not exist, and what it says
+    is of a file that has no such word."""
+    for name, path in _CONTENT.findall(page):
+        file = root / path
+        if file.is_file() and not re.search(rf"\b{name}\b", file.read_text()):
+            yield f"{name} of {path}"
     for text in _CODE.findall(page):
         words = text.split("(")[0].strip()
         if _PATH.fullmatch(words):
@@ -91,5 +115,5 @@ def _has(found: object, rest: list[str]) -> bool:
 def _is_file(path: str, root: Path) -> bool:
     """A path from the root, or the name of a file that is somewhere in it."""
     if "/" in path:
-        return (root / path).is_file()
+        return (root / path).is_file() or (root / _STATIC / path).is_file()
     return (root / path).is_file() or any(root.glob(f"app/**/{path}"))

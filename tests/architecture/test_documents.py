@@ -11,11 +11,13 @@ from config import setting_docs
 from tests.architecture.documents import (
     codes_without_page,
     dead_references,
+    docstrings,
     documents,
     error_classes,
     not_drawn,
     setting_rows,
 )
+from tests.architecture.sources import sources
 from tests.docs.recipes import created
 
 OPERATIONS = "docs/operations.md"
@@ -42,6 +44,19 @@ def test_every_error_code_is_on_a_page() -> None:
 def test_what_a_page_names_exists(page: str) -> None:
     text = documents()[page]
     assert set(dead_references(text)) - created(text) == set()
+
+
+def test_what_docstrings_name_exists() -> None:
+    found = {name: list(dead_references(text)) for name, text in docstrings(sources()).items()}
+    assert {name: dead for name, dead in found.items() if dead} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["Like ``app.bees``.", "See ``app/bees.py``.", "``hum`` of ``app/values/ids.py``"]
+)
+def test_a_dead_reference_of_a_docstring_is_seen(text: str) -> None:
+    source = f'class Hive:\n    def fly(self) -> None:\n        """Fly. {text}"""\n'
+    assert len(list(dead_references(docstrings({"hive": source})["hive"]))) == 1
 
 
 def test_a_setting_without_a_row_is_seen() -> None:
@@ -75,6 +90,7 @@ def test_a_code_without_a_row_is_seen() -> None:
         "`docs/bees.md`",
         "`bees.py`",
         "`app.values.ids.old_id()`",
+        "`old_id` of `app/values/ids.py`",
     ],
 )
 def test_a_dead_reference_is_seen(text: str) -> None:
@@ -85,6 +101,8 @@ def test_a_dead_reference_is_seen(text: str) -> None:
     "text",
     [
         "`app.values.ids.new_id`",
+        "`new_id` of `app/values/ids.py`",
+        "`js/page.js`",
         "`app.values.ids.new_id(kind)`",
         "`app.auth.principal.Principal.may`",
         "`app.auth.principal.Principal.plan`",
