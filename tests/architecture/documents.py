@@ -73,6 +73,19 @@ def docstrings(modules: Sources) -> dict[str, str]:
     }
 
 
+def unknown_words(package: str, modules: Sources) -> Iterator[str]:
+    """Lower-case words in code marks in the docstring of a package that are neither one of its
+    modules nor anywhere in its code."""
+    doc = ast.get_docstring(parse(modules[package])) or ""
+    own = {name: text for name, text in modules.items() if name.startswith(f"{package}.")}
+    parts = {name.removeprefix(f"{package}.").partition(".")[0] for name in own}
+    code = "\n".join([modules[package].replace(doc, "", 1), *own.values()])
+    code = re.sub(r"^(?:from|import) .*$", "", code, flags=re.MULTILINE)
+    for word in re.findall(r"``([a-z_]+)``", doc):
+        if word not in parts and not re.search(rf"\b{word}\b", code):
+            yield word
+
+
 def dead_references(page: str, root: Path = ROOT) -> Iterator[str]:
     """Symbols and files that a page names in code marks and that do not exist, and what it says
     is of a file that has no such word."""

@@ -16,6 +16,7 @@ from tests.architecture.documents import (
     error_classes,
     not_drawn,
     setting_rows,
+    unknown_words,
 )
 from tests.architecture.sources import sources
 from tests.docs.recipes import created
@@ -49,6 +50,17 @@ def test_what_a_page_names_exists(page: str) -> None:
 def test_what_docstrings_name_exists() -> None:
     found = {name: list(dead_references(text)) for name, text in docstrings(sources()).items()}
     assert {name: dead for name, dead in found.items() if dead} == {}
+
+
+def test_what_the_docstring_of_a_package_names_is_in_it() -> None:
+    packages = {name.rpartition(".")[0] for name in sources()} & sources().keys()
+    found = {name: list(unknown_words(name, sources())) for name in sorted(packages)}
+    assert {name: words for name, words in found.items() if words} == {}
+
+
+def test_a_module_that_is_gone_is_seen() -> None:
+    modules = {"hive": '"""``bees`` hum, ``wasps`` do not."""\n', "hive.bees": "import wasps\n"}
+    assert list(unknown_words("hive", modules)) == ["wasps"]
 
 
 @pytest.mark.parametrize(
