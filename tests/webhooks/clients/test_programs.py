@@ -155,3 +155,25 @@ def test_a_receiver_processes_an_event_once_and_recognises_late_ones(
         assert Sender(again, authority, secret).send(newer) == 204
     assert again.lines == []
     assert again.kept.read_bytes() == newer + b"\n" + older + b"\n"
+
+
+@pytest.mark.slow
+def test_a_receiver_finishes_after_a_restart_what_it_has_stored(
+    certificate: Path, tmp_path: Path, language: str
+) -> None:
+    stored = [
+        {
+            "id": f"evt_{n}",
+            "type": "project.updated",
+            "data": {"id": "proj_1"},
+            "created_at": str(n),
+        }
+        for n in (2, 1, 3)
+    ]
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(each) + "\n" for each in stored))
+    (tmp_path / "done.txt").write_text("evt_2\n")
+    with running_receiver(language, tmp_path, certificate, WEBHOOK_SECRET=new_secret()) as running:
+        assert running.printed(2) == [
+            ["project.updated", "evt_1", "late"],
+            ["project.updated", "evt_3"],
+        ]
