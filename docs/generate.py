@@ -26,10 +26,19 @@ from app.core import JOBS
 from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
-from app.policy import account_export, bounds
+from app.policy import account_export, audit, bounds
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
-from app.policy.limits import AREAS, FORMS, ROUTES, TIERS, WINDOW_SECONDS
+from app.policy.limits import (
+    AREAS,
+    FORM_POSTS,
+    FORMS,
+    LONG_FORM_POSTS,
+    LONG_FORMS,
+    ROUTES,
+    TIERS,
+    WINDOW_SECONDS,
+)
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import PLANS, Plan
 from app.site.pages import PageBlueprint
@@ -192,12 +201,15 @@ def tiers() -> str:
 
 
 def forms() -> str:
-    """Forms of pages, and what the posts of each are counted by."""
-    paths = {FlaskPlugin.flaskpath2openapi(route): kind for route, kind in FORMS.items()}
+    """Forms of pages, how often each may be posted, and what its posts are counted by."""
     kinds = dict.fromkeys(FORMS.values())
     _check_described(kinds, _SUBJECTS, "app/policy/limits.py", "_SUBJECTS", "what it counts by")
-    rows = ([f"`POST {path}`", _SUBJECTS[kind]] for path, kind in paths.items())
-    return table(["Form", "Counted by client and"], rows)
+    rows = []
+    for route, kind in FORMS.items():
+        limit = LONG_FORM_POSTS if route in LONG_FORMS else FORM_POSTS
+        path = FlaskPlugin.flaskpath2openapi(route)
+        rows.append([f"`POST {path}`", str(limit.requests), _SUBJECTS[kind]])
+    return table(["Form", f"Posts in {WINDOW_SECONDS} seconds", "Counted by client and"], rows)
 
 
 def events() -> str:
@@ -205,13 +217,25 @@ def events() -> str:
     parts = []
     for common, group in groupby(EVENTS.items(), lambda item: item[1].fields):
         kinds = dict(group)
-        subjects = dict.fromkeys(name.partition(".")[0] for name in kinds)
-        title = " and ".join(f"`{subject}.*`" for subject in subjects)
+        title = " and ".join(f"`{each}`" for each in dict.fromkeys(map(_family, kinds)))
         rows = [[f"`{name}`", kind.meaning, _besides(kind)] for name, kind in kinds.items()]
         note = " Not part of `*`." if all(kind.by_name for kind in kinds.values()) else ""
         parts.append(f"`data` of {title}: {_codes(common)}.{note}")
         parts.append(table(["Event", "When", "Additional fields of `data`"], rows))
     return "\n\n".join(parts)
+
+
+def _family(name: str) -> str:
+    """``project.*`` for an event whose subject has the same fields in all its events; else the
+    event's own name."""
+    subject = name.partition(".")[0]
+    has_subject = [kind for each, kind in EVENTS.items() if each.partition(".")[0] == subject]
+    return name if len({kind.fields for kind in has_subject}) > 1 else f"{subject}.*"
+
+
+def audit_actions() -> str:
+    rows = ([f"`{name}`", words.format("…")] for name, words in audit.ACTIONS.items())
+    return table(["Action", "Somebody …"], rows)
 
 
 def limits() -> str:
@@ -344,6 +368,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "tiers": tiers,
     "forms": forms,
     "events": events,
+    "audit-actions": audit_actions,
     "bounds": limits,
     "periodic-jobs": periodic_jobs,
     "settings": settings,
