@@ -81,7 +81,7 @@ class Settings(SingleSignOnSettings):
     secret_key: str = _setting(
         "",
         text,
-        "signs cookies and encrypts stored secrets; unset: generated in the instance folder",
+        "signs cookies and backups, encrypts secrets; unset: generated in the instance folder",
     )
     secret_key_former: str | None = _setting(
         "", optional, "the previous `SECRET_KEY`, needed until `bin/canopy secret-key finish`"
