@@ -99,8 +99,8 @@ def _kind(event_type: str) -> tuple[EventKind, EventRecord]:
 
 
 def _extra_schema(name: str, record: EventRecord, closed: bool) -> Schema:
-    if name == "previous_status":
-        return record.fields["status"].schema
+    if former := _former(name, record):
+        return record.fields[former].schema
     if name != "changes":
         raise KeyError(f"say here what {name} is")
     changes: dict[str, Schema] = {
@@ -112,7 +112,16 @@ def _extra_schema(name: str, record: EventRecord, closed: bool) -> Schema:
 
 
 def _extra_example(name: str, record: EventRecord) -> Any:
-    return record.change["status"]["from"] if name == "previous_status" else dict(record.change)
+    if not (former := _former(name, record)):
+        return dict(record.change)
+    change = record.change.get(former)
+    return change["from"] if change else record.fields[former].example
+
+
+def _former(name: str, record: EventRecord) -> str | None:
+    """Return the field whose value before the change ``name`` is; None if it is something else."""
+    field = name.removeprefix("previous_")
+    return field if field != name and field in record.fields else None
 
 
 def _object(properties: dict[str, Schema], closed: bool, *, required: bool = True) -> Schema:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,6 +36,19 @@ def test_the_example_fits_the_schema(event_type: str, closed: bool) -> None:
     meta.validate(schema)
     assert schema["$schema"] == DIALECT
     assert _faults(event_type, example_of(event_type), closed=closed) == []
+
+
+@pytest.mark.parametrize("field", ["location", "status"])
+def test_an_event_can_have_what_any_field_was_before(
+    field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = replace(EVENTS["asset.status_changed"], extra=(f"previous_{field}",))
+    monkeypatch.setitem(EVENTS, "asset.other", kind)
+    monkeypatch.setitem(EVENTS, "asset.strange", replace(kind, extra=("strange",)))
+    assert _faults("asset.other", example_of("asset.other")) == []
+    assert schema_of("asset.other")["properties"]["data"]["properties"][f"previous_{field}"]
+    with pytest.raises(KeyError, match="strange"):
+        schema_of("asset.strange")
 
 
 @each_type
