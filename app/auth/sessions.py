@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table, and_, bindparam, delete, select, update
+from sqlalchemy import and_, bindparam, delete, select, update
 
 from app.auth import last_use
 from app.auth.pending_sign_ins import delete_pending
@@ -25,8 +25,6 @@ from app.policy.permissions import expand, role_permissions
 from app.security import tokens
 from app.values import clock
 from app.values.ids import new_id
-
-_SESSION = cast("Table", Session.__table__)
 
 _BY_HASH = CompiledQuery(
     select(

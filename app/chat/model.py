@@ -62,10 +62,7 @@ class RemoteModel:
                 "POST", self._url, self._headers, question, attempt=attempt
             ) as response:
                 if response.status != 200:
-                    message = (
-                        "The model's server rejected the question, or failed. Ask again later."
-                    )
-                    raise ModelFailed(f"status {response.status}", message)
+                    raise ModelFailed(f"status {response.status}", _REJECTED)
                 return response.read(policy.ANSWER_BYTES)
         except TooLong:
             raise ModelFailed("too long", _TOO_LONG) from None

@@ -77,12 +77,6 @@ class Client(ClientMixin):  # type: ignore[misc]
 
     # The interface that Authlib requires.
 
-    def get_client_id(self) -> str:
-        return self.id
-
-    def get_default_redirect_uri(self) -> None:
-        """None: each request must name its redirect URI."""
-
     def get_allowed_scope(self, scope: str | None) -> str | None:
         """The requested scopes in the order of the policy, or None if one is not allowed."""
         requested = set((scope or "").split(" ")) - {""}

@@ -38,9 +38,6 @@ class Code(AuthorizationCodeMixin):  # type: ignore[misc]
     def get_redirect_uri(self) -> str:
         return self.row.redirect_uri  # type: ignore[no-any-return]
 
-    def get_scope(self) -> str:
-        return " ".join(self.row.scopes)
-
 
 class Token(TokenMixin):  # type: ignore[misc]
     """An access token or refresh token, as Authlib expects it."""
@@ -101,8 +98,6 @@ def _revoke_reused(row: Any, client: Client) -> None:
 
 class Pkce(CodeChallenge):  # type: ignore[misc]
     """PKCE with S256 only, mandatory for public clients."""
-
-    SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]  # noqa: RUF012 - declared so by Authlib
 
     def validate_code_challenge(self, grant: CodeGrant, redirect_uri: str) -> None:
         values = grant.request.payload.data

@@ -16,16 +16,12 @@ def wipe_successors() -> int:
 
     The tokens themselves are kept until their authorization is deleted, so that reuse is detected.
     """
-    wiped = number = _wipe_batch()
+    wiped, number = 0, _BATCH_ROWS
     while number == _BATCH_ROWS:
-        number = _wipe_batch()
+        with transaction():
+            number = wipe_expired_successors(_BATCH_ROWS)
         wiped += number
     return wiped
-
-
-def _wipe_batch() -> int:
-    with transaction():
-        return wipe_expired_successors(_BATCH_ROWS)
 
 
 JOBS: Final = (Job(wipe_successors, every_seconds=30),)

@@ -25,13 +25,23 @@ from app.policy.oauth_errors import Description
 from app.policy.permissions import SCOPES
 
 
-class Revocation(RevocationEndpoint):  # type: ignore[misc]
-    """Token revocation (RFC 7009). A token's prefix tells its kind, so hints are ignored."""
-
-    CLIENT_AUTH_METHODS = ANY_CLIENT
+class _TokenParameters:
+    """The parameters of an endpoint about one token, whose prefix tells its kind: hints are
+    ignored."""
 
     def check_params(self, request: OAuthRequest, client: Client) -> None:
-        _check_token_is_sent(request)
+        if "token" not in request.form:
+            raise InvalidRequestError(Description.SUBJECT_MISSING)
+
+    def query_token(self, token: str, hint: str | None) -> Token | None:
+        row = issuing.find_token(token)
+        return None if row is None else Token(row)
+
+
+class Revocation(_TokenParameters, RevocationEndpoint):  # type: ignore[misc]
+    """Token revocation (RFC 7009)."""
+
+    CLIENT_AUTH_METHODS = ANY_CLIENT
 
     def authenticate_token(self, request: OAuthRequest, client: Client) -> Token | None:
         """Authenticate as Authlib does, and give a reason if the token is of another client."""
@@ -41,24 +51,15 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
             raise InvalidGrantError(Description.OTHER_CLIENT) from None
         return found
 
-    def query_token(self, token: str, hint: str | None) -> Token | None:
-        return _token(token)
-
     def revoke_token(self, token: Token, request: OAuthRequest) -> None:
         if issuing.revoke(token.row):
             record_entry("application.token_revoked", token.row, request.client)
 
 
-class Introspection(IntrospectionEndpoint):  # type: ignore[misc]
+class Introspection(_TokenParameters, IntrospectionEndpoint):  # type: ignore[misc]
     """Token introspection (RFC 7662), by clients for their own tokens."""
 
     CLIENT_AUTH_METHODS = (BASIC, POST)
-
-    def check_params(self, request: OAuthRequest, client: Client) -> None:
-        _check_token_is_sent(request)
-
-    def query_token(self, token: str, hint: str | None) -> Token | None:
-        return _token(token)
 
     def check_permission(self, token: Token, client: Client, request: OAuthRequest) -> bool:
         return token.check_client(client)
@@ -116,16 +117,6 @@ class Server(AuthorizationServer):  # type: ignore[misc]
 
     def handle_error_response(self, request: OAuthRequest, error: OAuth2Error) -> OAuthResponse:
         return error_response(error)
-
-
-def _token(token: str) -> Token | None:
-    row = issuing.find_token(token)
-    return None if row is None else Token(row)
-
-
-def _check_token_is_sent(request: OAuthRequest) -> None:
-    if "token" not in request.form:
-        raise InvalidRequestError(Description.SUBJECT_MISSING)
 
 
 server: Final = Server()

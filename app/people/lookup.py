@@ -12,7 +12,7 @@ from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound
 from app.models import User
-from app.values.clock import format_time
+from app.values.clock import format_value
 from app.values.ids import is_id
 from app.values.text import fold, unstorable
 
@@ -60,13 +60,7 @@ def find_user(reference: str) -> dict[str, Any]:
 def open_sessions(user_id: str) -> list[dict[str, Any]]:
     """List the browsers in which a person is signed in, the last used first."""
     return [
-        {
-            "id": row.id,
-            "address": row.address,
-            "browser": row.browser,
-            "created_at": format_time(row.created_at),
-            "last_used_at": format_time(row.last_used_at),
-        }
+        {name: format_value(value) for name, value in row._asdict().items()}
         for row in list_sessions(user_id)
     ]
 

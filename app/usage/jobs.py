@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
-from itertools import islice
 from typing import Any, Final, cast
 
 from redis import Redis
@@ -41,20 +40,15 @@ def write_counts() -> int:
     """Copy the counters that changed since the last run. Returns their number."""
     client = valkey().client
     copied = 0
-    members = cast("set[bytes]", client.smembers(CHANGED))
-    for chunk in _chunks(sorted(member.decode() for member in members)):
-        counts = _read_counters(client, chunk)
+    changed = cast("set[bytes]", client.smembers(CHANGED))
+    members = sorted(member.decode() for member in changed)
+    for start in range(0, len(members), _CHUNK):
+        counts = _read_counters(client, members[start : start + _CHUNK])
         with transaction():
             _write(counts)
         _mark_copied(client, counts)
         copied += len(counts)
     return copied
-
-
-def _chunks(members: list[str]) -> Iterator[list[str]]:
-    remaining = iter(members)
-    while chunk := list(islice(remaining, _CHUNK)):
-        yield chunk
 
 
 def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:

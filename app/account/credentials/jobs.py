@@ -38,16 +38,12 @@ _BATCH: Final = 100  # per transaction
 
 def mail_expiring_keys() -> int:
     """Mail the creators of API keys that expire soon. Returns the number of keys."""
-    found = number = _mail_batch()
+    found, number = 0, _BATCH
     while number == _BATCH:
-        number = _mail_batch()
+        with transaction():
+            number = mail_expiring(_BATCH)
         found += number
     return found
-
-
-def _mail_batch() -> int:
-    with transaction():
-        return mail_expiring(_BATCH)
 
 
 def mail_expiring(most: int) -> int:

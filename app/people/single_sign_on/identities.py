@@ -10,7 +10,6 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import SignInIdentity, User
 from app.values import clock
-from app.values.clock import format_time
 from app.values.ids import new_id
 
 _OF_PERSON: Final = CompiledQuery(
@@ -35,13 +34,7 @@ def list_identities(user_id: str) -> list[Any]:
 def linked_sign_ins(user_id: str) -> list[dict[str, Any]]:
     """List the records of a person's identities, oldest first, for a command."""
     return [
-        {
-            "id": row.id,
-            "issuer": row.issuer,
-            "email": row.email,
-            "created_at": format_time(row.created_at),
-            "last_used_at": format_time(row.last_used_at),
-        }
+        {name: clock.format_value(value) for name, value in row._asdict().items()}
         for row in list_identities(user_id)
     ]
 
