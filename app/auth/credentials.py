@@ -10,10 +10,10 @@ import ipaddress
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import orjson
-from sqlalchemy import Table, Text, bindparam, select
+from sqlalchemy import Text, bindparam, select
 from sqlalchemy import cast as sql_cast
 
 from app.auth import access_tokens
@@ -27,31 +27,27 @@ from app.values import clock
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-_CREDENTIAL = cast("Table", Credential.__table__)
-_ACCOUNT = Account.__table__
-_USER = User.__table__
-
 _BY_HASH = CompiledQuery(
     select(
-        _CREDENTIAL.c.id,
-        _CREDENTIAL.c.kind,
-        _CREDENTIAL.c.name,
-        _CREDENTIAL.c.token_end,
-        _CREDENTIAL.c.account_id,
-        sql_cast(_CREDENTIAL.c.permissions, Text).label("permissions"),
-        sql_cast(_CREDENTIAL.c.ip_allowlist, Text).label("ip_allowlist"),
-        sql_cast(_CREDENTIAL.c.project_ids, Text).label("project_ids"),
-        _CREDENTIAL.c.created_by,
-        _CREDENTIAL.c.expires_at,
-        _CREDENTIAL.c.last_used_at,
-        _CREDENTIAL.c.revoked_at,
-        _ACCOUNT.c.name.label("account_name"),
-        _ACCOUNT.c.plan,
-        _USER.c.email,
+        Credential.id,
+        Credential.kind,
+        Credential.name,
+        Credential.token_end,
+        Credential.account_id,
+        sql_cast(Credential.permissions, Text).label("permissions"),
+        sql_cast(Credential.ip_allowlist, Text).label("ip_allowlist"),
+        sql_cast(Credential.project_ids, Text).label("project_ids"),
+        Credential.created_by,
+        Credential.expires_at,
+        Credential.last_used_at,
+        Credential.revoked_at,
+        Account.name.label("account_name"),
+        Account.plan,
+        User.email,
     )
-    .join(_ACCOUNT, _ACCOUNT.c.id == _CREDENTIAL.c.account_id)
-    .join(_USER, _USER.c.id == _CREDENTIAL.c.created_by)
-    .where(_CREDENTIAL.c.token_hash == bindparam("token_hash"))
+    .join(Account, Account.id == Credential.account_id)
+    .join(User, User.id == Credential.created_by)
+    .where(Credential.token_hash == bindparam("token_hash"))
 )
 
 

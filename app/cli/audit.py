@@ -13,8 +13,8 @@ from flask import Flask, current_app
 
 from app.account.lookup import find_account
 from app.audit.log.checkpoints import list_checkpoints
+from app.audit.log.files import write_file
 from app.audit.log.filters import EntryQuery
-from app.audit.log.service import export as export_log
 from app.audit.log.service import record_export, verify_account
 from app.audit.proof.checkpoint import Checkpoint, read_kept, read_public_key
 from app.audit.proof.findings import Finding
@@ -154,7 +154,7 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
     with output_file(path) as file:
         with transaction():
             record_export(account_id, format_name, EntryQuery())
-        with closing(export_log(_app(), account_id, format_name, EntryQuery())) as pieces:
+        with closing(write_file(_app(), account_id, format_name, EntryQuery())) as pieces:
             file.writelines(pieces)
     if is_file:
         size = path.stat().st_size

@@ -61,24 +61,27 @@ class RateLimit(RateLimitItemPerMinute):
 
 
 class PlanRateLimit(RateLimit):
-    """The two windows of an account's plan, which its credentials share.
+    """The two windows of an account's plan, which its credentials share: a minute, of which OGC API
+    Features has a separate one, and the day.
 
     The plan is that of this moment; the windows are the account's, so that another plan does not
     begin new ones.
     """
 
     kind = "plan"
-    __slots__ = ("account_id", "credential", "per_day", "per_minute", "plan")
+    __slots__ = ("account_id", "credential", "per_day", "per_minute", "plan", "window")
 
-    def __init__(self, principal: Principal, per_minute: int | None, per_day: int | None):
+    def __init__(
+        self, principal: Principal, per_minute: int | None, per_day: int | None, window: str
+    ) -> None:
         super().__init__(per_minute or per_day or 0)
         self.account_id, self.credential = principal.account_id, principal.counted_as
         self.plan = principal.plan
-        self.per_minute, self.per_day = per_minute, per_day
+        self.per_minute, self.per_day, self.window = per_minute, per_day, window
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
         return storage.hit_account(
-            self.account_id, self.credential, self.per_minute, self.per_day, self.account_id
+            self.account_id, self.credential, self.per_minute, self.per_day, self.window
         )
 
     def rejection(self, result: LimitResult) -> str:
@@ -87,22 +90,6 @@ class PlanRateLimit(RateLimit):
         return (
             f"The plan {self.plan} allows {window.limit:,} requests a {window.name}, counted over "
             f"all credentials of the account. Try again in {seconds(result.retry_after())}."
-        )
-
-
-class OgcRateLimit(PlanRateLimit):
-    """Same as PlanRateLimit, for OGC API Features, which has a separate window of a minute."""
-
-    __slots__ = ()
-
-    def __init__(self, principal: Principal, per_minute: int | None, per_day: int | None):
-        per_minute = None if per_minute is None else per_minute * OGC_PER_MINUTE.times
-        super().__init__(principal, per_minute, per_day)
-
-    def hit(self, storage: WindowStorage) -> LimitResult | None:
-        window = f"ogc:{self.account_id}"
-        return storage.hit_account(
-            self.account_id, self.credential, self.per_minute, self.per_day, window
         )
 
 
@@ -218,9 +205,14 @@ def limit_of_account(principal: Principal) -> PlanRateLimit:
     """The limit of an account's requests to the path of the current one."""
     is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
     plan = plan_of(principal.plan)
-    limits = (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
-    kind = OgcRateLimit if is_ogc(request.path) else PlanRateLimit
-    return kind(principal, *limits)
+    per_minute, per_day = plan.requests_per_minute, plan.requests_per_day
+    window = principal.account_id
+    if is_ogc(request.path):
+        per_minute = None if per_minute is None else per_minute * OGC_PER_MINUTE.times
+        window = f"ogc:{window}"
+    if is_disabled:
+        per_minute = per_day = None
+    return PlanRateLimit(principal, per_minute, per_day, window)
 
 
 def _current_limit() -> RateLimit | None:

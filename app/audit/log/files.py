@@ -80,20 +80,21 @@ class ContextReader:
 
 
 def write_file(
-    app: Flask, account_id: str, format_name: str, query: EntryQuery | None
+    app: Flask, account_id: str, format_name: str, query: EntryQuery
 ) -> Generator[bytes]:
-    """Yield the pieces of a file, oldest entries first.
+    """Yield the pieces of a file with all entries that match a query, whatever its page, oldest
+    first; the caller closes it. The whole log as NDJSON can be verified.
 
     Args:
         app: each query runs in its own context of this application.
         format_name: one of ``FORMATS``.
-        query: which entries, whatever its page; None: all.
     """
     if format_name == "csv":
-        return blocks(_csv(_rows(app, account_id, query or EntryQuery())))
-    if query is None:
+        return blocks(_csv(_rows(app, account_id, query)))
+    filters = filters_of(query)
+    if not filters:
         return blocks(line + b"\n" for line in proof_lines(app, account_id))
-    head = dumps(_head(account_id, [], filters_of(query)))
+    head = dumps(_head(account_id, [], filters))
     lines = (_line(*row) + b"\n" for row in _rows(app, account_id, query))
     return blocks(chain([head + b"\n"], lines))
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from flask import Response, current_app
 
-from app.audit.log.files import FORMATS
+from app.audit.log.files import FORMATS, write_file
 from app.audit.log.filters import EntryQuery
-from app.audit.log.service import export
 from app.downloads.files import ExportedFile, whole_file
 from app.downloads.responses import stream_file
 from app.values import clock
@@ -30,7 +29,7 @@ def file_response(
 
     def write(at_once: bool) -> ExportedFile:
         record()
-        pieces = export(app, account_id, format_name, query)
+        pieces = write_file(app, account_id, format_name, query)
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
 
     def name(slug: str) -> str:

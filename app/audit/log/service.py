@@ -10,7 +10,7 @@ from sqlalchemy import bindparam
 
 from app.audit.entries import record_read
 from app.audit.log.bodies import BODY, read_body
-from app.audit.log.files import filters_of, proof_lines, write_file
+from app.audit.log.files import filters_of, proof_lines
 from app.audit.log.filters import EntryQuery
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import Verifier, verify_lines
@@ -47,16 +47,6 @@ def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
     asked = {"format": format_name, **filters_of(query)}
     changes = {name: {"from": None, "to": value} for name, value in asked.items()}
     record_read("audit_log.exported", audit_log(account_id), account_id=account_id, changes=changes)
-
-
-def export(app: Flask, account_id: str, format_name: str, query: EntryQuery) -> Generator[bytes]:
-    """Yield the pieces of a file with all entries that match a query, oldest first; the caller
-    closes it. The whole log as NDJSON can be verified.
-
-    Args:
-        app: each query runs in its own context of this application.
-    """
-    return write_file(app, account_id, format_name, query if filters_of(query) else None)
 
 
 def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Generator[Finding]:

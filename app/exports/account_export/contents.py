@@ -16,8 +16,8 @@ from app.account.billing.service import read_billing
 from app.account.credentials.service import list_credentials
 from app.account.lookup import read_account
 from app.account.members.service import list_members
+from app.audit.log.files import write_file
 from app.audit.log.filters import EntryQuery
-from app.audit.log.service import export as export_audit_log
 from app.events.listing import scan_events
 from app.exports.account_export.reading import (
     AccountReader,
@@ -88,7 +88,7 @@ def _layer(kind: str) -> Content:
 
 
 def _audit_log(reader: AccountReader) -> Iterator[bytes]:
-    found = export_audit_log(reader.app, reader.account_id, "ndjson", EntryQuery())
+    found = write_file(reader.app, reader.account_id, "ndjson", EntryQuery())
     with closing(found) as pieces:
         for piece in pieces:
             reader.count(piece.count(b"\n"))

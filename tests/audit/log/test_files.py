@@ -13,6 +13,7 @@ from flask import Flask
 
 from app.audit.entries import record
 from app.audit.log.files import HEADINGS, proof_lines, write_file
+from app.audit.log.filters import EntryQuery
 from app.audit.origin import Via
 from app.audit.proof.verification import Verifier, verify_lines
 from app.audit.targets import Target
@@ -150,7 +151,7 @@ def test_the_size_of_a_log_takes_no_memory(app: Flask, monkeypatch: pytest.Monke
     try:
         found = verify_lines(proof_lines(app, client.account_id), verifier := Verifier())
         assert not [finding for finding in found if finding.is_problem]
-        deque(write_file(app, client.account_id, "csv", None), maxlen=0)
+        deque(write_file(app, client.account_id, "csv", EntryQuery()), maxlen=0)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
