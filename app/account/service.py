@@ -11,8 +11,7 @@ from app.account.validation import check_account, check_name, check_plan
 from app.api.fixed_fields import check_fixed
 from app.audit.entries import created, record
 from app.audit.origin import Actor
-from app.auth.identities import is_registered
-from app.auth.people import EmailTaken, find_person
+from app.auth.people import EmailTaken, find_person, is_registered
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.http.errors import Conflict, Detail, ValidationFailed

@@ -1,16 +1,21 @@
-"""People by their address, and browsers in which they were signed in."""
+"""People by their address, those who have signed up, and known browsers."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import exists, or_, select
 
 from app.db.extensions import db
-from app.models import User
+from app.models import SignInIdentity, User
 from app.values.email import same_address
 from app.values.text import fold
+
+# In statements on people. Who was only invited is none of them, and nobody can sign in as them.
+IS_REGISTERED: Final = or_(
+    User.password_hash.is_not(None), exists().where(SignInIdentity.user_id == User.id)
+)
 
 
 class KnownBrowser(NamedTuple):
@@ -43,3 +48,12 @@ def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User |
     if person is not None and not same_address(person.email, email):
         raise EmailTaken
     return person
+
+
+def is_registered(person: User) -> bool:
+    """Return whether this person has signed up, and was not only invited; in the open
+    transaction."""
+    if person.password_hash is not None:
+        return True
+    own = exists().where(SignInIdentity.user_id == person.id)
+    return bool(db.session.scalar(select(own)))

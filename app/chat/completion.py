@@ -20,6 +20,12 @@ class ModelFailed(Exception):
         super().__init__(kind)
 
 
+def late() -> ModelFailed:
+    """The error when the deadline has passed."""
+    message = "The model did not reply in time. Ask again, or ask a narrower question."
+    return ModelFailed("too late", message)
+
+
 class Call(NamedTuple):
     """A tool that the model wants called; ``arguments`` is JSON as the model wrote it, or not."""
 

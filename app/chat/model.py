@@ -1,23 +1,27 @@
 """The model of this instance, behind any server that speaks OpenAI's chat-completions protocol.
 
-The server is trusted with nothing but the questions.
+It is sent the conversation, including what the tools return; nothing it answers is trusted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from threading import Lock
+from typing import Any, Final, NamedTuple
 
 import orjson
 from flask import Flask
 
-from app.chat.completion import ModelFailed
-from app.chat.service import EXTENSION, Chat, Message, Slots, late
+from app.chat.completion import ModelFailed, late
 from app.outbound import Attempt, Egress, EgressError, TooLong
 from app.policy import chat as policy
 from app.values.deadline import Deadline
 from app.values.version import VERSION
 from config import Settings
+
+EXTENSION: Final = "canopy_chat"
+
+Message = dict[str, Any]  # as the chat-completions protocol has it
 
 _NO_KEY: Final = "none"  # what is sent to a server that asks for no key
 _UNREACHABLE: Final = (
@@ -70,3 +74,33 @@ class RemoteModel:
             raise (late() if error.is_timeout else ModelFailed(str(error), _UNREACHABLE)) from None
         except ValueError:
             raise ModelFailed("CHAT_API_KEY cannot be sent", _UNREACHABLE) from None
+
+
+class Slots:
+    """Limits the concurrent conversations of one process, to one for each account, so that no
+    account can keep all others waiting.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._accounts: set[str] = set()
+        self._lock = Lock()
+
+    def acquire(self, account_id: str) -> bool:
+        """Reserve a slot for the account. False when none is free, or it has one."""
+        with self._lock:
+            if account_id in self._accounts or len(self._accounts) >= self._number:
+                return False
+            self._accounts.add(account_id)
+            return True
+
+    def release(self, account_id: str) -> None:
+        with self._lock:
+            self._accounts.remove(account_id)
+
+
+class Chat(NamedTuple):
+    """The model of this instance, and its slots."""
+
+    model: RemoteModel
+    slots: Slots

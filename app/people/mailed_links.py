@@ -8,8 +8,7 @@ from typing import Any, Final
 from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
-from app.auth.identities import IS_REGISTERED, is_registered
-from app.auth.people import EmailTaken, find_person
+from app.auth.people import IS_REGISTERED, EmailTaken, find_person, is_registered
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit

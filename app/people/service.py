@@ -11,9 +11,9 @@ from sqlalchemy.exc import NoResultFound
 
 from app.account.service import open_account
 from app.audit.entries import changed
-from app.auth.identities import IS_REGISTERED
 from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
+from app.auth.people import IS_REGISTERED
 from app.auth.sessions import SignedIn, end_session, end_sessions, list_sessions
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

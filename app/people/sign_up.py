@@ -15,8 +15,7 @@ from sqlalchemy import bindparam, delete, select
 
 from app.account.service import open_account
 from app.audit.origin import Actor
-from app.auth.identities import is_registered
-from app.auth.people import EmailTaken, find_person
+from app.auth.people import EmailTaken, find_person, is_registered
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit

@@ -12,8 +12,7 @@ from sqlalchemy import bindparam, func, select, update
 from app.account.members.locking import Member, begin_change, find_membership, lock_member
 from app.account.members.record import name_from_email
 from app.account.members.rules import INVITED_ROLES, check_manages
-from app.auth.identities import IS_REGISTERED, is_registered
-from app.auth.people import EmailTaken, find_person
+from app.auth.people import IS_REGISTERED, EmailTaken, find_person, is_registered
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.engines import insert_into

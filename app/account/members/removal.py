@@ -11,7 +11,7 @@ from app.account.members.locking import Member, find_membership, is_last_owner
 from app.account.members.revocation import revoke_access
 from app.audit.entries import Changes, record
 from app.audit.targets import member as target_of_member
-from app.auth.identities import is_registered
+from app.auth.people import is_registered
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Select, Table, func, select
 
-from app.auth.identities import IS_REGISTERED
+from app.auth.people import IS_REGISTERED
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids, page_of

@@ -7,8 +7,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select
 
 from app.account.members.own_invitations import list_own_invitations
-from app.auth.identities import is_registered
-from app.auth.people import EmailTaken, find_person
+from app.auth.people import EmailTaken, find_person, is_registered
 from app.db.queries import CompiledQuery
 from app.models import User
 from app.people.sign_up import is_open

@@ -1,10 +1,10 @@
-"""The interface of a provider to sign-ins, and the errors of a sign-in."""
+"""What the provider and sign-ins exchange, and the errors of a sign-in."""
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-EXTENSION: Final = "canopy_single_sign_on"  # of the application: its Provider
+EXTENSION: Final = "canopy_single_sign_on"  # of the application: its OpenIDProvider
 
 
 class ProviderIdentity(NamedTuple):
@@ -25,24 +25,6 @@ class RequestSecrets(NamedTuple):
     state: str
     nonce: str
     verifier: str  # RFC 7636
-
-
-class Provider(Protocol):
-    """An OpenID Connect provider."""
-
-    def authorization_url(self, sent: RequestSecrets) -> str:
-        """The URL to redirect a browser to. Raises ProviderFailed."""
-
-    def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
-        """Exchange the code of a browser that came back for the identity of its person.
-
-        Args:
-            issuer: the provider that the redirect names as its sender (RFC 9207).
-            sent: the secrets of the request to which the code is the response.
-
-        Raises:
-            ProviderFailed: the provider cannot be reached, or its response is invalid.
-        """
 
 
 class ProviderFailed(Exception):

@@ -80,7 +80,15 @@ class OpenIDProvider:
         return f"{url}{'&' if '?' in url else '?'}{urlencode(parameters)}"
 
     def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
-        """Exchange a code for the identity of its person. Raises ProviderFailed."""
+        """Exchange the code of a browser that came back for the identity of its person.
+
+        Args:
+            issuer: the provider that the redirect names as its sender (RFC 9207).
+            sent: the secrets of the request to which the code is the response.
+
+        Raises:
+            ProviderFailed: the provider cannot be reached, or its response is invalid.
+        """
         with self._slot():
             metadata = self.metadata()
             self._check_issuer(metadata, issuer)

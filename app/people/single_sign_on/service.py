@@ -6,7 +6,7 @@ person has consented and, if the address is known here, has proved that it is th
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from flask import current_app
 
@@ -22,9 +22,12 @@ from app.people.service import find_contact, verify_address
 from app.people.sign_up import create_person
 from app.people.single_sign_on import attempts, identities, mails
 from app.people.single_sign_on.admission import admitted_address, name_of, registered_person
-from app.people.single_sign_on.interface import EXTENSION, Provider, ProviderIdentity, SignInRefused
+from app.people.single_sign_on.interface import EXTENSION, ProviderIdentity, SignInRefused
 from app.values.email import same_address
 from config import Settings
+
+if TYPE_CHECKING:  # instances without single sign-on do not load it: it takes 2 MB
+    from app.people.single_sign_on.provider import OpenIDProvider
 
 _IDENTITY: Final = ("issuer", "subject", "email")
 
@@ -43,13 +46,13 @@ class SignInOutcome(NamedTuple):
     was_linked: bool = False
 
 
-def provider() -> Provider:
+def provider() -> OpenIDProvider:
     """The provider of this instance.
 
     Raises:
         NotFound: the instance has no single sign-on.
     """
-    found: Provider | None = current_app.extensions.get(EXTENSION)
+    found: OpenIDProvider | None = current_app.extensions.get(EXTENSION)
     if found is None:
         raise NotFound
     return found
