@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.auth.guard import ANY_CREDENTIAL, PROFILE
-from app.policy.permissions import ROLES, SCOPES, expand
+from app.auth.guard import ANY_CREDENTIAL
+from app.policy.permissions import PROFILE, ROLES, SCOPES, expand
 
 CHAT: Final = "/api/chat"  # the one operation that takes a session of a browser too
 

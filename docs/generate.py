@@ -21,7 +21,7 @@ from flask import Flask
 from flask_smorest.spec.plugins import FlaskPlugin
 from werkzeug.routing import Rule
 
-from app.auth.guard import ANY_CREDENTIAL, PROFILE
+from app.auth.guard import ANY_CREDENTIAL
 from app.core import JOBS
 from app.db.column_types import Base
 from app.factory import create_app
@@ -39,7 +39,7 @@ from app.policy.limits import (
     TIERS,
     WINDOW_SECONDS,
 )
-from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
+from app.policy.permissions import INCLUDES, PERMISSIONS, PROFILE, ROLES, SCOPES
 from app.policy.plans import PLANS, Plan
 from app.site.pages import PageBlueprint
 from app.values.clock import describe_duration

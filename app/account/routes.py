@@ -11,9 +11,9 @@ from app.account.schemas import AccountSchema, AccountUpdateSchema, UsageSchema
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.schemas import single_of
-from app.auth.guard import PROFILE
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
+from app.policy.permissions import PROFILE
 from app.projects.summaries import summarize_projects
 from app.usage.statistics import statistics
 

@@ -19,7 +19,6 @@ from app.security import tokens
 from app.security.masking import without_secrets
 
 _AGENT_LENGTH: Final = 300
-_PREFIXES: Final = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
 _APPLICATION: Final = CompiledQuery(
     columns_of(OAuthConsent, OAuthApplication.name)
     .select_from(OAuthConsent)
@@ -102,7 +101,7 @@ def application_name(account_id: str, application_id: str) -> str:
 
 
 def _actor_of(principal: Principal) -> Actor:
-    if principal.kind in _PREFIXES:
+    if principal.kind in tokens.CREDENTIAL_PREFIXES:
         return Actor(principal.kind, principal.credential_id, principal.name)
     if principal.kind == "operator":
         return OPERATOR
@@ -110,7 +109,7 @@ def _actor_of(principal: Principal) -> Actor:
 
 
 def _via_of(principal: Principal) -> Via:
-    if prefix := _PREFIXES.get(principal.kind):
+    if prefix := tokens.CREDENTIAL_PREFIXES.get(principal.kind):
         return _request_via(credential=f"{prefix}…{principal.token_end}")
     if principal.kind == "import":
         return _request_via(import_id=principal.credential_id)

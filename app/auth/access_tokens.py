@@ -20,11 +20,9 @@ from app.auth.second_factor import due_at, is_overdue
 from app.db.queries import CompiledQuery
 from app.http.errors import Unauthorized
 from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User
-from app.policy.permissions import ROLES, expand
+from app.policy.permissions import PROFILE, ROLES, expand
 from app.security import tokens
 from app.values import clock
-
-PROFILE: Final = "profile"  # the one scope that opens something and is no permission of a role
 
 _NO_SECOND_FACTOR: Final = (
     "This account requires a second factor, and the person that this application acts for has "

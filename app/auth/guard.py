@@ -8,24 +8,22 @@ from flask import g, request
 from sqlalchemy import bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.auth import access_tokens
 from app.auth.credentials import authenticate
 from app.auth.last_use import APPLICATION, CREDENTIAL, MEMBER, record_use
 from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, NotFound, Unauthorized
 from app.models import Account, User
-from app.policy.permissions import SCOPES, expand
+from app.policy.permissions import PROFILE, SCOPES, expand
 
 ANY_CREDENTIAL = "any"
 OR = " or "
-PROFILE = access_tokens.PROFILE  # any credential; an OAuth token needs this scope
 _ACCOUNT: Final = CompiledQuery(select(Account.id).where(Account.id == bindparam("id")))
 _PERSON: Final = CompiledQuery(select(User.id).where(User.id == bindparam("id")))
 
 
 def set_permission(view: Any, permission: str) -> None:
-    """Note which permission a view requires, for tests and the documentation."""
+    """Note which permission a view requires; tests check that every operation names one."""
     view.permission = permission
 
 

@@ -68,8 +68,8 @@ def emit(
     *,
     subject_id: str | None = None,
     **extra: Any,
-) -> str:
-    """Write an event. Returns its id.
+) -> None:
+    """Write an event.
 
     Args:
         event_type: one of ``app.policy.events.EVENTS``.
@@ -92,7 +92,6 @@ def emit(
     (event_id,) = _write(event_type, [(subject_id, data)], actor)
     (webhook_ids,) = subscribed(actor.account_id, event_type)
     queue_deliveries(actor.account_id, event_id, webhook_ids)
-    return event_id
 
 
 def emit_many(

@@ -29,10 +29,13 @@ INCLUDES: Final[dict[str, frozenset[str]]] = {
     "admin": frozenset(PERMISSIONS),
 }
 
-# Scopes that an OAuth application can request. `profile` opens GET /account, and the name and
-# email address in GET /me.
+# Opens GET /account, and the name and email address in GET /me. The only scope with an effect that
+# is not a permission of a role; other credentials need none for it.
+PROFILE: Final = "profile"
+
+# Scopes that an OAuth application can request.
 SCOPES: Final[dict[str, str]] = {
-    "profile": "See your name and email address, and the account: its name, plan and usage",
+    PROFILE: "See your name and email address, and the account: its name, plan and usage",
     "projects:read": PERMISSIONS["projects:read"],
     "projects:write": PERMISSIONS["projects:write"],
     "assets:read": PERMISSIONS["assets:read"],

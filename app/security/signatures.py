@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 
 
 def sign(secret: str, body: bytes) -> str:
     """The lower-case hexadecimal HMAC-SHA256 of ``body``, keyed with the text of the secret."""
-    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    return hmac.digest(secret.encode(), body, "sha256").hex()
 
 
 def signature_header(secret: str, body: bytes) -> str:

@@ -30,6 +30,9 @@ PREFIXES: Final = (
     *(PENDING_SIGN_IN, CLIENT_SECRET, AUTHORIZATION_CODE),
 )
 
+# By the kind of a credential.
+CREDENTIAL_PREFIXES: Final = {"api_key": API_KEY, "service_token": SERVICE_TOKEN}
+
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM_LENGTH: Final = 32  # 62**32 is about 190 bits
 _CHECK_LENGTH: Final = 6  # 62**6 holds the 32 bits of a CRC

@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import Final
 
 from app.policy.deliveries import USER_AGENT
+from app.security.signatures import signature_header
 
 PREFIX: Final = "whsec_"
 _RANDOM_BYTES: Final = 26  # 208 bits
@@ -61,9 +62,9 @@ def signatures(
         body: as it is sent.
     """
     signed = f"{event_id}.{_seconds(moment)}.".encode() + body
-    standard = (_hmac(standard_key(text), signed) for text in secret_texts)
+    standard = (hmac.digest(standard_key(text), signed, "sha256") for text in secret_texts)
     return {
-        "X-Service-Signature": f"sha256={_hmac(secret_texts[0].encode(), body).hex()}",
+        "X-Service-Signature": signature_header(secret_texts[0], body),
         "webhook-signature": " ".join(
             f"v1,{base64.b64encode(digest).decode()}" for digest in standard
         ),
@@ -84,7 +85,3 @@ def standard_key(secret: str) -> bytes:
 
 def _seconds(moment: datetime) -> int:
     return int(moment.timestamp())
-
-
-def _hmac(key: bytes, message: bytes) -> bytes:
-    return hmac.digest(key, message, "sha256")

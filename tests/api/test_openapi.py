@@ -12,8 +12,8 @@ from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from app.api.openapi.document import description
-from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
-from app.policy.permissions import PERMISSIONS, SCOPES
+from app.auth.guard import ANY_CREDENTIAL, OR
+from app.policy.permissions import PERMISSIONS, PROFILE, SCOPES
 from tests.api.operations import operations
 
 METHODS = {"get", "post", "put", "patch", "delete"}

@@ -15,8 +15,8 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from app.api.idempotency import IdempotentRequest, StillRunning
-from app.auth.guard import PROFILE
 from app.db import queries
+from app.policy.permissions import PROFILE
 from tests.api.operations import (
     Ids,
     Operation,

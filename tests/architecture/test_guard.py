@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from flask import Flask
 
-from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
-from app.policy.permissions import PERMISSIONS
+from app.auth.guard import ANY_CREDENTIAL, OR
+from app.policy.permissions import PERMISSIONS, PROFILE
 from app.site.pages import PageBlueprint
 
 PUBLIC = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.account.credentials.service import revoke_credential
-from app.auth.guard import ANY_CREDENTIAL, PROFILE
+from app.auth.guard import ANY_CREDENTIAL
 from app.db.extensions import db
+from app.policy.permissions import PROFILE
 from app.security import tokens
 from tests.api.operations import operations
 from tests.make import (

@@ -9,14 +9,13 @@ from sqlalchemy import bindparam, func, or_, select
 
 from app.account.credentials.validation import NewCredential
 from app.audit.entries import created, record
-from app.auth.access_tokens import PROFILE
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Forbidden, ValidationFailed
 from app.models import Account, Credential, Membership, User
-from app.policy.permissions import ROLES, expand
+from app.policy.permissions import PROFILE, ROLES, expand
 from app.security import tokens
 from app.values import clock
 from app.values.clock import format_optional_time
@@ -51,7 +50,6 @@ _PERSON = CompiledQuery(
         Membership.user_id == bindparam("user_id"), User.id == Membership.user_id
     )
 )
-_PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
 
 
 def create_credential(
@@ -75,7 +73,7 @@ def create_credential(
         raise ValidationFailed(details=details)
     if most is not None:
         _check_number(account_id, new.kind, most)
-    secret = tokens.new_token(_PREFIXES[new.kind])
+    secret = tokens.new_token(tokens.CREDENTIAL_PREFIXES[new.kind])
     credential = Credential(
         id=new_id(new.kind),
         account_id=account_id,

@@ -11,8 +11,8 @@ import marshmallow as ma
 from app.api.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
 from app.api.openapi.geojson import FORMAT, GEOJSON
 from app.api.openapi.schemas import content_type_of, example_of, is_tagged
-from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
-from app.policy.permissions import PERMISSIONS, SCOPES
+from app.auth.guard import ANY_CREDENTIAL, OR
+from app.policy.permissions import PERMISSIONS, PROFILE, SCOPES
 
 REPEATABLE: Final = ("POST", "PUT", "PATCH")  # with an Idempotency-Key
 _UPDATE: Final = (
