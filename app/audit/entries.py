@@ -1,4 +1,6 @@
-"""Writing an entry of the audit log. Whatever changes something calls ``record`` beside it."""
+"""Writing entries of the audit log. Code that changes something calls ``record`` in the same
+transaction.
+"""
 
 from __future__ import annotations
 
@@ -82,16 +84,16 @@ def record_read(
         record(action, target, account_id=account_id, changes=changes)
 
 
-def created(record: Mapping[str, Any], *names: str) -> Changes:
+def created(values: Mapping[str, Any], *names: str) -> Changes:
     """Return the ``changes`` of something new: the fields that have a value.
 
     Args:
-        names: of the fields; all of the record when left out.
+        names: of the fields; all of them when left out.
     """
     return {
-        name: {"from": None, "to": record[name]}
-        for name in names or record
-        if record[name] is not None
+        name: {"from": None, "to": values[name]}
+        for name in names or values
+        if values[name] is not None
     }
 
 

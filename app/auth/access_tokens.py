@@ -15,8 +15,8 @@ import orjson
 from sqlalchemy import Text, bindparam, select
 from sqlalchemy import cast as sql_cast
 
+from app.auth.grace_period import due_at, is_overdue
 from app.auth.principal import Principal
-from app.auth.second_factor import due_at, is_overdue
 from app.db.queries import CompiledQuery
 from app.http.errors import Unauthorized
 from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User

@@ -1,4 +1,4 @@
-"""The operator of the instance, who changes an account from the command line in its owner's name.
+"""Acting in the name of an account's owner: commands of the operator, and changes made with SQL.
 
 Such a change has events like any other, and an event says who did it.
 """

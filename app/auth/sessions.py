@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import and_, bindparam, delete, select, update
 
 from app.auth import last_use
+from app.auth.grace_period import MUST_TURN_ON, due_at, is_overdue
 from app.auth.pending_sign_ins import delete_pending
 from app.auth.principal import Principal
-from app.auth.second_factor import MUST_TURN_ON, due_at, is_overdue
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, Unauthorized
@@ -194,7 +194,10 @@ def list_sessions(user_id: str) -> list[Any]:
 
 
 def switch_account(session_id: str, account_id: str | None) -> None:
-    """Have a session work in another account of its person, who must have been asked for it."""
+    """Set the account that a session works in; None for none.
+
+    The caller checks that the person belongs to it.
+    """
     own = update(Session).where(Session.id == session_id)
     db.session.execute(own.values(current_account_id=account_id))
 

@@ -47,7 +47,7 @@ def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> S
     """A person's own rows of a model, in all accounts that they belong to, as plain columns for
     reading; moments as they are shown.
 
-    For the person alone, who sees no more of an account than what is said of them in it. The
+    Only for the person themselves: they see no more of an account than their own rows say. The
     statement has a parameter ``own_user_id``.
     """
     table = model.__table__

@@ -15,8 +15,8 @@ from app.limits.limiter import (
     ClientRateLimit,
     RateLimit,
     client,
+    enforce,
     form_posts,
-    hold,
     seconds,
     window_of,
 )
@@ -76,7 +76,7 @@ def count_question(account_id: str, plan: str) -> None:
     """Count a question of an account to the chat. Raises RateLimited."""
     amount = plan_of(plan).chat_questions_per_day
     if amount is not None:
-        hold(QuestionRateLimit(account_id, plan, amount))
+        enforce(QuestionRateLimit(account_id, plan, amount))
 
 
 def count_form_post(subject: str) -> None:
@@ -91,7 +91,7 @@ def count_form_post(subject: str) -> None:
     route = request.url_rule.rule if request.url_rule else ""
     digest = hashlib.sha256(subject.encode(errors="surrogatepass")).hexdigest()
     form = window_of(form_posts(route), route, client(), digest)
-    hold(PageRateLimit((form, window_of(CLIENT_POSTS, client()))))
+    enforce(PageRateLimit((form, window_of(CLIENT_POSTS, client()))))
 
 
 def count_authorization_request(user_id: str) -> None:
@@ -100,17 +100,17 @@ def count_authorization_request(user_id: str) -> None:
     Args:
         user_id: of the person who is signed in, or an empty string.
     """
-    hold(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, client(), user_id),)))
+    enforce(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, client(), user_id),)))
 
 
 def count_single_sign_on() -> None:
     """Count a begun sign-in at the provider of single sign-on. Raises RateLimited."""
-    hold(PageRateLimit((window_of(SINGLE_SIGN_ONS, client()),)))
+    enforce(PageRateLimit((window_of(SINGLE_SIGN_ONS, client()),)))
 
 
 def count_page_request(user_id: str) -> None:
     """Count a request of a signed-in person to the pages of an account. Raises RateLimited."""
-    hold(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
+    enforce(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
 
 
 def count_rejected_request() -> None:
@@ -119,4 +119,4 @@ def count_rejected_request() -> None:
     Raises:
         RateLimited: this client sent too many.
     """
-    hold(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))
+    enforce(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))

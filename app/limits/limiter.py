@@ -159,7 +159,7 @@ def rejection() -> RateLimited:
     return RateLimited(limit.rejection(result), headers=headers)
 
 
-def hold(limit: RateLimit) -> None:
+def enforce(limit: RateLimit) -> None:
     """Apply a limit to the current request, besides the one that was chosen before its route.
 
     Raises:

@@ -91,7 +91,7 @@ class WindowKey(NamedTuple):
 
 
 class WindowStorage(Storage):
-    """Windows of one minute, and the counters of the day. Whatever fails, the answer is None."""
+    """The windows of rate limits, and the counters of the day. None if Valkey fails."""
 
     STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - as the library has it
     base_exceptions = ()

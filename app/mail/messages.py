@@ -1,7 +1,8 @@
 """Composing mails: a subject and two templates for each kind.
 
 Names are untrusted input: anybody can sign up with somebody else's address. So they are put on one
-line, broken up where a mail program would make a link of them, and kept out of encoded headers.
+line, broken up where a mail program would make a link of them, and cannot pass for an encoded
+header.
 """
 
 from __future__ import annotations

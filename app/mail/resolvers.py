@@ -1,4 +1,4 @@
-"""Resolvers, which decide when a queued mail is sent what to send instead, if anything.
+"""Resolvers: when a queued mail is due, they decide what is sent in its place, if anything.
 
 An address is looked up when the mail is sent, not when it is queued: otherwise the duration of the
 request would reveal whether it is registered. The module that queues a kind of mail has its

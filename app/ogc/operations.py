@@ -13,7 +13,7 @@ from app.auth.map_clients import CHALLENGE
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, principal_of, record_session_use
 from app.http.errors import Forbidden, Unauthorized
-from app.limits.limiter import hold, limit_of_account
+from app.limits.limiter import enforce, limit_of_account
 from app.site.signed_in import current_person
 
 View = Callable[..., Response]
@@ -64,7 +64,7 @@ def _principal_of_person(person: SignedIn, permission: str) -> Principal:
     """The principal of a person who is signed in. Another site cannot read what they get."""
     g.principal = principal = principal_of(person)
     record_session_use(person)
-    hold(limit_of_account(principal))
+    enforce(limit_of_account(principal))
     if permission != ANY_CREDENTIAL and not principal.may(permission):
         raise Forbidden(f"Your role in this account lacks the permission {permission}.")
     return principal

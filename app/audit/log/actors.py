@@ -1,4 +1,4 @@
-"""Who did what the log of an account has: also people who have left it, and keys that were revoked.
+"""The actors in an account's log, including people who have left and keys that were revoked.
 
 The index of actors is read from one to the next, however many entries each has.
 """

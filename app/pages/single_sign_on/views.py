@@ -22,7 +22,7 @@ from app.people.passwords import check_password, count_sign_in_attempt
 from app.people.service import find_contact, record_sign_in
 from app.people.sign_up import is_open
 from app.people.single_sign_on import admission, attempts, service
-from app.people.single_sign_on.admission import lacks_second_factor
+from app.people.single_sign_on.admission import would_bypass_second_factor
 from app.people.single_sign_on.interface import ProviderFailed, SignInRefused
 from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
@@ -119,7 +119,7 @@ def link() -> Response:
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
     owner = find_contact(attempt.user_id)
-    if lacks_second_factor(owner):
+    if would_bypass_second_factor(owner):
         return _refused("second_factor", owner.email)
     if owner.has_second_factor and (question := ask_again()) is not None:
         return question
@@ -143,7 +143,7 @@ def mail_link() -> Response:
         return _refused("stale")
     count_post()
     owner = find_contact(attempt.user_id)
-    if lacks_second_factor(owner):
+    if would_bypass_second_factor(owner):
         return _refused("second_factor", owner.email)
     with transaction():
         service.mail_link(token, owner)
@@ -162,7 +162,7 @@ def mailed_link(token: str) -> Response:
     if not (is_link and hmac.compare_digest(tokens.hash_token(token), sent)):
         return _refused("other_browser")
     owner = find_contact(attempt.user_id)
-    if lacks_second_factor(owner):
+    if would_bypass_second_factor(owner):
         return _refused("second_factor", owner.email)
     if request.method == "POST":
         count_post()

@@ -26,7 +26,7 @@ RECOVERY_CODE: Final = "recovery_code"
 PASSKEY: Final = "passkey"
 
 _COUNTED: Final = "second factor\0"  # apart from passwords
-# All together: each sign-in at a provider and each new password makes another one.
+# They share one count: each sign-in at a provider and each new password makes a new one.
 _KNOWN: Final = "known browsers"
 _OWN: Final = "confirm"  # attempts of a signed-in person are counted separately
 

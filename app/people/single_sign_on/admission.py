@@ -52,7 +52,7 @@ def registered_person(email: str) -> str | None:
     return None
 
 
-def lacks_second_factor(owner: Any) -> bool:
+def would_bypass_second_factor(owner: Any) -> bool:
     """Return True if linking an identity to this person would get somebody past their second
     factor. They can link it themselves once they are signed in.
 

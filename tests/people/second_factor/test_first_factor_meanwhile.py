@@ -76,6 +76,6 @@ def test_the_password_alone_links_nothing_to_it(
     with fake_provider() as liar, second_app(app, **liar.settings) as site:
         own, thief = sign_in(app, email), Browser(site)
         thief.get(liar.sign_in(leave(thief), email=email, sub=f"thief of {email}"))
-        _then(monkeypatch, single_sign_on_views, "lacks_second_factor", lambda: turn_on(own))
+        _then(monkeypatch, single_sign_on_views, "would_bypass_second_factor", lambda: turn_on(own))
         assert thief.submit(password=PASSWORD).status == 400
         assert (signed_in_as(thief), identities(site, email)) == ("", [])
