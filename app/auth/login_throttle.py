@@ -23,7 +23,7 @@ from app.models import SignInFailure
 from app.policy.people import WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW
 from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
 from app.values import clock
-from app.values.text import fold
+from app.values.text import fold, pluralize
 
 
 class Guessed(NamedTuple):
@@ -80,11 +80,10 @@ def count_attempt(
     if failures <= guessed.most:
         return
     seconds = max(1, math.ceil((began_at + guessed.window - moment).total_seconds()))
-    minutes = math.ceil(seconds / 60)
+    wait = pluralize(math.ceil(seconds / 60), "minute")
     other = f", or {found}" if (found := instead()) else ""
     raise RateLimited(
-        f"Too many wrong {guessed.name}{subject}. Please wait {minutes} "
-        f"{'minute' if minutes == 1 else 'minutes'}{other}.",
+        f"Too many wrong {guessed.name}{subject}. Please wait {wait}{other}.",
         headers={"Retry-After": str(seconds)},
     )
 

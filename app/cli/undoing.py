@@ -18,6 +18,7 @@ from app.imports.leases import lease
 from app.imports.listing import all_features
 from app.imports.steps import targets_of
 from app.imports.undoing import undo_features
+from app.values.text import pluralize
 
 _KEPT_SHOWN: Final = 200  # rows of a table
 _HELP: Final = """\
@@ -51,10 +52,9 @@ def undo_import(import_id: str, account: str, as_json: bool) -> None:
         if len(kept) > _KEPT_SHOWN:
             click.echo(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
         click.echo()
-    features = "1 feature" if undone == 1 else f"{undone:,} features"
     click.echo(
-        f"Undid the import of {record['filename']} in {found.name}: {features} undone, "
-        f"{len(kept):,} kept."
+        f"Undid the import of {record['filename']} in {found.name}: "
+        f"{pluralize(undone, 'feature')} undone, {len(kept):,} kept."
     )
 
 

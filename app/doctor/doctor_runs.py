@@ -18,6 +18,7 @@ from app.jobs.valkey import valkey
 from app.policy.instance import DOCTOR_KEPT, DOCTOR_WITHIN
 from app.values import clock
 from app.values.strict_json import dumps, loads
+from app.values.text import pluralize
 
 JOB: Final = "run-doctor"
 _HOUR: Final = 60  # minutes
@@ -54,7 +55,7 @@ class DoctorRun(NamedTuple):
             number, unit = minutes // _DAY, "day"
         elif minutes >= _HOUR:
             number, unit = minutes // _HOUR, "hour"
-        return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+        return pluralize(number, unit)
 
     @property
     def problems(self) -> list[Finding]:

@@ -17,7 +17,6 @@ from app.limits.limiter import (
     client,
     enforce,
     form_posts,
-    seconds,
     window_of,
 )
 from app.limits.plan_file import plan_of
@@ -30,6 +29,7 @@ from app.policy.limits import (
     PAGE_REQUESTS,
     SINGLE_SIGN_ONS,
 )
+from app.values.text import pluralize
 
 
 class PageRateLimit(RateLimit):
@@ -45,7 +45,7 @@ class PageRateLimit(RateLimit):
         return storage.hit_windows(self.windows)
 
     def rejection(self, result: LimitResult) -> str:
-        wait = seconds(result.retry_after())
+        wait = pluralize(result.retry_after(), "second")
         return f"Too many attempts. Please wait {wait} and try again."
 
 
@@ -64,8 +64,7 @@ class QuestionRateLimit(RateLimit):
         return storage.hit_windows((window,))
 
     def rejection(self, result: LimitResult) -> str:
-        hours = math.ceil(result.retry_after() / 3600)
-        wait = "1 hour" if hours == 1 else f"{hours} hours"
+        wait = pluralize(math.ceil(result.retry_after() / 3600), "hour")
         return (
             f"The plan {self.plan} allows {self.amount:,} chat questions a day, counted over all "
             f"credentials of the account. Try again in {wait}."

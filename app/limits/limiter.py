@@ -38,6 +38,7 @@ from app.policy.limits import (
     Limit,
     PlanLimit,
 )
+from app.values.text import pluralize
 
 _RESULT: Final = "rate_limit"
 _UNKNOWN: Final = "unknown"  # a client behind a proxy that does not say who it is
@@ -87,9 +88,10 @@ class PlanRateLimit(RateLimit):
     def rejection(self, result: LimitResult) -> str:
         window = result.shown
         assert window is not None
+        wait = pluralize(result.retry_after(), "second")
         return (
             f"The plan {self.plan} allows {window.limit:,} requests a {window.name}, counted over "
-            f"all credentials of the account. Try again in {seconds(result.retry_after())}."
+            f"all credentials of the account. Try again in {wait}."
         )
 
 
@@ -106,9 +108,10 @@ class ClientRateLimit(RateLimit):
         return storage.hit_windows((window_of(self.limit, client()),))
 
     def rejection(self, result: LimitResult) -> str:
+        wait = pluralize(result.retry_after(), "second")
         return (
             f"{self.prefix} {self.amount} {self.limit.what} in {WINDOW_SECONDS} seconds from one "
-            f"client address. Try again in {seconds(result.retry_after())}."
+            f"client address. Try again in {wait}."
         )
 
 
@@ -174,11 +177,6 @@ def enforce(limit: RateLimit) -> None:
         setattr(g, _RESULT, (result, limit))
     if not result.allowed:
         raise rejection()
-
-
-def seconds(number: int) -> str:
-    """A number of seconds in words."""
-    return "1 second" if number == 1 else f"{number:,} seconds"
 
 
 def kind_of_limit() -> str | None:

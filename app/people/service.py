@@ -28,6 +28,7 @@ from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import is_id
 from app.values.records import set_columns
+from app.values.text import pluralize
 
 _CHANGED: Final = "password_changed"  # a mail
 _CONTACT = CompiledQuery(
@@ -184,7 +185,7 @@ def own_account_problem(user_id: str) -> str | None:
     if limit == 0:
         return "Only whoever runs this instance can create accounts here. Ask them for one."
     return (
-        f"You own {owned} {'account' if owned == 1 else 'accounts'}, and cannot create more here. "
+        f"You own {pluralize(owned, 'account')}, and cannot create more here. "
         "Leave one first, or ask whoever runs this instance."
     )
 

@@ -8,9 +8,9 @@ from flask import Response, g, request
 
 from app.http.errors import ApiError
 from app.http.urls import is_ogc
-from app.limits.limiter import seconds
 from app.site.pages import page
 from app.site.signed_in import login_path
+from app.values.text import pluralize
 
 # Only programs request these.
 _API_PATHS: Final = (
@@ -71,7 +71,7 @@ def _title(status: int) -> str:
 def _message(error: ApiError) -> str:
     """The message for people: a general one unless the error has a specific message."""
     if error.status == 429 and (wait := error.headers.get("Retry-After")):
-        return f"Please wait {seconds(int(wait))} and try again."
+        return f"Please wait {pluralize(int(wait), 'second')} and try again."
     is_general = error.message == error.default_message
     return _MESSAGES.get(error.status, error.message) if is_general else error.message
 

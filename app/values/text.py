@@ -1,4 +1,4 @@
-"""Text written by people, normalised for comparison, search and slugs."""
+"""Text written by people, normalised for comparison, search and slugs; and numbers in text."""
 
 from __future__ import annotations
 
@@ -72,3 +72,8 @@ def slugify(text: str) -> str:
     """
     words = re.sub(r"[^a-z0-9]+", "-", anyascii(text).lower()).strip("-")
     return words[:SLUG_LENGTH].rstrip("-")
+
+
+def pluralize(number: int, noun: str) -> str:
+    """A number with its noun: ``1 seat``, ``1,200 seats``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

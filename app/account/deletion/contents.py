@@ -42,6 +42,7 @@ from app.models import (
 from app.oauth.consents import record_end_of_access
 from app.policy.audit import INSTANCE
 from app.values import clock
+from app.values.text import pluralize
 
 _BATCH_ROWS: Final = 100  # a project may have megabytes
 _DELETION: Final = "the account's deletion has one entry, at its end"
@@ -62,15 +63,15 @@ _COUNTS: Final = {
     "applications": _count(OAuthApplication),
     "webhooks": _count(Webhook, Webhook.deleted_at.is_(None)),
 }
-_WORDS: Final = {  # singular and plural
-    "projects": ("project", "projects"),
-    "assets": ("asset", "assets"),
-    "members": ("member", "members"),
-    "invitations": ("invitation", "invitations"),
-    "api_keys": ("API key", "API keys"),
-    "service_tokens": ("service token", "service tokens"),
-    "applications": ("application", "applications"),
-    "webhooks": ("webhook", "webhooks"),
+_NOUNS: Final = {
+    "projects": "project",
+    "assets": "asset",
+    "members": "member",
+    "invitations": "invitation",
+    "api_keys": "API key",
+    "service_tokens": "service token",
+    "applications": "application",
+    "webhooks": "webhook",
 }
 
 
@@ -81,7 +82,7 @@ def count_contents(account_id: str) -> dict[str, int]:
 
 def describe_contents(counts: Mapping[str, int]) -> str:
     """Counts in words, such as ``30 projects, 1 asset and 2 members``; zeros are left out."""
-    parts = [f"{number:,} {_WORDS[name][number != 1]}" for name, number in counts.items() if number]
+    parts = [pluralize(number, _NOUNS[name]) for name, number in counts.items() if number]
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 

@@ -31,7 +31,7 @@ from app.usage.counters import count_member
 from app.values import clock
 from app.values.email import email_problem
 from app.values.ids import new_id
-from app.values.text import fold
+from app.values.text import fold, pluralize
 from config import Settings
 
 MAIL: Final = "invitation"
@@ -214,7 +214,7 @@ def _check_seats(account: Account) -> None:
         return
     current = db.session.execute(_SEATS, {"account_id": account.id}).scalar_one()
     if current >= limit:
-        seats = "1 seat" if limit == 1 else f"{limit:,} seats"
+        seats = pluralize(limit, "seat")
         taken = f"all {limit:,} are" if limit > 1 else "it is"
         raise Forbidden(
             f"The plan {account.plan} includes {seats}, and {taken} taken. Ask whoever runs this "

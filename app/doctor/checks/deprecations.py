@@ -14,6 +14,7 @@ from app.models import DeprecatedRequest
 from app.policy import deprecations
 from app.policy.deprecations import USED_DAYS, WARNING_DAYS
 from app.values import clock
+from app.values.text import pluralize
 
 _REQUESTS: Final = cast("Table", DeprecatedRequest.__table__)
 
@@ -31,7 +32,7 @@ def still_used(connection: Connection) -> Iterator[Result]:
     accounts = {deprecation: int(number) for deprecation, number in rows}
     for each in deprecations.DEPRECATIONS:
         number = accounts.get(each.id, 0)
-        who = f"{number:,} account{'' if number == 1 else 's'}"
+        who = pluralize(number, "account")
         what = f"{each.operation} ({each.what})"
         soon = each.sunset is not None and now.date() >= each.sunset - timedelta(days=WARNING_DAYS)
         if number and soon:
