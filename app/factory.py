@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from flask import Flask
 
 from app.account.billing.routes import bp as billing_bp
@@ -42,62 +39,6 @@ from app.webhooks.routes import bp as webhooks_bp
 from config import Settings, load_settings
 
 
-class Middleware(NamedTuple):
-    """A part of the stack around each request: its set-up, and what it does on both ways."""
-
-    set_up: Callable[[Flask, Settings], None]
-    coming_in: str
-    going_out: str
-
-
-# What surrounds every request. A request passes these parts from top to bottom, its response from
-# bottom to top. An error ends the way down; its response takes the same way up.
-MIDDLEWARE = (
-    Middleware(
-        lambda app, settings: proxies.init_app(app, settings.trusted_proxies),
-        "takes the client's address, scheme and host from trusted proxies",
-        "-",
-    ),
-    Middleware(
-        lambda app, _: query_key.init_app(app),
-        "takes an API key out of the address, below /ogc",
-        "-",
-    ),
-    Middleware(
-        lambda app, settings: middleware.init_app(app, settings.map_tile_url),
-        "gives the request its id and its time of arrival",
-        "adds X-Request-Id and the security headers",
-    ),
-)
-AROUND_A_ROUTE = (
-    Middleware(lambda app, _: expensive.init_app(app), "-", "ends the turn of a large page"),
-    Middleware(lambda app, _: logging.init_app(app), "-", "writes one line into the log"),
-    Middleware(
-        lambda app, _: error_handlers.init_app(app, error_page),
-        "-",
-        "turns every error into the envelope, or a page for a browser",
-    ),
-    Middleware(
-        lambda app, settings: cors.init_app(app, settings.cors_origins),
-        "answers preflight requests",
-        "adds the CORS headers",
-    ),
-    Middleware(
-        lambda app, _: requests.init_app(app),
-        "bounds the body (413, 415), looks up the credential, checks the rate limits (429)",
-        "adds the X-RateLimit headers",
-    ),
-    Middleware(
-        lambda app, _: compression.init_app(app),
-        "reads entity tags without their coding",
-        "compresses the body",
-    ),
-    Middleware(lambda app, _: metrics.init_app(app), "-", "counts the response"),
-    # Then Flask enters the route. An operation of /v1 goes on in app.api.blueprint: permission
-    # (401, 403), stored response, resource (404), parameters and body (400, 422), transaction.
-)
-
-
 def create_app(settings: Settings | None = None) -> Flask:
     """The application, put together.
 
@@ -115,10 +56,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False
     pages.init_app(app, settings)
     sent_forms.init_app(app)
-    for part in AROUND_A_ROUTE:
-        part.set_up(app, settings)
-    for part in reversed(MIDDLEWARE):  # the last one that wraps the application is the outermost
-        part.set_up(app, settings)
+    _surround_routes(app, settings)
     if settings.chat_base_url and settings.chat_model:
         chat_model.init_app(app)
     if settings.oidc_issuer:
@@ -139,3 +77,25 @@ def create_app(settings: Settings | None = None) -> Flask:
     ):  # fmt: skip
         app.register_blueprint(other)
     return app
+
+
+def _surround_routes(app: Flask, settings: Settings) -> None:
+    """Set up what is done with each request before its route (in) and with its response (out).
+
+    An error ends the way in; its response takes the same way out.
+    """
+    # In: from top to bottom. Out: from bottom to top.
+    expensive.init_app(app)  # out: ends the turn of a large page
+    logging.init_app(app)  # out: writes one line into the log
+    error_handlers.init_app(app, error_page)  # out: errors become the envelope, or a page
+    cors.init_app(app, settings.cors_origins)  # in: answers preflight requests; out: CORS headers
+    requests.init_app(app)  # in: size and type of the body, credential, limits; out: X-RateLimit
+    compression.init_app(app)  # in: entity tags without their coding; out: compresses the body
+    metrics.init_app(app)  # out: counts the response
+    # Then Flask enters the route. An operation of /v1 goes on in app.api.blueprint: permission
+    # (401, 403), stored response, resource (404), parameters and body (400, 422), transaction.
+
+    # Around all of that: each wraps the application, so the last one is the first on the way in.
+    middleware.init_app(app, settings.map_tile_url)  # in: id and time; out: id, security headers
+    query_key.init_app(app)  # in: takes an API key out of the address, below /ogc
+    proxies.init_app(app, settings.trusted_proxies)  # in: the client's address, scheme and host

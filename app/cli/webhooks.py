@@ -42,7 +42,8 @@ from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import loads
 from app.values.text import printable
-from app.webhooks.logs.listing import LogQuery, list_logs
+from app.webhooks.logs.filters import LogQuery
+from app.webhooks.logs.listing import list_logs
 from app.webhooks.service import create_webhook, delete_webhook, list_webhooks, send_test
 from config import Settings
 

@@ -20,6 +20,18 @@ from app.values.ids import first_id
 _LAG: Final = timedelta(seconds=RUN_SECONDS, hours=1)
 
 
+class LogQuery(NamedTuple):
+    """The filters and the page of a list."""
+
+    page: int = 1
+    per_page: int = 20
+    status: str | None = None
+    event_type: str | None = None
+    since: datetime | None = None  # of the attempt's end; both ends are included
+    until: datetime | None = None
+    before: str | None = None  # for ``list_latest``: the id of an entry; only older ones match
+
+
 class LogStatementFilters(NamedTuple):
     """The filters of a statement, whose values are parameters."""
 
@@ -36,26 +48,12 @@ class LogStatementFilters(NamedTuple):
         return cls(*(name in values for name in cls._fields))
 
 
-def parameters(
-    account_id: str,
-    webhook_id: str,
-    *,
-    status: str | None = None,
-    event_type: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    before: str | None = None,
-) -> dict[str, Any]:
-    """The parameters of ``filtered``.
-
-    Args:
-        before: the id of an entry with the same filters; only older ones match.
-    """
+def parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
+    """The parameters of ``filtered``."""
     values: dict[str, Any] = {"account_id": account_id, "webhook_id": webhook_id}
-    values |= {"status": status} if status else {}
-    values |= {"event_type": event_type} if event_type else {}
-    values |= {"before": before} if before else {}
-    for name, moment, by in (("since", since, -_LAG), ("until", until, _LAG)):
+    given = {name: getattr(query, name) for name in ("status", "event_type", "before")}
+    values |= {name: value for name, value in given.items() if value}
+    for name, moment, by in (("since", query.since, -_LAG), ("until", query.until, _LAG)):
         if moment:
             near = first_id("log", shifted(moment, by))
             values |= {name: clock.to_millisecond(moment), f"{name}_id": near}

@@ -7,7 +7,6 @@ read.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +19,7 @@ from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
 from app.models import DeliveryLog, Webhook
-from app.webhooks.logs.filters import LOG, LogStatementFilters, filtered, parameters
+from app.webhooks.logs.filters import LOG, LogQuery, LogStatementFilters, filtered, parameters
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
 
 _WEBHOOKS: Final = KeyedRows(
@@ -32,21 +31,7 @@ _SCANNED: Final = KeyedRows(
     ),
     DeliveryLog.id,
 )
-
-
 _TESTED: Final = ("status", "event_type")
-
-
-class LogQuery(NamedTuple):
-    """The filters and the page of a list."""
-
-    page: int = 1
-    per_page: int = 20
-    status: str | None = None
-    event_type: str | None = None
-    since: datetime | None = None  # of the attempt's end; both ends are included
-    until: datetime | None = None
-    before: str | None = None  # for ``list_latest``
 
 
 class LatestEntries(NamedTuple):
@@ -61,7 +46,7 @@ def list_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
     """The entries of one page, the newest first, and how many there are on all pages."""
-    values = _values(account_id, webhook_id, query)
+    values = parameters(account_id, webhook_id, query)
     total, filters = count(LOG, values), LogStatementFilters.of(values)
     dialect = engine().dialect.name
     rows = page_rows(
@@ -76,7 +61,7 @@ def list_logs(
 
 def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntries:
     """The newest entries that match a query, whatever its page, for people."""
-    values, dialect = _values(account_id, webhook_id, query), engine().dialect.name
+    values, dialect = parameters(account_id, webhook_id, query), engine().dialect.name
 
     def statement(filters: LogStatementFilters) -> CompiledQuery:
         return _page(dialect, filters, backwards=False)
@@ -93,18 +78,6 @@ def scan_logs(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
             own = {"account_id": account_id, "webhook_id": webhook.id}
             for rows in _SCANNED.batches(read, **own):
                 yield [{"webhook_id": webhook.id, **detailed_record(row, None)} for row in rows]
-
-
-def _values(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
-    return parameters(
-        account_id,
-        webhook_id,
-        status=query.status,
-        event_type=query.event_type,
-        since=query.since,
-        until=query.until,
-        before=query.before,
-    )
 
 
 @cache

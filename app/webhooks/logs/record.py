@@ -23,13 +23,13 @@ COLUMNS: Final = (
     DeliveryLog.cause,
     DeliveryLog.delivery_id,
 )
-DETAILS: Final = (
-    DeliveryLog.sent_at,
+_PHASES: Final = (
     DeliveryLog.resolve_ms,
     DeliveryLog.connect_ms,
     DeliveryLog.tls_ms,
     DeliveryLog.wait_ms,
 )
+DETAILS: Final = (DeliveryLog.sent_at, *_PHASES)
 
 
 def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
@@ -60,12 +60,10 @@ def detailed_record(row: Any, body: str | None) -> dict[str, Any]:
         row: of ``COLUMNS`` and ``DETAILS``, with names.
         body: the body of the event, or None when it was deleted.
     """
-    timing = {name: getattr(row, name) for name in _PHASES} | {"total_ms": row.response_time_ms}
+    timing = {phase.key: getattr(row, phase.key) for phase in _PHASES}
+    timing["total_ms"] = row.response_time_ms
     record = row_record(tuple(row[: len(COLUMNS)]))
     sent_at = parse_time(row.sent_at)
     headers = request_headers(row.event_id, row.event_type, row.delivery_id, sent_at)
     record |= {"request": {"headers": headers}, "timing": timing}
     return record if body is None else record | {"event": Fragment(body)}
-
-
-_PHASES: Final = ("resolve_ms", "connect_ms", "tls_ms", "wait_ms")

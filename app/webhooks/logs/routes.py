@@ -11,7 +11,7 @@ from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
 from app.webhooks.logs import listing, service
-from app.webhooks.logs.listing import LogQuery
+from app.webhooks.logs.filters import LogQuery
 from app.webhooks.logs.schemas import LogDetailSchema, LogQuerySchema, LogSchema, RedeliverySchema
 from app.webhooks.service import check_webhook
 

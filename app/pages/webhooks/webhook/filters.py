@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from app.pages.filters import filtered, load_valid, sentences
 from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
-from app.webhooks.logs.listing import LogQuery
+from app.webhooks.logs.filters import LogQuery
 from app.webhooks.logs.schemas import LogQuerySchema
 
 PER_PAGE: Final = 25
