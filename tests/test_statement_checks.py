@@ -14,8 +14,9 @@ from app.auth.tenant import account_of
 from app.db import queries
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.lists.statements import count_named
 from app.models import Project
-from app.projects import listing
+from app.projects.listing import TABLE
 from tests import statement_checks
 from tests.make import Client, second_app
 
@@ -69,7 +70,7 @@ def test_a_search_through_the_texts_of_all_is_seen(app: Flask) -> None:
     if not app.config["SETTINGS"].uses_sqlite:
         pytest.skip("of the index of SQLite")
     with _request(app, "GET"):
-        listing._count_some("sqlite").scalar(phrase='"for" AND "est"', most=1)
+        count_named(TABLE, "sqlite", "text").scalar(phrase='"for" AND "est"', most=1)
     assert len(statement_checks.take_findings()) == 1
 
 

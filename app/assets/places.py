@@ -6,21 +6,16 @@ is read until enough lie in the box.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, func, select
-
 from app.assets.listing import table_of
-from app.db.queries import CompiledQuery
-from app.db.search_index import box_values, named_by_box
-from app.geometry import Bounds
+from app.db.search_index import box_values
+from app.geometry import WORLD
 from app.lists.query import ListQuery
-from app.lists.statements import list_statement, page_query
+from app.lists.statements import count_named, list_statement, page_query
 from app.models import Asset
 from app.policy.bounds import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
 
-_WORLD: Final = Bounds(-180, -90, 180, 90)
 _SHOWN: Final = (
     Asset.id, Asset.project_id, Asset.name, Asset.type, Asset.status, Asset.longitude,
     Asset.latitude,
@@ -44,7 +39,7 @@ def find_places(account_id: str, project_id: str | None, query: ListQuery) -> Pl
     """
     changed = query.updated_since is not None and not query.equal
     sort = "updated_at" if changed else "created_at"
-    query = query._replace(bbox=query.bbox or _WORLD, sort=sort, order="desc")
+    query = query._replace(bbox=query.bbox or WORLD, sort=sort, order="desc")
     statement = list_statement(table_of(project_id), query)
     values = statement.values(account_id, project_id or account_id, query)
     is_named = statement.index != "box" or _are_few(account_id, query.bbox, statement.dialect)
@@ -57,14 +52,6 @@ def find_places(account_id: str, project_id: str | None, query: ListQuery) -> Pl
 def _are_few(account_id: str, box: Any, dialect: str) -> bool:
     """True if the account has few assets in a box, those of other projects included."""
     values = box_values(box, account_id, dialect) | {"account_id": account_id}
-    near = _count_near(dialect).scalar(**values, most=ASSETS_MAP_NEAR + 1)
+    named = count_named(table_of(None), dialect, "box")
+    near = named.scalar(**values, most=ASSETS_MAP_NEAR + 1)
     return int(near) <= ASSETS_MAP_NEAR
-
-
-@cache
-def _count_near(dialect: str) -> CompiledQuery:
-    """Count the assets that the index of boxes names, but at most ``most``."""
-    table = table_of(None)
-    named = named_by_box(table.table, dialect, table.owner, table.sides)
-    some = named.limit(bindparam("most")).subquery()
-    return CompiledQuery(select(func.count().label("total")).select_from(some))

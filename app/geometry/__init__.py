@@ -13,18 +13,18 @@
 * ``area`` and ``bounds``: square meters on the ellipsoid, and the box around it.
 """
 
-from app.geometry.area import boundary_perimeter, geodesic_area, multipart_area
+from app.geometry.area import boundary_perimeter, geodesic_area
 from app.geometry.boundary import Boundary, read_boundary
-from app.geometry.bounds import Bounds, around, overlaps, read_bbox, wrapped
+from app.geometry.bounds import WORLD, Bounds, around, read_bbox, wrapped
 from app.geometry.point import Point, read_point
-from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
+from app.geometry.problems import PROBLEM_CODES, GeometryInvalid, Problem
 from app.geometry.rings import contains, stored_rings
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
 
 __all__ = [
-    "MAX_PROBLEMS",
     "PROBLEM_CODES",
     "SAME_WITHIN",
+    "WORLD",
     "Boundary",
     "Bounds",
     "GeometryInvalid",
@@ -35,8 +35,6 @@ __all__ = [
     "contains",
     "geodesic_area",
     "is_same_boundary",
-    "multipart_area",
-    "overlaps",
     "read_bbox",
     "read_boundary",
     "read_point",

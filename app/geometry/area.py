@@ -30,11 +30,6 @@ def geodesic_area(rings: Sequence[Sequence[Sequence[float]]]) -> float:
     return exterior - fsum(holes)
 
 
-def multipart_area(parts: Sequence[Sequence[Sequence[Sequence[float]]]]) -> float:
-    """Return the area of a MultiPolygon's ``coordinates`` in m²: the sum of its parts."""
-    return fsum(map(geodesic_area, parts))
-
-
 def boundary_area(rings: Rings) -> float:
     """Return the area of a boundary in m², by the rules of ``geodesic_area``."""
     spans = map(rings.span, range(len(rings.starts) - 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,9 @@ class Bounds(NamedTuple):
     """A box in degrees, unwrapped: ``west`` is within ±180, and never past ``east``.
 
     A box that crosses the antimeridian has ``east`` past 180: from 170°E to 170°W is west=170,
-    east=190. The full circle is west=-180, east=180. Two boxes overlap by ``overlaps``; a database
-    query must say the same.
+    east=190. The full circle is west=-180, east=180. Two boxes overlap
+    if they have a point in common, a shared edge or corner too, with one of them as it is or
+    shifted by ±360 degrees of longitude.
     """
 
     west: float
@@ -26,17 +27,7 @@ class Bounds(NamedTuple):
     north: float
 
 
-def overlaps(a: Bounds, b: Bounds) -> bool:
-    """True if two boxes have a point in common; a shared edge or corner is enough.
-
-    The query in the database must give the same result: closed intervals, ``b`` as it is and
-    shifted by -360 and by +360 degrees of longitude.
-    """
-    return (
-        a.south <= b.north
-        and b.south <= a.north
-        and any(a.west <= b.east + k and b.west + k <= a.east for k in (-360, 0, 360))
-    )
+WORLD: Final = Bounds(-180, -90, 180, 90)
 
 
 def around(*boxes: Bounds | None) -> Bounds | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import orjson
+
+from app.geometry.rings import stored_rings
 
 SAME_WITHIN: Final = 1e-7  # degrees, some 11 mm: what programs that write seven decimals round to
 _ROUNDING: Final = 1.001  # of the subtraction itself
@@ -22,23 +23,8 @@ def is_same_boundary(first: str, second: str) -> bool:
     """
     if first == second:
         return True
-    ours, theirs = _rings(first), _rings(second)
-    shapes = [[len(ring) for ring in part] for part in ours]
-    if shapes != [[len(ring) for ring in part] for part in theirs]:
+    ours, theirs = stored_rings(first), stored_rings(second)
+    if (ours.starts, ours.part_starts) != (theirs.starts, theirs.part_starts):
         return False
-    return all(
-        _agree(ring, other)
-        for part, others in zip(ours, theirs, strict=True)
-        for ring, other in zip(part, others, strict=True)
-    )
-
-
-def _rings(text: str) -> list[Any]:
-    value = orjson.loads(text)
-    parts: list[Any] = value["coordinates"]
-    return parts if value["type"] == "MultiPolygon" else [parts]
-
-
-def _agree(ring: list[Any], other: list[Any]) -> bool:
-    ours, theirs = (np.array([position[:2] for position in each]) for each in (ring, other))
-    return bool(np.abs(ours - theirs).max() <= SAME_WITHIN * _ROUNDING)
+    differences = np.abs(ours.lon - theirs.lon), np.abs(ours.lat - theirs.lat)
+    return bool(np.max(differences) <= SAME_WITHIN * _ROUNDING)

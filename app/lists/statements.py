@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
 from sqlalchemy.orm import InstrumentedAttribute
@@ -28,6 +28,8 @@ from app.db.search_index import (
     fence,
     id_values,
     is_among_ids,
+    named_by_box,
+    named_by_text,
     page_of,
     text_values,
 )
@@ -132,6 +134,17 @@ def count_query(statement: ListStatement) -> CompiledQuery:
     """Count the rows of all pages."""
     keys, _ = _keys_found(statement) if statement.is_searched else _keys_in_order(statement)
     return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
+
+
+@cache
+def count_named(table: SearchedTable, dialect: str, index: Literal["text", "box"]) -> CompiledQuery:
+    """Count the rows that an index names, but at most ``most``, without testing them."""
+    if index == "text":
+        named = named_by_text(table.table, dialect, table.owner)
+    else:
+        named = named_by_box(table.table, dialect, table.owner, table.sides)
+    some = named.limit(bindparam("most")).subquery()
+    return CompiledQuery(select(func.count().label("total")).select_from(some))
 
 
 @cache

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import starmap
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import func
 
 from app.api.expensive import answer_in_turn
 from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
-from app.db.search_index import named_by_text
 from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
 from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
-from app.lists.statements import Columns, count_query, list_statement, page_query, whole_rows_query
+from app.lists.statements import (
+    Columns,
+    count_named,
+    count_query,
+    list_statement,
+    page_query,
+    whole_rows_query,
+)
 from app.models import Project
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.policy.fields import PROJECT
@@ -62,7 +67,7 @@ def list_projects(
     if statement.index == "text" and query.bbox and _is_frequent(statement.dialect, values):
         statement = replace(statement, index="box")
     counted = counters(account_id)
-    everything = total = _counted(counted, query.equal.get("status"))
+    everything = total = count_with_status(counted, query.equal.get("status"))
     is_counted = set(statement.equal) <= {"status"} and not statement.updated_since
     if statement.is_searched or not is_counted:
         total = int(count_query(statement).scalar(**values))
@@ -124,7 +129,7 @@ FEATURES: Final = FeatureSource(
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
     """True if the index of texts names _MANY rows, so that a search begins with the box instead."""
-    return int(_count_some(dialect).scalar(**values, most=_MANY)) == _MANY
+    return int(count_named(TABLE, dialect, "text").scalar(**values, most=_MANY)) == _MANY
 
 
 def _prepare(size: int) -> None:
@@ -139,15 +144,8 @@ def _prepare(size: int) -> None:
         answer_in_turn()
 
 
-def _counted(counted: Any, status: str | None) -> int:
-    """The number of projects of the account, from its counters."""
+def count_with_status(counted: Any, status: str | None) -> int:
+    """The number of projects of the account, from its counters; None: of any status."""
     if status:
         return int(getattr(counted, f"projects_{status}"))
     return project_total(counted)
-
-
-@cache
-def _count_some(dialect: str) -> CompiledQuery:
-    """Count the projects that the index of texts names, but at most ``most``."""
-    some = named_by_text(TABLE.table, dialect, "account_id").limit(bindparam("most")).subquery()
-    return CompiledQuery(select(func.count().label("total")).select_from(some))

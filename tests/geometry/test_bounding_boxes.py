@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.geometry import Bounds, overlaps, read_bbox, read_boundary
+from app.geometry import Bounds, read_bbox, read_boundary
+from tests.make.geometry import overlaps
 
 Ring = list[list[float]]
 

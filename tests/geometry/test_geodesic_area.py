@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.geometry import geodesic_area, multipart_area, read_boundary
+from app.geometry import geodesic_area, read_boundary
 
 Ring = list[list[float]]
 
@@ -79,7 +79,6 @@ def test_third_ordinates_play_no_role() -> None:
 
 def test_multipolygon_is_the_sum_of_its_parts() -> None:
     parts = [[SQUARE_DEGREE], [NINE_DEGREES, TRIANGLE]]
-    assert multipart_area(parts) == pytest.approx(12286884908.9469 + WITH_HOLE_M2, abs=1e-3)
     sent = {"type": "MultiPolygon", "coordinates": parts}
     assert read_boundary(sent).area_m2 == round(12286884908.9469 + WITH_HOLE_M2)
 
@@ -143,6 +142,7 @@ def test_same_area_at_every_longitude(star: tuple[list[float], Ring], shift: flo
 def test_two_pieces_add_up(star: tuple[list[float], Ring], cut: int) -> None:
     centre, ring = star
     pieces = [[[*ring[: cut + 1], centre, ring[0]]], [[*ring[cut:], ring[0], centre, ring[cut]]]]
-    assert multipart_area(pieces) == pytest.approx(geodesic_area([closed(ring)]), rel=1e-9)
+    total = sum(map(geodesic_area, pieces))
+    assert total == pytest.approx(geodesic_area([closed(ring)]), rel=1e-9)
     hole = [closed(ring), pieces[0][0]]
     assert geodesic_area(hole) == pytest.approx(geodesic_area(pieces[1]), rel=1e-8, abs=1)

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.geometry import (
-    MAX_PROBLEMS,
     PROBLEM_CODES,
     GeometryInvalid,
     Problem,
     read_boundary,
     read_point,
 )
+from app.geometry.problems import MAX_PROBLEMS
 
 ODD_NUMBERS = [0, -0.0, 180, -180, 90, 1e-320, 1e308, 2**63, 10**400, math.nan, math.inf]
 

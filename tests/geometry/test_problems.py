@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.geometry import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem, read_boundary
+from app.geometry import PROBLEM_CODES, GeometryInvalid, Problem, read_boundary
+from app.geometry.problems import MAX_PROBLEMS
 from tests.geometry.drawing import (
     BOWTIE,
     NO_NUMBERS,

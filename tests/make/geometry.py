@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.geometry import Bounds
+
 Ring = list[list[float]]
 
 
@@ -25,3 +27,12 @@ def multi_square(*corners: tuple[float, float], size: float = 0.1) -> dict[str, 
 
 def point(longitude: float = 10.0, latitude: float = 50.0) -> dict[str, Any]:
     return {"type": "Point", "coordinates": [longitude, latitude]}
+
+
+def overlaps(a: Bounds, b: Bounds) -> bool:
+    """True if two boxes have a point in common; a shared edge or corner is enough."""
+    return (
+        a.south <= b.north
+        and b.south <= a.north
+        and any(a.west <= b.east + k and b.west + k <= a.east for k in (-360, 0, 360))
+    )

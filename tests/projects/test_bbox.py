@@ -1,4 +1,4 @@
-"""``bbox``: what touches a box, compared with ``app.geometry.overlaps``."""
+"""``bbox``: what touches a box, compared with ``overlaps``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from flask import Flask
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.geometry import overlaps, read_bbox, read_boundary
+from app.geometry import read_bbox, read_boundary
 from tests.make import Client, make_account, make_asset, make_project, point, square
+from tests.make.geometry import overlaps
 from tests.make.properties import examples
 
 pytestmark = pytest.mark.both

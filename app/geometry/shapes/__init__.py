@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from app.geometry.shapes.crs import (
     CRS84,
-    EPSG_3857,
-    EPSG_4326,
     SYSTEMS,
     Crs,
     from_degrees,
@@ -39,8 +37,6 @@ from app.geometry.shapes.simplify import (
 
 __all__ = [
     "CRS84",
-    "EPSG_3857",
-    "EPSG_4326",
     "SYSTEMS",
     "UNKNOWN",
     "AreaDifference",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Positions: TypeAlias = NDArray[np.float64]  # of shape (n, 2)
 
 _METERS: Final = 6378137.0 * np.pi / 180  # a degree of longitude in Web Mercator
-_LATITUDE: Final = 85.0511287798066  # where its world is a square
+MAX_LATITUDE: Final = 85.0511287798066  # where the world is a square in Web Mercator
 _LONGEST: Final = 1e9  # meters; what is farther is no place
 
 
@@ -40,7 +40,7 @@ def _swapped(positions: Positions) -> Positions:
 
 
 def _from_degrees(positions: Positions) -> Positions:
-    latitudes = np.clip(positions[:, 1], -_LATITUDE, _LATITUDE)
+    latitudes = np.clip(positions[:, 1], -MAX_LATITUDE, MAX_LATITUDE)
     north = np.degrees(np.arctanh(np.sin(np.radians(latitudes))))
     return np.column_stack((positions[:, 0], north)) * _METERS
 

@@ -24,13 +24,13 @@ from shapely.errors import GEOSException
 
 from app.geometry import Bounds
 from app.geometry.rings import Booleans, Floats, Integers, Rings, stored_rings
+from app.geometry.shapes.crs import MAX_LATITUDE
 from app.policy.bounds import MAP_LEAST_PIXELS, MAP_LEVELS, MAP_SHORT_BYTES
 from app.values.strict_json import dumps
 
 _TILE_PIXELS: Final = 256  # the side of the world at zoom 0
 _ROUNDING_STEPS: Final = 4  # of a pixel, at least: positions are rounded to decimals of a degree
 _TOLERANCE_PIXELS: Final = 0.5
-_MAX_LATITUDE: Final = 85.0511287798066  # where Web Mercator's square ends
 # GEOS divides a line at its farthest position, again and again. In the worst case that takes the
 # square of its positions and as many nested calls, so it gets pieces of at most this many segments.
 _PIECE_SEGMENTS: Final = 400
@@ -246,10 +246,10 @@ def _pixel_degrees(zoom: int) -> float:
 
 def _mercator_north(latitude: float) -> float:
     """The distance of a latitude from the equator on the map, in degrees of longitude."""
-    within = min(max(latitude, -_MAX_LATITUDE), _MAX_LATITUDE)
+    within = min(max(latitude, -MAX_LATITUDE), MAX_LATITUDE)
     return math.degrees(math.asinh(math.tan(math.radians(within))))
 
 
 def _most_polar(bounds: Bounds) -> float:
     """The distance from the equator, in degrees, of the side of a box that is nearer to a pole."""
-    return min(max(abs(bounds.south), abs(bounds.north)), _MAX_LATITUDE)
+    return min(max(abs(bounds.south), abs(bounds.north)), MAX_LATITUDE)

@@ -31,12 +31,11 @@ from app.policy.bounds import (
     OVERLAPS_SHOWN,
     OVERLAY_SECONDS,
 )
+from app.projects.record import SIDES
 from app.values.batching import batched_by_bytes
-from app.values.strict_json import dumps
 
 _TABLE: Final = cast("Table", Project.__table__)
-_SIDES: Final = ("west", "south", "east", "north")
-_READ: Final = ("id", "name", "area_m2", "stored_bytes", *_SIDES)
+_READ: Final = ("id", "name", "area_m2", "stored_bytes", *SIDES)
 _OWN: Final = CompiledQuery(
     columns_of(
         Project,
@@ -139,11 +138,11 @@ def _candidates(target: _Target) -> list[_Candidate]:
 
 @cache
 def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
-    near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
+    near = candidates(_TABLE, dialect, "box", "account_id", SIDES)
     limits = [is_among_ids(_TABLE.c.id, dialect, "within")] if is_limited else []
     is_another = and_(*limits, _TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
     columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
-    found = fence(columns, and_(near, overlaps_box(_TABLE, _SIDES), is_another))
+    found = fence(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
     return CompiledQuery(columns_among(found, *_READ).limit(bindparam("most")))
 
 
@@ -190,8 +189,8 @@ def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[
     dialect = engine().dialect.name
     for some in batched_by_bytes(found, lambda each: int(each.row.stored_bytes), _BYTES, _ROWS):
         ids = [candidate.row.id for candidate in some]
-        known = ids if dialect == "postgresql" else dumps(ids).decode()
-        texts = dict(_by_id(dialect).tuples(account_id=account_id, ids=known))
+        values = {"account_id": account_id, "ids": id_values(ids, dialect)}
+        texts = dict(_by_id(dialect).tuples(**values))
         for candidate in some:
             if text := texts.get(candidate.row.id):
                 yield candidate, text

@@ -19,19 +19,17 @@ from app.db.search_index import (
     box_values,
     candidates,
     fence,
-    named_by_box,
     overlaps_box,
     page_of,
 )  # fmt: skip
-from app.geometry import Bounds
+from app.geometry import WORLD, Bounds
 from app.lists.query import ListQuery
-from app.lists.statements import count_query, list_statement, page_query, sorted_by
+from app.lists.statements import count_named, count_query, list_statement, page_query, sorted_by
 from app.models import Project
 from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
-from app.projects.listing import TABLE
-from app.usage.counters import counters, project_total
+from app.projects.listing import TABLE, count_with_status
+from app.usage.counters import counters
 
-_WORLD: Final = Bounds(-180, -90, 180, 90)
 _SHOWN: Final = (
     Project.row, Project.id, Project.name, Project.status, Project.area_m2, Project.stored_bytes,
     Project.west, Project.south, Project.east, Project.north,
@@ -66,11 +64,11 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
     if wanted.status:
         values["status"] = wanted.status
     has_status = bool(wanted.status)
-    if wanted.bbox is None or wanted.bbox == _WORLD:
+    if wanted.bbox is None or wanted.bbox == WORLD:
         rows = _in_order(dialect, has_status, has_box=False).all(**values | {"size": MAP_FEATURES})
         return Largest(rows, _total(account_id, wanted.status, values))
     values |= box_values(wanted.bbox, account_id, dialect)
-    near = _count_near(dialect).scalar(**values | {"most": MAP_NEAR + 1})
+    near = count_named(TABLE, dialect, "box").scalar(**values | {"most": MAP_NEAR + 1})
     if near > MAP_NEAR:
         rows = _in_order(dialect, has_status, has_box=True).all(**values)
         return Largest(rows, int(_count_in_order(dialect, has_status).scalar(**values)))
@@ -97,9 +95,8 @@ def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
 
 def _total(account_id: str, status: str | None, values: dict[str, Any]) -> int:
     """The number of projects with a boundary, from the counters: few have none."""
-    counted = counters(account_id)
-    total = getattr(counted, f"projects_{status}") if status else project_total(counted)
-    return max(0, int(total) - int(_count_nowhere(bool(status)).scalar(**values)))
+    total = count_with_status(counters(account_id), status)
+    return max(0, total - int(_count_nowhere(bool(status)).scalar(**values)))
 
 
 @cache
@@ -107,14 +104,6 @@ def _count_nowhere(has_status: bool) -> CompiledQuery:
     """Count the projects without a boundary."""
     nowhere = _status(columns_of(Project), Project, has_status).where(Project.area_m2.is_(None))
     return CompiledQuery(nowhere.add_columns(func.count().label("total")))
-
-
-@cache
-def _count_near(dialect: str) -> CompiledQuery:
-    """Count the projects that the index of boxes names, but at most ``most``."""
-    named = named_by_box(TABLE.table, dialect, "account_id", TABLE.sides)
-    some = named.limit(bindparam("most")).subquery()
-    return CompiledQuery(select(func.count().label("total")).select_from(some))
 
 
 @cache

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Transformer
 
-from app.geometry.shapes import CRS84, EPSG_3857, EPSG_4326, SYSTEMS, from_degrees, to_degrees
+from app.geometry.shapes import CRS84, SYSTEMS, from_degrees, to_degrees
+from app.geometry.shapes.crs import EPSG_3857, EPSG_4326
 from tests.make import multi_square, point, square
 
 PROJ = Transformer.from_crs("OGC:CRS84", "EPSG:3857", always_xy=True)

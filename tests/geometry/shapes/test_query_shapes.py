@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from app.geometry.shapes import CRS84, EPSG_3857, EPSG_4326, Crs, ShapeInvalid, read_box, read_shape
+from app.geometry.shapes import CRS84, Crs, ShapeInvalid, read_box, read_shape
+from app.geometry.shapes.crs import EPSG_3857, EPSG_4326
 from tests.make import multi_square, square
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.db.extensions import db
 from app.db.queries import engine
-from app.geometry import Bounds, overlaps
+from app.geometry import Bounds
 from app.lists.query import ListQuery
 from app.policy.bounds import PROJECT_STATUSES
 from app.projects.listing import list_projects
@@ -18,6 +18,7 @@ from app.projects.map.largest import Wanted, find_largest
 from bench import query_plans
 from bench.filling import fill
 from tests.conftest import DATABASES
+from tests.make.geometry import overlaps
 
 BOXES = (
     None,
