@@ -58,16 +58,14 @@ def filter_fields(table: Sequence[Field]) -> SchemaFields:
     return {field.name: _filter(field) for field in table if field.filter}
 
 
-def input_field(
-    field: Field, *, required: bool = False, nullable: bool | None = None
-) -> fields.Field[Any]:
+def input_field(field: Field, *, required: bool = False) -> fields.Field[Any]:
     """Return the schema field that validates a value in a body.
 
     Raises:
         KeyError: clients do not write fields of this kind.
     """
     options: dict[str, Any] = {"required": required} | _described(field)
-    if field.nullable if nullable is None else nullable:
+    if field.nullable:
         options["allow_none"] = True
     return _INPUT[field.kind](field, **options)
 

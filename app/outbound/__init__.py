@@ -20,23 +20,18 @@ this order:
 
 from __future__ import annotations
 
-from app.outbound.addresses import Network, may_be_called
+from app.outbound.addresses import may_be_called
 from app.outbound.attempt import Attempt, EgressError, Timing
-from app.outbound.client import Egress, Receipt
+from app.outbound.client import Egress
 from app.outbound.connection import TooLong
-from app.outbound.resolving import Resolve
-from app.outbound.targets import UrlTarget, parse_target
+from app.outbound.targets import parse_target
 
 __all__ = [
     "Attempt",
     "Egress",
     "EgressError",
-    "Network",
-    "Receipt",
-    "Resolve",
     "Timing",
     "TooLong",
-    "UrlTarget",
     "may_be_called",
     "parse_target",
 ]

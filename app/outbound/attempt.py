@@ -34,11 +34,11 @@ _SLOW: Final = (
 class EgressError(Exception):
     """There was no response. The message is one of the policy's, and never shows an address."""
 
-    def __init__(self, reason: FailureReason, timing: Timing | None = None) -> None:
+    def __init__(self, reason: FailureReason) -> None:
         super().__init__(reason.value)
         self.reason = reason
         self.is_timeout = reason in _SLOW
-        self.timing = timing or Timing()
+        self.timing = Timing()
 
 
 class Attempt:

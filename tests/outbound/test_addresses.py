@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.outbound import Egress, EgressError, Network, client
-from app.outbound.addresses import is_allowed
+from app.outbound import Egress, EgressError, client
+from app.outbound.addresses import Network, is_allowed
 from app.outbound.resolving import resolve_name
 from app.policy.deliveries import FailureReason
 

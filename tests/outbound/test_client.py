@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from app.outbound import Egress, EgressError, Receipt, Timing
+from app.outbound import Egress, EgressError, Timing
+from app.outbound.client import Receipt
 from app.policy.deliveries import FailureReason
 from app.policy.egress import HEAD_BYTES
 from tests.outbound.conftest import MakeEgress, MakeReceiver

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.outbound import Egress, EgressError, Resolve
+from app.outbound import Egress, EgressError
+from app.outbound.resolving import Resolve
 from app.policy.deliveries import FailureReason
 from tests.outbound.conftest import MakeEgress, MakeReceiver
 from tests.outbound.receivers import Listener, Receiver, answering

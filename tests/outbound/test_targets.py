@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.outbound import UrlTarget, parse_target
+from app.outbound.targets import UrlTarget, parse_target
 from app.policy.deliveries import URL_LENGTH
 
 GOOD = {

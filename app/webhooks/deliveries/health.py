@@ -129,10 +129,10 @@ def _disable_or_warn(failing: Mapping[CalledUrl, Streak]) -> bool:
         log.warning("webhook %s is disabled: %s", row.id, row.disabled_reason)
         _audit(row)
         end_replays(row.account_id, row.id)
-        _mail(DISABLED, row)
+        mail_admins(DISABLED, row)
     soon = _WEBHOOKS.c.failing_since <= moment - WARNED_AFTER
     for row in _change(failing, _WEBHOOKS.c.warned_at.is_(None) & soon, {"warned_at": moment}):
-        _mail(FAILING, row)
+        mail_admins(FAILING, row)
     return bool(disabled)
 
 
@@ -161,32 +161,27 @@ def _change(
     return db.session.connection().execute(changing).all()
 
 
-def _mail(kind: str, row: Any) -> None:
-    values = {"url": row.url, "reason": row.disabled_reason, "failing_since": row.failing_since}
-    mail_admins(row.account_id, kind, row.id, values)
-
-
-def mail_admins(account_id: str, kind: str, webhook_id: str, values: Mapping[str, Any]) -> None:
+def mail_admins(kind: str, row: Any) -> None:
     """Queue a mail to everybody who may change the account's webhooks, in the current transaction.
     Each person gets at most one mail of a kind about a webhook a day.
 
     Args:
         kind: ``webhook_failing`` or ``webhook_disabled``.
-        values: of the webhook: ``url``, ``failing_since`` and, when it is disabled, ``reason``.
+        row: of the webhook, with ``_CHANGED_COLUMNS``.
     """
-    since: datetime = values["failing_since"] or clock.now()
-    url: str = values["url"]
+    since: datetime = row.failing_since or clock.now()
+    url: str = row.url
     shared = {
         "url": url if len(url) <= _URL_SHOWN else f"{url[:_URL_SHOWN]}…",
-        "webhook_id": webhook_id,
-        "reason": values.get("reason"),
+        "webhook_id": row.id,
+        "reason": row.disabled_reason,
         "since": format_optional_time(since),
         "life": describe_duration(DISABLED_AFTER),
         "disabled_at": format_optional_time(_disabled_at(since)),
-        "path": f"/v1/webhooks/{webhook_id}",
+        "path": f"/v1/webhooks/{row.id}",
     }
-    occasion = f"{kind}:{account_id}:{webhook_id}:{clock.now():%Y-%m-%d}"
-    for person in members_in_roles(account_id, _ADMIN_ROLES):
+    occasion = f"{kind}:{row.account_id}:{row.id}:{clock.now():%Y-%m-%d}"
+    for person in members_in_roles(row.account_id, _ADMIN_ROLES):
         own = {"name": person.name, "account_name": person.account_name}
         queue_mail(kind, person.email, cause=f"{occasion}:{person.id}", values=shared | own)
 

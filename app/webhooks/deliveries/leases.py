@@ -79,7 +79,7 @@ _CLAIMED_COLUMNS: Final[tuple[ColumnClause[Any], ...]] = (
     column("event_created_at", Timestamp),
     column("body"),
     column("cause"),
-    column("attempts", Integer),
+    column("attempt", Integer),
     column("due_at", Timestamp),
     column("created_at", Timestamp),
 )
@@ -101,8 +101,8 @@ _CLAIM_ON_POSTGRESQL = (
             picked.due_at, created_at
     )
     SELECT claimed.id, claimed.account_id, webhook_id, event_id, events.type AS event_type,
-        events.created_at AS event_created_at, body, cause, attempts, claimed.due_at,
-        claimed.created_at
+        events.created_at AS event_created_at, body, cause, attempts + 1 AS attempt,
+        claimed.due_at, claimed.created_at
     FROM claimed JOIN events ON events.id = claimed.event_id
     ORDER BY claimed.due_at, claimed.id
     """
@@ -158,7 +158,7 @@ def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Claime
         ).all()
     else:
         rows = _claim_on_sqlite(run_id, numbers, now)
-    return [_claimed_delivery(row) for row in rows]
+    return [ClaimedDelivery(*row) for row in rows]
 
 
 def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
@@ -191,26 +191,10 @@ def _select_on_sqlite(webhooks: int) -> TextualSelect:
         text(
             "SELECT deliveries.id, deliveries.account_id, webhook_id, event_id,"  # noqa: S608
             " events.type AS event_type, events.created_at AS event_created_at, body, cause,"
-            f" attempts, due_at, deliveries.created_at FROM ({picked}) AS picked"
+            f" attempts + 1 AS attempt, due_at, deliveries.created_at FROM ({picked}) AS picked"
             " JOIN deliveries ON deliveries.id = picked.id"
             " JOIN events ON events.id = deliveries.event_id ORDER BY due_at, deliveries.id"
         )
         .bindparams(bindparam("now", type_=Timestamp))
         .columns(*_CLAIMED_COLUMNS)
-    )
-
-
-def _claimed_delivery(row: Any) -> ClaimedDelivery:
-    return ClaimedDelivery(
-        id=row.id,
-        account_id=row.account_id,
-        webhook_id=row.webhook_id,
-        event_id=row.event_id,
-        event_type=row.event_type,
-        event_created_at=row.event_created_at,
-        body=row.body,
-        cause=row.cause,
-        attempt=row.attempts + 1,
-        due_at=row.due_at,
-        created_at=row.created_at,
     )

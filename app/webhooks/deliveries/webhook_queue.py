@@ -79,10 +79,6 @@ class WebhookQueue:
         return len(self._queued)
 
     @property
-    def in_flight(self) -> int:
-        return len(self._in_flight)
-
-    @property
     def is_active(self) -> bool:
         return bool(self._queued or self._in_flight)
 

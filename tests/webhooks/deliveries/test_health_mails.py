@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,9 +24,10 @@ def _since() -> datetime:
 
 
 def _mail(client: Client, kind: str = FAILING, webhook_id: str = WEBHOOK, **values: Any) -> None:
-    own = {"url": URL, "failing_since": _since(), "reason": None} | values
+    columns = {"url": URL, "failing_since": _since(), "disabled_reason": None} | values
+    row = SimpleNamespace(id=webhook_id, account_id=client.account_id, **columns)
     with client.app.app_context():
-        mail_admins(client.account_id, kind, webhook_id, own)
+        mail_admins(kind, row)
         db.session.commit()
 
 
@@ -57,7 +59,7 @@ def test_each_gets_one_mail_a_day(client: Client, monkeypatch: pytest.MonkeyPatc
     before = len(mails_to(client.app, email))
     for _ in range(2):
         _mail(client, failing_since=since)
-        _mail(client, DISABLED, failing_since=since, reason="failing")
+        _mail(client, DISABLED, failing_since=since, disabled_reason="failing")
     assert len(mails_to(client.app, email)) - before == 2
     later = clock.now() + timedelta(days=1)
     monkeypatch.setattr(clock, "now", lambda: later)
@@ -90,7 +92,7 @@ def test_when_it_is_disabled_is_a_day_from_now_at_least(client: Client) -> None:
 
 def test_a_disabled_webhook(client: Client) -> None:
     email, since = make_member(client, "admin").email, _since()
-    _mail(client, DISABLED, failing_since=since, reason="failing")
+    _mail(client, DISABLED, failing_since=since, disabled_reason="failing")
     words = _words(mails_to(client.app, email)[-1])
     for word in (
         URL,
@@ -106,7 +108,7 @@ def test_a_disabled_webhook(client: Client) -> None:
 
 def test_a_webhook_that_is_gone(client: Client) -> None:
     email = make_member(client, "admin").email
-    _mail(client, DISABLED, reason="gone")
+    _mail(client, DISABLED, disabled_reason="gone")
     words = _words(mails_to(client.app, email)[-1])
     assert "responded with 410 Gone" in words
     assert "received nothing since" not in words
