@@ -16,7 +16,7 @@ from app.audit.origin import Actor, Origin, current_origin
 from app.audit.targets import Target, instance, target_of
 from app.auth.principal import Principal
 from app.db.column_types import Base
-from app.db.inserts import CompiledInsert
+from app.db.transactions import CompiledInsert
 from app.models import Account, AuditEntry
 from app.policy.audit import ACTIONS, ACTORS, INSTANCE
 from app.security.masking import without_secrets

@@ -62,7 +62,12 @@ def make_first_tables(app: Flask) -> None:
 def current_revision() -> str | None:
     """The revision that the database has, or None when it is empty."""
     with connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+        return revision_of(connection)
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The revision of the schema of a database, or None without tables."""
+    return MigrationContext.configure(connection).get_current_revision()
 
 
 def newest_revision() -> str:
@@ -81,7 +86,7 @@ def is_supported() -> bool:
 def is_supported_by(connection: Connection) -> bool:
     """Return whether this version runs on the tables of a database: they are of the revision that
     it requires, or of a later one that allows it."""
-    found, own = MigrationContext.configure(connection).get_current_revision(), newest_revision()
+    found, own = revision_of(connection), newest_revision()
     if found is None or found <= own:
         return found == own
     oldest_code = connection.exec_driver_sql("SELECT oldest_code FROM alembic_version").scalar()

@@ -10,7 +10,7 @@ from sqlalchemy import Table
 
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import connect, with_named_parameters
 
 # ``transaction`` as an argument: jobs and routes pass it to what commits several times.
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -42,6 +42,35 @@ def insert_row(model: type[Base], row: Mapping[str, Any]) -> None:
         sqlalchemy.exc.IntegrityError: the row breaks a constraint.
     """
     db.session.connection().execute(cast("Table", model.__table__).insert(), row)
+
+
+class CompiledInsert:
+    """An INSERT of one row, compiled once for each kind of database. It is quicker than
+    ``insert_row``, as SQLAlchemy's own execution is left out.
+
+    Args:
+        columns: those with a value, of types that drivers take as they are: text and numbers.
+    """
+
+    def __init__(self, table: Table, *columns: str) -> None:
+        self._statement, self._columns = table.insert(), columns
+        self._texts: dict[str, str] = {}
+
+    def run(self, row: Mapping[str, str | int | None]) -> None:
+        """Insert a row.
+
+        Args:
+            row: the value of each column.
+        """
+        connection = db.session.connection()
+        dialect = connection.dialect
+        text = self._texts.get(dialect.name)
+        if text is None:
+            compiled = self._statement.compile(
+                dialect=with_named_parameters(dialect), column_keys=self._columns
+            )
+            text = self._texts[dialect.name] = str(compiled)
+        connection.exec_driver_sql(text, row)
 
 
 def write_back() -> None:

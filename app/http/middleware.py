@@ -67,9 +67,9 @@ class RequestMiddleware:
             added = [_NO_REFERRER if name == _NO_REFERRER[0] else (name, v) for name, v in added]
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
-            security = (
-                _with_form_action(environ[FORM_ACTION], added) if FORM_ACTION in environ else added
-            )
+            security = added
+            if FORM_ACTION in environ:  # the page's forms may also lead to another origin
+                security = _wider(added, "form-action 'self'", environ[FORM_ACTION])
             return start_response(
                 status, [*headers, ("X-Request-Id", request_id), *security], *exc_info
             )
@@ -80,11 +80,6 @@ class RequestMiddleware:
 def _is_kept(sent: str) -> bool:
     """True if the id that a client sent is well-formed. A secret, which would be logged, is not."""
     return _KEPT_ID.fullmatch(sent) is not None and without_secrets(sent) == sent
-
-
-def _with_form_action(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers of a page whose forms may also lead to another origin."""
-    return _wider(headers, "form-action 'self'", origin)
 
 
 def _with_tiles(tile_url: str) -> list[tuple[str, str]]:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-from app.db.migrations import newest_revision
+from app.db.migrations import newest_revision, revision_of
 from app.db.snapshots import shown_url
 from app.maintenance import MaintenanceError
 from app.maintenance.indexes import INDEXES
 from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
 
 MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinished copy
-
-
-def revision_of(connection: Connection) -> str | None:
-    """The revision of the schema, or None without tables."""
-    return MigrationContext.configure(connection).get_current_revision()
 
 
 def require_current(connection: Connection) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Final
 
+from app.api.openapi.components import header_refs
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 
@@ -50,8 +51,7 @@ def _mark_operation(document: dict[str, Any], operation: dict[str, Any], it: Dep
     operation["description"] = f"{operation.get('description', '')}\n\n{text}".strip()
     for status, response in operation["responses"].items():
         if status.startswith("2"):
-            names = {name: {"$ref": f"#/components/headers/{name}"} for name in HEADERS}
-            response["headers"] = response.get("headers", {}) | names
+            response["headers"] = response.get("headers", {}) | header_refs(*HEADERS)
 
 
 def _places(document: dict[str, Any], operation: dict[str, Any], name: str) -> list[dict[str, Any]]:

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from app.db.migrations import advice, is_supported_by, newest_revision
+from app.db.migrations import advice, is_supported_by, newest_revision, revision_of
 from app.db.snapshots import shown_url
 from app.doctor.results import Result, ok, problem, warning
 from app.maintenance.indexes import count_faults
-from app.maintenance.schema import is_half_copied, revision_of
+from app.maintenance.schema import is_half_copied
 
 MAX_CLOCK_DIFFERENCE: Final = 1.0  # seconds
 _OLDEST_POSTGRESQL: Final = 13
