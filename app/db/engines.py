@@ -31,8 +31,8 @@ from config import Settings
 
 # SQLAlchemy's InvalidRequestError, when two connections in a row were refused at their checkout.
 _CLOSED_AGAIN: Final = "This connection is closed"
-# PostgreSQL: connection, resources, a lock not had, stopped by somebody, its files, a deadlock,
-# read-only.
+# Classes of SQLSTATE: connection, resources, lock not available, operator intervention, system
+# error, rollback (deadlock), read-only.
 _OUTAGE_STATES: Final = ("08", "53", "55", "57", "58", "40", "25006")
 # SQLite's primary result codes (https://www.sqlite.org/rescode.html): its file, disk or lock.
 _OUTAGE_CODES: Final = frozenset(

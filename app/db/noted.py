@@ -1,6 +1,6 @@
-"""Notes of the open transaction for its end: the changes, and the functions to call.
+"""Notes kept until the open transaction ends: what changed, and what to call after the commit.
 
-They are gone after the transaction, and those of a savepoint that is rolled back are forgotten with
+Those of a savepoint that is rolled back are forgotten with
 it. Those of a savepoint that is released stay until the end of the transaction.
 """
 

@@ -31,7 +31,7 @@ _CHEAP: Final = 0.1  # seconds of validation, at worst
 
 # Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile.
 # Real boundaries take less than half a microsecond for each position.
-_LOCATABLE: Final = (0.005, 1e-6)  # seconds; of them for each position
+_LOCATABLE: Final = (0.005, 1e-6)  # seconds in any case, and in addition per position
 
 # Processor time for the search for faults: of a small boundary, and of a larger one.
 _SEARCH_SECONDS: Final = (0.02, 0.1)

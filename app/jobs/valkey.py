@@ -81,20 +81,11 @@ class Valkey:
     def is_down(self) -> bool:
         return self._down_since is not None
 
-    def execute(self, *command: Any) -> Any:
-        """The reply to one command, or None as in ``attempt``; for commands that every request
-        needs.
-
-        It has a connection for each thread: the client's pool and its retries cost as much as the
-        command.
-        """
-        return self.attempt(lambda client: self._on_own_connection(client, command))
-
     def run(self, script: Script, keys: tuple[str, ...], *values: Any) -> Any:
-        """The result of a script, or None as in ``attempt``, on the thread's connection as
-        ``execute``.
+        """The result of a script, or None as in ``attempt``; for what every request needs.
 
-        It is one round trip, and two when Valkey does not know the script yet.
+        It is one round trip, and two when Valkey does not know the script yet. Each thread has a
+        connection for it: the client's pool and its retries cost as much as the command.
         """
 
         def evaluate(client: Redis) -> Any:

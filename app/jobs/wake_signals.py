@@ -1,4 +1,4 @@
-"""Wake signals: they start the job that works off what the database says is due.
+"""Wake signals: they start the job that handles what the database says is due.
 
 No signal is lost: whoever sends one has committed before, and either a job has yet to begin, which
 will see the change, or there is none, and one is put on the queue. Jobs do not pile up: one waits

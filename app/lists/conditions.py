@@ -37,13 +37,13 @@ from app.lists.cql.nodes import (
     In,
     Intersects,
     IsNull,
-    Kind,
     Like,
     Node,
     Not,
     Operator,
     Or,
     Value,
+    ValueKind,
 )
 from app.lists.query import SearchedTable
 from app.policy.fields import Field
@@ -52,7 +52,7 @@ from app.policy.kinds import ID
 GEOMETRY: Final = "geometry"  # the name of a project's boundary and of an asset's location
 
 _TURNS: Final = (-360.0, 0.0, 360.0)
-_TYPES: Final[dict[Kind, type[TypeEngine[Any]]]] = {
+_TYPES: Final[dict[ValueKind, type[TypeEngine[Any]]]] = {
     "text": String, "number": Double, "boolean": Boolean, "time": Timestamp,
 }  # fmt: skip
 _OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -80,9 +80,9 @@ class Parameters:
         return name
 
 
-def filterable(fields: Sequence[Field]) -> dict[str, Kind]:
+def filterable(fields: Sequence[Field]) -> dict[str, ValueKind]:
     """The properties that records can be filtered by, with their kinds."""
-    compared: dict[str, Kind] = {
+    compared: dict[str, ValueKind] = {
         field.name: field.kind.compared_as for field in fields if field.kind.compared_as
     }
     return compared | {GEOMETRY: "geometry"}

@@ -1,4 +1,4 @@
-"""The tables: columns, constraints and relations, no behaviour."""
+"""The tables: columns, constraints, indexes; no behaviour."""
 
 from app.models.account import Account, AccountUsage
 from app.models.asset import Asset

@@ -21,7 +21,7 @@ class RequestCount(Base):
 
 
 class CredentialRequest(Base):
-    """Those of one credential of an account, which stay when it is deleted.
+    """Requests of one credential on one day. They stay when the credential is deleted.
 
     ``credential_id`` is what ``app.auth.principal.Principal.counted_as`` says.
     """

@@ -11,7 +11,7 @@ from app.assets import listing as assets
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.http.urls import OGC
 from app.lists.conditions import filterable
-from app.lists.cql.nodes import Kind
+from app.lists.cql.nodes import ValueKind
 from app.lists.query import FeatureSource
 from app.projects import listing as projects
 from app.projects.reading import version_of_projects
@@ -57,12 +57,12 @@ class Collection:
         return f"{self.id}:write"
 
     @cached_property
-    def queryables(self) -> dict[str, Kind]:
+    def queryables(self) -> dict[str, ValueKind]:
         """The properties that can be filtered by."""
         return filterable(self.type.fields)
 
     @cached_property
-    def parameters(self) -> dict[str, Kind]:
+    def parameters(self) -> dict[str, ValueKind]:
         """The properties with a query parameter of their name: all but the geometry."""
         return {name: kind for name, kind in self.queryables.items() if kind != "geometry"}
 

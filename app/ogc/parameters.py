@@ -15,7 +15,7 @@ from app.api.parsing import PARSER
 from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.http.errors import BadRequest, Detail
 from app.lists.cql.json import parse_json
-from app.lists.cql.nodes import Comparison, FilterInvalid, Kind, Node, Operator, both
+from app.lists.cql.nodes import Comparison, FilterInvalid, Node, Operator, ValueKind, both
 from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
 from app.policy.bounds import DESCRIPTION_LENGTH
@@ -183,7 +183,7 @@ def _interval(text: str) -> Node | None:
     return both(*sides)
 
 
-def _equal(name: str, kind: Kind, text: str) -> Node:
+def _equal(name: str, kind: ValueKind, text: str) -> Node:
     """The filter of a parameter that is named like a property."""
     if kind == "text":
         return Comparison(name, "=", text)

@@ -29,7 +29,7 @@ OVERLAP_CANDIDATES: Final = 10_000
 OVERLAPS_SECONDS: Final = 0.8
 OVERLAPS_SHOWN: Final = 100
 
-# Of a map. Boundaries are simplified beforehand for the zooms of MAP_LEVELS at which they have
+# Maps: boundaries are simplified beforehand for the zooms of MAP_LEVELS at which they have
 # MAP_LEAST_PIXELS; for the first of them only those of more than MAP_SHORT_BYTES. Of those that are
 # not simplified yet, MAP_WAITING_BYTES are simplified for a response. Where the box has more than
 # MAP_NEAR projects, the largest ones are looked for among the MAP_SEARCHED largest of the account.
@@ -43,12 +43,13 @@ MAP_WAITING_BYTES: Final = 1024 * 1024
 MAP_NEAR: Final = 10_000
 MAP_SEARCHED: Final = 1_000_000
 
-# Of a map of assets, which are points. Where the box has more than ASSETS_MAP_NEAR assets, they are
+# Maps of assets, which are points: where the box has more than ASSETS_MAP_NEAR assets, they are
 # looked for in the order of the list.
 ASSETS_MAP_FEATURES: Final = 4_000
 ASSETS_MAP_NEAR: Final = 10_000
 
-# Of a body. Two boundaries of GEOMETRY_POSITIONS positions with heights have this many numbers.
+# Bodies of requests: two boundaries of GEOMETRY_POSITIONS positions with heights have this many
+# numbers.
 BODY_VALUES: Final = 700_000
 BODY_CONTAINERS: Final = 300_000
 BODY_STRINGS: Final = 20_000

@@ -81,7 +81,7 @@ class Url(Text):
 
 
 class EventTypes(BoundedList[str]):
-    """A type of event that webhooks can subscribe to."""
+    """Types of events that a webhook subscribes to, each of them once."""
 
     def __init__(self, **options: Any) -> None:
         kind = Choice("EventName", tuple(EVENTS), besides=(ALL_EVENTS,))

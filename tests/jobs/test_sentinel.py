@@ -16,13 +16,15 @@ from redis.connection import SSLConnection
 from app.doctor.checks.valkey import reachable
 from app.doctor.results import Status
 from app.jobs import valkey, valkey_client
-from app.jobs.valkey import Valkey, connect
+from app.jobs.valkey import Script, Valkey, connect
 from app.jobs.valkey_client import ASK_AGAIN, PrimaryPool, make_client
 from app.settings.valkey import sentinel_address
 from config import SettingsError
 from tests.jobs.sentinel import NAME, Group, Server, sentinel_group
 from tests.make import Client, make_account, second_app
 from tests.waiting import wait_for
+
+INCREMENT = Script("return redis.call('INCR', KEYS[1])")
 
 
 @pytest.fixture
@@ -97,7 +99,7 @@ def test_without_sentinels_the_primary_is_used_on(
     """They hang, and a command in ten seconds waits for them."""
     monkeypatch.setattr(valkey_client, "SENTINEL_TIMEOUT", 0.25)
     used = Valkey(lambda: group.url)
-    first = wait_for(lambda: used.execute("INCR", "canopy:test"))
+    first = wait_for(lambda: used.run(INCREMENT, ("canopy:test",)))
     outages = used.outages
     for sentinel in group.sentinels:
         sentinel.send(signal.SIGSTOP)
@@ -108,7 +110,7 @@ def test_without_sentinels_the_primary_is_used_on(
     monkeypatch.setattr(valkey_client, "time", SimpleNamespace(monotonic=lambda: now))
     for number in range(1, 10 * int(ASK_AGAIN)):
         now += 0.1
-        assert used.execute("INCR", "canopy:test") == first + number
+        assert used.run(INCREMENT, ("canopy:test",)) == first + number
     assert len(asked) == 1
     assert used.outages == outages
 

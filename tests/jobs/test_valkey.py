@@ -18,6 +18,7 @@ from config import SettingsError
 from tests.make import make_account, second_app
 from tests.waiting import PATIENCE, wait_for
 
+INCREMENT = Script("return redis.call('INCR', KEYS[1])")
 DEAD = "redis://127.0.0.1:9/0"
 ANSWERED_NEVER = 30.0  # seconds; who waits longer waits for ever
 
@@ -27,6 +28,13 @@ def hanging() -> Iterator[str]:
     """The address of a server that takes connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
+
+
+def _connection_id(valkey: Valkey) -> int:
+    """The server's id of this thread's connection."""
+    found = valkey.attempt(lambda client: valkey._on_own_connection(client, ("CLIENT", "ID")))
+    assert isinstance(found, int)
+    return found
 
 
 def _seconds(valkey: Valkey) -> float:
@@ -49,7 +57,7 @@ def test_a_hanging_store_costs_a_quarter_of_a_second_and_then_nothing(hanging: s
 def test_a_command_of_every_request_does_not_wait_longer(hanging: str) -> None:
     valkey = Valkey(lambda: hanging)
     began = time.monotonic()
-    assert valkey.execute("PING") is None
+    assert valkey.run(INCREMENT, ("canopy:test",)) is None
     assert time.monotonic() - began < ANSWERED_NEVER
 
 
@@ -121,7 +129,7 @@ def test_a_store_that_cannot_be_written_to_is_down_until_it_can(url: str) -> Non
     server = connect(url)
     server.config_set("maxmemory", "1")
     try:
-        assert valkey.execute("INCR", "canopy:test") is None
+        assert valkey.run(INCREMENT, ("canopy:test",)) is None
         time.sleep(2.5 * PROBE_INTERVAL)
         assert server.ping()
         assert valkey.is_down
@@ -132,17 +140,17 @@ def test_a_store_that_cannot_be_written_to_is_down_until_it_can(url: str) -> Non
 
 def test_every_thread_has_a_new_connection_after_an_outage(url: str) -> None:
     valkey = Valkey(lambda: url)
-    before = valkey.execute("CLIENT", "ID")
+    before = _connection_id(valkey)
     valkey._record_failure(ConnectionError("a test"))
     assert _back(valkey)
-    assert valkey.execute("CLIENT", "ID") != before
+    assert _connection_id(valkey) != before
 
 
 def test_a_connection_that_was_closed_for_being_idle_is_no_outage(url: str) -> None:
     valkey = Valkey(lambda: url)
-    before = valkey.execute("CLIENT", "ID")
+    before = _connection_id(valkey)
     connect(url).client_kill_filter(_id=str(before))
-    assert valkey.execute("CLIENT", "ID") != before
+    assert _connection_id(valkey) != before
     assert valkey.outages == 0
 
 
@@ -196,7 +204,7 @@ def test_connections_of_threads_that_are_gone_do_not_add_up(url: str) -> None:
     valkey, server = Valkey(lambda: url), connect(url)
     before = server.info("clients")["connected_clients"]  # of other tests too
     for _ in range(300):
-        thread = threading.Thread(target=lambda: valkey.execute("PING"))
+        thread = threading.Thread(target=lambda: valkey.run(INCREMENT, ("canopy:test",)))
         thread.start()
         thread.join()
     assert valkey.outages == 0
@@ -208,7 +216,7 @@ def test_a_script_that_the_store_has_forgotten_is_sent_again(url: str) -> None:
     valkey, script = Valkey(lambda: url), Script("return {KEYS[1], ARGV[1]}")
     for _ in range(2):
         assert valkey.run(script, ("a",), 5) == [b"a", b"5"]
-        valkey.execute("SCRIPT", "FLUSH")
+        connect(url).script_flush()
     assert not valkey.is_down
 
 

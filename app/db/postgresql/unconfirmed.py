@@ -43,7 +43,7 @@ def refuse_unconfirmed(engine: Engine, reading_engine: Engine, settings: Setting
 
     @event.listens_for(engine, "handle_error")
     def handle_error(context: ExceptionContext) -> None:
-        """The lock that was not had may be that of a commit that is not confirmed."""
+        """The lock that timed out may be held by a commit that is still unconfirmed."""
         state = getattr(context.original_exception, "sqlstate", None)
         if state in _WAITED_TOO_LONG and _is_commit_waiting(reading_engine):
             commits.on_failure()

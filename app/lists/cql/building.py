@@ -16,13 +16,13 @@ from app.lists.cql.nodes import (
     In,
     Intersects,
     IsNull,
-    Kind,
     Like,
     Node,
     Not,
     Operator,
     Or,
     Value,
+    ValueKind,
 )
 from app.policy.ogc import (
     FILTER_DEPTH,
@@ -67,7 +67,7 @@ class Builder:
         crs: of the geometries in the filter.
     """
 
-    def __init__(self, properties: Mapping[str, Kind], crs: Crs) -> None:
+    def __init__(self, properties: Mapping[str, ValueKind], crs: Crs) -> None:
         self._properties, self._crs = properties, crs
         self._parts = self._patterns = self._shapes = 0
 

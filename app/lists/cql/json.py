@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.geometry.shapes import Crs
 from app.lists.cql.building import Builder, Operand, Property
-from app.lists.cql.nodes import FilterInvalid, Kind, Node
+from app.lists.cql.nodes import FilterInvalid, Node, ValueKind
 from app.policy.ogc import FILTER_LENGTH
 from app.values.strict_json import JsonInvalid, dumps, loads
 
@@ -18,7 +18,7 @@ _ARGUMENTS: Final[dict[str, int | None]] = {
 }  # fmt: skip
 
 
-def parse_json(text: str, properties: Mapping[str, Kind], crs: Crs) -> Node:
+def parse_json(text: str, properties: Mapping[str, ValueKind], crs: Crs) -> Node:
     """The tree of a filter. Arguments and errors are as in ``app.lists.cql.text.parse_text``."""
     if len(text) > FILTER_LENGTH:
         raise FilterInvalid(f"The filter is longer than {FILTER_LENGTH:,} characters.")

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from app.geometry.shapes import QueryShape
 
-Kind = Literal["text", "number", "boolean", "time", "geometry"]  # of a property
+ValueKind = Literal["text", "number", "boolean", "time", "geometry"]  # of a property
 Operator = Literal["=", "<>", "<", ">", "<=", ">="]
 Value: TypeAlias = str | float | bool | datetime
 

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from app.geometry.shapes import Crs
 from app.lists.cql.building import Builder, Operand, Property
-from app.lists.cql.nodes import FilterInvalid, Kind, Node
+from app.lists.cql.nodes import FilterInvalid, Node, ValueKind
 from app.policy.ogc import FILTER_LENGTH
 
 _TOKEN: Final = re.compile(
@@ -40,7 +40,7 @@ class _Token(NamedTuple):
         return self.text.upper() if self.kind == "word" else self.text
 
 
-def parse_text(text: str, properties: Mapping[str, Kind], crs: Crs) -> Node:
+def parse_text(text: str, properties: Mapping[str, ValueKind], crs: Crs) -> Node:
     """The tree of a filter.
 
     Args:

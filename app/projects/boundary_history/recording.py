@@ -21,7 +21,7 @@ from app.projects.boundary_history.entries import (
     is_entry_of,
 )
 
-Named = tuple[str | None, StoredBoundary]  # a boundary with the id of its entry
+BoundaryWithId = tuple[str | None, StoredBoundary]  # the id is that of its entry
 Description = dict[str, Any]
 
 _BY_SQL: Final = Author(source="database")
@@ -109,7 +109,7 @@ def _record_present(
     former: StoredBoundary | None,
     ahead: BoundaryComparison | None = None,
     change: AreaDifference | None = None,
-) -> tuple[Named | None, AreaDifference]:
+) -> tuple[BoundaryWithId | None, AreaDifference]:
     """Record the boundary that a project has now, if any. Returns it, and how it differs.
 
     Args:
@@ -128,7 +128,9 @@ def _record_present(
     return (entry_id, boundary), change
 
 
-def _describe(former: Named | None, present: Named | None, change: AreaDifference) -> Description:
+def _describe(
+    former: BoundaryWithId | None, present: BoundaryWithId | None, change: AreaDifference
+) -> Description:
     """Describe a change of a boundary for the audit log, without positions.
 
     Returns:
@@ -144,7 +146,7 @@ def _describe(former: Named | None, present: Named | None, change: AreaDifferenc
     }
 
 
-def _reference(named: Named | None) -> dict[str, Any] | None:
+def _reference(named: BoundaryWithId | None) -> dict[str, Any] | None:
     if named is None:
         return None
     entry_id, boundary = named

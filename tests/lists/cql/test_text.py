@@ -17,17 +17,17 @@ from app.lists.cql.nodes import (
     In,
     Intersects,
     IsNull,
-    Kind,
     Like,
     Node,
     Not,
     Or,
+    ValueKind,
     conjuncts,
     shapes_in,
 )
 from app.lists.cql.text import parse_text
 
-PROPERTIES: dict[str, Kind] = {
+PROPERTIES: dict[str, ValueKind] = {
     "name": "text", "status": "text", "area": "number", "at": "time", "geometry": "geometry",
 }  # fmt: skip
 
