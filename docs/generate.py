@@ -468,8 +468,7 @@ def _check_described(
 
 def _value(value: Any) -> str:
     if isinstance(value, timedelta):
-        is_whole = value % timedelta(hours=1) == timedelta()
-        return describe_duration(value) if is_whole else f"{value.total_seconds():,g} seconds"
+        return describe_duration(value)
     if isinstance(value, tuple | frozenset):
         value = sorted(value) if isinstance(value, frozenset) else value
         return _codes(value)

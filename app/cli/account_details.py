@@ -11,6 +11,7 @@ from app.account.credentials.service import list_credentials
 from app.account.deletion.schedule import scheduled_deletion
 from app.account.lookup import find_account, read_account
 from app.account.members.service import list_members
+from app.auth.credentials import has_ended
 from app.cli.context import in_database
 from app.cli.output import examples, json_option, show_json, show_record, show_section
 from app.cli.plans import describe_plan
@@ -88,7 +89,7 @@ def _of(use: dict[str, Any]) -> str:
 
 
 def _number_in_force(credentials: list[dict[str, Any]]) -> int:
-    return sum(credential["revoked_at"] is None for credential in credentials)
+    return sum(not has_ended(credential) for credential in credentials)
 
 
 commands = [show]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from flask import current_app
@@ -13,6 +13,7 @@ from app.policy import bounds, deliveries, limits, oauth
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
 from app.reference.curl import ADDRESS, curl
+from app.values.clock import describe_duration
 
 
 def guide() -> dict[str, Any]:
@@ -30,16 +31,6 @@ def guide() -> dict[str, Any]:
         "oauth": oauth,
         "limits": limits,
         "curl": curl,
-        "duration": duration,
+        "duration": partial(describe_duration, day="1 day"),
         "most_mebibytes": current_app.config["SETTINGS"].max_body_bytes / 2**20,
     }
-
-
-def duration(time: timedelta) -> str:
-    """Write a time in the largest unit that gives a whole number, such as ``5 minutes``."""
-    seconds = int(time.total_seconds())
-    for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1)):
-        if seconds % length == 0:
-            number = seconds // length
-            return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
-    raise ValueError("a time of fractions of a second")

@@ -16,6 +16,8 @@ _MILLISECOND: Final = timedelta(milliseconds=1)  # of floats, one in some would 
 _LONGEST_ANSWER: Final = 0.5  # seconds
 _TOLERATED: Final = 0.05  # seconds, which the answer may have taken
 
+_UNITS: Final = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))  # with seconds
+
 # Goes on while the machine is suspended, as the monotonic clock of Linux does not.
 _STEADY_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -107,8 +109,15 @@ def format_value(value: Any) -> Any:
     return format_time(value) if isinstance(value, datetime) else value
 
 
-def describe_duration(duration: timedelta) -> str:
-    """A duration of whole hours in words; in days when there are some."""
-    hours = int(duration.total_seconds()) // 3600
-    number, unit = (hours // 24, "day") if hours > 24 and hours % 24 == 0 else (hours, "hour")
+def describe_duration(duration: timedelta, *, day: str = "24 hours") -> str:
+    """A duration in words, in the largest unit that gives a whole number: ``5 minutes``.
+
+    Args:
+        day: one day in words.
+    """
+    if duration == timedelta(days=1):
+        return day
+    seconds = int(duration.total_seconds())
+    unit, length = next(each for each in _UNITS if seconds % each[1] == 0)
+    number = seconds // length
     return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -9,15 +9,21 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
 from app.account.lookup import read_account
 from app.cli.plans import describe_plan
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.models import Credential
 from app.policy.plans import PLANS
+from app.values import clock
 from app.values.text import slugify
 from tests.cli.conftest import Run, runner
 from tests.make import (
     Client,
     make_account,
+    make_key,
     make_member,
     make_project,
     make_service_token,
@@ -242,6 +248,16 @@ def test_show_has_all_that_is_known_of_an_account(run: Run, client: Client) -> N
     for word in (member.email, webhook["url"], "enterprise (1,000 requests a minute", "viewer"):
         assert word in text
     assert webhook["secret"] not in text
+
+
+@pytest.mark.parametrize("ended", ["expires_at", "revoked_at"])
+def test_show_does_not_count_keys_that_have_ended(run: Run, client: Client, ended: str) -> None:
+    key = make_key(client)
+    with client.app.app_context(), transaction():
+        of_key = update(Credential).where(Credential.id == key.credential_id)
+        db.session.execute(of_key.values({ended: clock.now()}))
+    shown = json.loads(run("account", "show", client.account_id, "--json").stdout)
+    assert shown["api_keys"] == 1
 
 
 def test_rename_keeps_the_slug(run: Run, client: Client) -> None:

@@ -150,4 +150,5 @@ def test_who_has_nothing_to_confirm_it_with_signs_in_again(app: Flask, client: C
     browser.get(PERSON_PAGE)
     page = browser.submit(PERSON_PAGE, confirmation=member.email)
     assert (page.status, page.title) == (200, "Sign in again")
+    assert "repeat the step within 10 minutes." in page.text
     assert "users" in tables_naming(app, member.id)
