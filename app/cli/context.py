@@ -43,8 +43,8 @@ def in_database(command: Callable[..., Result]) -> Callable[..., Result]:
     return with_app(run)
 
 
-def create_application(settings: Settings | None = None) -> Flask:
-    """The application for these settings, or for those of the environment."""
+def create_application(settings: Settings) -> Flask:
+    """The application for these settings."""
     app: Flask = _runtime().create_core(settings)
     return app
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
 import stat
 import struct
 import zlib
@@ -64,25 +63,6 @@ class Archive:
             return io.BufferedReader(_Member(self._zip.open(info), info.file_size))
         except _BROKEN:
             raise FileInvalid(_DAMAGED) from None
-
-    def extract(self, member: str, to: Path) -> Path:
-        """Write a member into a folder, without the folders in its name. Returns its path.
-
-        Raises:
-            FileInvalid: as ``open``; or the folder already has a file with that name.
-        """
-        target = to / PurePosixPath(member).name
-        with self.open(member) as source:
-            try:
-                file = target.open("xb")
-            except FileExistsError:
-                raise FileInvalid(
-                    f"The zip file has several files named {shown(target.name)}. Put only one of "
-                    "them into it."
-                ) from None
-            with file:
-                shutil.copyfileobj(source, file)
-        return target
 
     def close(self) -> None:
         """Close the file. Members that are open cannot be read anymore."""

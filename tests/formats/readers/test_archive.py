@@ -52,15 +52,11 @@ def opened() -> Iterator[Opened]:
         yield lambda path: stack.enter_context(closing(Archive(path)))
 
 
-def test_members_are_read_and_written_out(tmp_path: Path, opened: Opened) -> None:
+def test_members_are_read(tmp_path: Path, opened: Opened) -> None:
     path = packed(tmp_path, ("plots/a.shp", b"shape"), ("b.dbf", b"table" * 10_000))
     archive = opened(path)
     assert archive.members == ("plots/a.shp", "b.dbf")
     assert archive.open("b.dbf").read() == b"table" * 10_000
-    folder = tmp_path / "out"
-    folder.mkdir()
-    assert archive.extract("plots/a.shp", folder) == folder / "a.shp"
-    assert (folder / "a.shp").read_bytes() == b"shape"
 
 
 def test_a_zip_file_can_be_empty(tmp_path: Path, opened: Opened) -> None:
@@ -87,12 +83,7 @@ def test_two_members_of_one_name_in_two_folders_are_not_mixed_up(
     tmp_path: Path, opened: Opened
 ) -> None:
     archive = opened(packed(tmp_path, ("one/a.shp", b"1"), ("two/a.shp", b"2")))
-    folder = tmp_path / "out"
-    folder.mkdir()
-    archive.extract("one/a.shp", folder)
-    with pytest.raises(FileInvalid, match=r'several files named "a\.shp"'):
-        archive.extract("two/a.shp", folder)
-    assert (folder / "a.shp").read_bytes() == b"1"
+    assert [archive.open(name).read() for name in archive.members] == [b"1", b"2"]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,6 @@ def _page(
         selection=selection,
         number=number,
         groups=event_groups(),
-        subscribed=in_words(overview["events"]),
         in_words=in_words,
         kept_days=EVENT_DAYS,
         chosen_days=days,

@@ -125,12 +125,10 @@ def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
         length=0 if body is None else len(body.encode()),
         phases=phases_of(entry["timing"]),
         explanation=explain(entry),
-        explain=explain,
         status_words=status_words,
         delivery=delivery,
         state=state_words(delivery["state"]),
         most=ATTEMPTS,
-        days=LOG_DAYS,
     )
 
 
@@ -184,7 +182,6 @@ def _log(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str
         "found": found,
         "entries": found.records,
         "looked_through": LOOKED_THROUGH,
-        "explain": explain,
         "most": ATTEMPTS,
         "days": LOG_DAYS,
     }
