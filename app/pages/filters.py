@@ -12,7 +12,7 @@ from app.http.errors import BadRequest
 from app.site.forms import errors_by_field
 
 
-def filtered(path: str, chosen: Mapping[str, object], default: Mapping[str, str]) -> str:
+def filtered(path: str, chosen: Mapping[str, object], default: Mapping[str, object]) -> str:
     """Return the address of a list, without filters that are empty or as they are by default."""
     query = {
         name: value for name, value in chosen.items() if value not in (None, "", default.get(name))

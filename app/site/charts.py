@@ -102,16 +102,12 @@ def _columns(
 ) -> list[ChartColumn]:
     width = round(WIDTH / max(len(names), 1), 2)
     titles = (
-        f"{name}: {', '.join(_said(series, place, words))}" for place, name in _numbered(names)
+        f"{name}: {', '.join(_said(series, place, words))}" for place, name in enumerate(names)
     )
     return [
         ChartColumn(name, round(place * width, 2), width, [], title)
-        for (place, name), title in zip(_numbered(names), titles, strict=True)
+        for (place, name), title in zip(enumerate(names), titles, strict=True)
     ]
-
-
-def _numbered(names: Sequence[str]) -> list[tuple[int, str]]:
-    return list(enumerate(names))
 
 
 def _said(series: Sequence[Series], place: int, words: Callable[[float], str]) -> list[str]:
@@ -147,7 +143,7 @@ def _rows(
         return "–" if value is None else words(value)
 
     return [
-        (name, [said(each.values[place]) for each in series]) for place, name in _numbered(names)
+        (name, [said(each.values[place]) for each in series]) for place, name in enumerate(names)
     ]
 
 

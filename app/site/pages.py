@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, r
 from flask import render_template as render
 
 from app.auth.memberships import Accounts, accounts_of
+from app.http.etags import entity_tag
 from app.http.middleware import FORM_ACTION
 from app.policy.bounds import NAME_LENGTH
 from app.policy.people import PASSWORD_LENGTH
@@ -70,6 +71,8 @@ class Instance(NamedTuple):
     support_email: str | None
     privacy_url: str | None
     imprint_url: str | None
+    map_tile_url: str | None
+    map_tile_attribution: str | None
 
     @staticmethod
     def of(settings: Settings) -> Instance:
@@ -82,6 +85,8 @@ class Instance(NamedTuple):
             settings.support_email,
             settings.privacy_url,
             settings.imprint_url,
+            settings.map_tile_url,
+            settings.map_tile_attribution,
         )
 
 
@@ -115,6 +120,14 @@ def page(template: str, status: int = 200, **values: Any) -> Response:
     response = Response(render(template, **values), status, content_type="text/html; charset=utf-8")
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def revalidated(body: bytes, content_type: str) -> Response:
+    """A response of which a browser asks each time whether its copy is current, as it is large."""
+    response = Response(body, content_type=content_type)
+    response.headers["ETag"] = entity_tag([body])
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response.make_conditional(request)  # type: ignore[return-value]
 
 
 def redirect_to(path: str, message: str = "") -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app.assets.listing import asset_query, list_assets
 from app.assets.places import find_places
@@ -16,13 +16,12 @@ from app.exports.responses import file_response
 from app.exports.schemas import AssetExportQuerySchema
 from app.exports.service import export_of, record_export
 from app.http.errors import BadRequest
-from app.http.etags import entity_tag
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.export_formats import format_names
 from app.pages.filters import load_all, refuse
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
-from app.site.pages import PageBlueprint, page
+from app.site.pages import PageBlueprint, page, revalidated
 from app.site.signed_in import is_from_script, of_account
 from app.values.strict_json import dumps
 
@@ -57,7 +56,6 @@ def assets(principal: Principal) -> Response:
         statuses=known_words(account_id, "status"),
         sorts={name: words for name, (words, _, _) in SORTS.items()},
         changed=CHANGED,
-        tiles=current_app.config["SETTINGS"],
     )
 
 
@@ -70,10 +68,7 @@ def assets_map(principal: Principal) -> Response:
     rows, is_all = _places(principal.account_id, filters)
     features = [_feature(row) for row in rows]
     text = dumps({"type": "FeatureCollection", "features": features, "isAll": is_all})
-    response = Response(text, content_type=_GEOJSON)
-    response.headers["ETag"] = entity_tag([text])
-    response.headers["Cache-Control"] = "private, no-cache"
-    return response.make_conditional(request)  # type: ignore[return-value]
+    return revalidated(text, _GEOJSON)
 
 
 @bp.get("/assets/projects")

@@ -39,7 +39,7 @@ _KINDS: Final = {
 }
 
 
-def pages_of(account_id: str, entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def addresses_of(account_id: str, entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The addresses of the pages of what entries name as targets or imports, by its id; of what
     has been deleted since, none."""
     wanted: defaultdict[str, set[str]] = defaultdict(set)

@@ -14,16 +14,15 @@ from app.audit.log.service import read_entry, record_export
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, NotFound
-from app.http.etags import entity_tag
 from app.lists.logs import LOOKED_THROUGH
-from app.pages.audit_log.existing import pages_of
+from app.pages.audit_log.existing import addresses_of
 from app.pages.audit_log.filters import read_filters
 from app.pages.audit_log.lines import Line, boundary_of, line_of
 from app.pages.audit_log.picture import picture
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
 from app.pages.filters import refuse
 from app.projects.boundary_history.reading import read_former, still_kept
-from app.site.pages import PageBlueprint, page
+from app.site.pages import PageBlueprint, page, revalidated
 from app.site.signed_in import of_account
 from app.values.strict_json import dumps, loads_own
 
@@ -48,7 +47,7 @@ def audit_log(principal: Principal) -> Response:
         lines=lines,
         found=found,
         looked_through=LOOKED_THROUGH,
-        pages=pages_of(principal.account_id, found.entries),
+        pages=addresses_of(principal.account_id, found.entries),
         drawn=_drawn(principal.account_id, lines),
         proof=proof_of(principal.account_id),
         most_counted=MOST_COUNTED,
@@ -100,10 +99,7 @@ def boundary(principal: Principal, audit_id: str) -> Response:
     drawn = picture(former, present)
     if drawn is None:
         raise NotFound("There is no such picture.")
-    response = Response(drawn, content_type=_SVG)
-    response.headers["ETag"] = entity_tag([drawn.encode()])
-    response.headers["Cache-Control"] = "private, no-cache"
-    return response.make_conditional(request)  # type: ignore[return-value]
+    return revalidated(drawn.encode(), _SVG)
 
 
 def _drawn(account_id: str, lines: list[Line]) -> frozenset[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 import marshmallow as ma
 from flask import Response, current_app, request
@@ -15,8 +14,10 @@ from app.http.errors import ApiError, Detail, ValidationFailed
 from app.imports import listing
 from app.imports.available_actions import available_actions
 from app.imports.schemas import ImportCreateSchema
+from app.pages.filters import filtered
 from app.pages.imports import choices, words
 from app.pages.imports.targets import CHOICES, project_choices, project_names
+from app.policy.bounds import PAGE_MAX
 from app.policy.files import FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.site.forms import Draft, errors_by_field, form_page, sent_texts
@@ -26,7 +27,6 @@ from app.site.signed_in import is_from_script
 
 _PER_PAGE: Final = 50
 _FEATURES_PER_PAGE: Final = 100
-_MOST_PAGES: Final = 1_000_000
 
 
 class Shown(NamedTuple):
@@ -43,9 +43,7 @@ class Shown(NamedTuple):
 
     def query(self, **others: Any) -> str:
         """The query of an address that shows these features, but for what is named."""
-        values = {**self._asdict(), **others}
-        chosen = {name: value for name, value in values.items() if value not in ("", 1)}
-        return f"?{urlencode(chosen)}" if chosen else ""
+        return filtered("", {**self._asdict(), **others}, {"page": 1})
 
 
 def shown_features() -> Shown:
@@ -155,7 +153,6 @@ def import_page(
         "project": projects.get(found["project_id"]),
         "formats": FORMATS_IN,
         "words": words,
-        "tiles": current_app.config["SETTINGS"],
     }
     if is_from_script():
         return live_part("imports/one.html", **values)
@@ -163,7 +160,7 @@ def import_page(
 
 
 def _page_number() -> int:
-    return min(max(request.args.get("page", 1, int), 1), _MOST_PAGES)
+    return min(max(request.args.get("page", 1, int), 1), PAGE_MAX)
 
 
 def _most_bytes() -> int:

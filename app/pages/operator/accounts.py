@@ -106,7 +106,7 @@ def read_account(account_id: str) -> AccountDetails:
     return AccountDetails(found, owners, has_subscription(account_id))
 
 
-def pages_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def addresses_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The paths of the pages of the accounts that entries are about, by their ids; without accounts
     that were deleted since."""
     targets = (entry["target"] for entry in entries)

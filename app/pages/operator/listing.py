@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 from sqlalchemy import ColumnElement, bindparam, func
 
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values
+from app.pages.filters import filtered
 from app.policy.bounds import PAGE_MAX, SEARCH_LENGTH
 from app.policy.instance import LISTED
 from app.values.clock import format_optional_time
@@ -32,9 +32,7 @@ class ListFilters(NamedTuple):
     def address(self, **others: Any) -> str:
         """The address of another page or order of the list."""
         values = {"search": self.search, "sort": self.sort, "page": self.page} | others
-        defaults = {"search": "", "sort": next(iter(self.sorts)), "page": 1}
-        query = {name: value for name, value in values.items() if value != defaults[name]}
-        return f"{self.path}?{urlencode(query)}" if query else self.path
+        return filtered(self.path, values, {"sort": next(iter(self.sorts)), "page": 1})
 
     @property
     def parameters(self) -> dict[str, str]:

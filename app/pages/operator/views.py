@@ -173,7 +173,7 @@ def log() -> Response:
         lines=list(map(line_of, found.entries)),
         found=found,
         looked_through=LOOKED_THROUGH,
-        pages=accounts.pages_of(found.entries),
+        pages=accounts.addresses_of(found.entries),
         drawn=frozenset(),
     )
 

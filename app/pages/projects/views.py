@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -55,7 +55,6 @@ def projects(principal: Principal) -> Response:
         **values,
         statuses=status_choices(principal.account_id),
         sorts={name: words for name, (words, _, _) in SORTS.items()},
-        tiles=current_app.config["SETTINGS"],
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import Final, NamedTuple
-from urllib.parse import urlencode
 
 from flask import request
 
+from app.pages.filters import filtered
 from app.site.charts import Chart, Series, stacked_bars
 from app.usage.requests import CallerRequests, Requests
 
@@ -24,9 +24,7 @@ class Shown(NamedTuple):
         """The query of an address that shows these, or others."""
         chosen = self.days if days is None else days
         whose = self.credential if credential is None else credential
-        values: dict[str, str | int] = {} if chosen == _DEFAULT else {"days": chosen}
-        values |= {"credential": whose} if whose else {}
-        return f"?{urlencode(values)}" if values else ""
+        return filtered("", {"days": chosen, "credential": whose}, {"days": _DEFAULT})
 
 
 def shown_requests() -> Shown:

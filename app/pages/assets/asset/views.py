@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app.assets.service import check_asset, create_asset, delete_asset, read_asset, update_asset
 from app.assets.words import known_words
@@ -87,7 +87,6 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
         facts=facts(ASSET_FIELDS, record),
         changes=latest_changes(principal.account_id, asset_id),
         statuses=dict.fromkeys((*ASSET_STATUSES, record["status"])),
-        tiles=current_app.config["SETTINGS"],
     )
 
 
@@ -184,6 +183,5 @@ def _form(
         has_projects=bool(record) or project_total(counters(account_id)) > 0,
         types=known_words(account_id, "type"),
         statuses=known_words(account_id, "status"),
-        tiles=current_app.config["SETTINGS"],
         **values,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
@@ -142,6 +142,5 @@ def _editor(
         status,
         principal=principal,
         project=record,
-        tiles=current_app.config["SETTINGS"],
         **values,
     )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.etags import entity_tag
 from app.pages.export_formats import format_names
 from app.pages.metadata import metadata_texts
-from app.pages.projects.project.details import SOURCES, asset_place, perimeter_km, text_of
+from app.pages.projects.project.details import SOURCES, asset_place, perimeter_km
 from app.pages.recent_changes import latest_changes
 from app.pages.record_fields import PROJECT_FIELDS, facts
 from app.projects.boundaries.overlaps import overlaps_of_project
@@ -21,8 +20,9 @@ from app.projects.boundaries.restoring import read_boundary_to_restore, restore_
 from app.projects.boundary_history.reading import list_entries, read_entry
 from app.projects.reading import check_project, read_project
 from app.projects.service import archive_project, delete_project, restore_project
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.pages import PageBlueprint, page, redirect_to, revalidated
 from app.site.signed_in import of_account
+from app.values.strict_json import dumps
 
 bp = PageBlueprint("project_page", __name__, section="/projects")
 
@@ -58,7 +58,6 @@ def project(principal: Principal, project_id: str) -> Response:
         places=[place for asset in shown if (place := asset_place(asset))],
         asset_total=asset_total,
         formats=format_names("projects"),
-        tiles=current_app.config["SETTINGS"],
     )
 
 
@@ -67,14 +66,15 @@ def project(principal: Principal, project_id: str) -> Response:
 def boundary(principal: Principal, project_id: str) -> Response:
     """The boundary of a project for its map, as a GeoJSON geometry or null."""
     record = read_project(principal.account_id, project_id)
-    return _geometry(record["geometry"])
+    return revalidated(dumps(record["geometry"]), _JSON)
 
 
 @bp.get("/projects/<project_id>/boundaries/<boundary_id>")
 @of_account("projects:read")
 def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
     """A boundary that a project has had, as a GeoJSON geometry or null."""
-    return _geometry(read_entry(principal.account_id, project_id, boundary_id)["geometry"])
+    entry = read_entry(principal.account_id, project_id, boundary_id)
+    return revalidated(dumps(entry["geometry"]), _JSON)
 
 
 @bp.get("/projects/<project_id>/overlaps")
@@ -122,12 +122,3 @@ def delete(principal: Principal, project_id: str) -> Response:
     with transaction():
         delete_project(principal, project_id)
     return redirect_to("/projects?status=archived", f"{name} deleted.")
-
-
-def _geometry(geometry: Any) -> Response:
-    """A geometry with an entity tag: boundaries can be large."""
-    text = text_of(geometry)
-    response = Response(text, content_type=_JSON)
-    response.headers["ETag"] = entity_tag([text.encode()])
-    response.headers["Cache-Control"] = "private, no-cache"
-    return response.make_conditional(request)  # type: ignore[return-value]
