@@ -66,14 +66,6 @@ def read_ago() -> float:
     return time.clock_gettime(_STEADY_CLOCK) - _DatabaseClock.read_at
 
 
-def ahead_of_host() -> timedelta:
-    """The lead of the database's clock over this machine's; 0 while it is not known."""
-    offset = _DatabaseClock.offset
-    if offset is None:
-        return timedelta()
-    return timedelta(seconds=offset + time.clock_gettime(_STEADY_CLOCK) - time.time())
-
-
 def format_time(moment: datetime) -> str:
     """RFC 3339 in UTC with three decimals and ``Z``: ``2026-01-02T03:04:05.678Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
