@@ -26,6 +26,11 @@ def first_owner(account_id: str) -> Any:
     return _FIRST_OWNER.first(account_id=account_id)
 
 
+def operator_of(account: Any) -> Principal:
+    """The operator as ``acting_for`` the person who has owned the account for the longest time."""
+    return acting_for(account, first_owner(account.id))
+
+
 def acting_for(account: Any, owner: Any) -> Principal:
     """The operator as a principal who may do everything in an account, in its owner's name.
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import click
 
 from app.account.lookup import find_account, read_account
-from app.auth.operator import acting_for, first_owner
+from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_output import CHOOSE_CRS, Outcomes, lacks_crs, plan_warning
@@ -116,7 +116,7 @@ def import_(
     as_json: bool,
 ) -> None:
     found = find_account(account)
-    owner = acting_for(found, first_owner(found.id))
+    owner = operator_of(found)
     mapping: dict[str, Any] = {"name": name_property, "external_id": external_id}
     mapping = {field: column for field, column in mapping.items() if column}
     choices = {

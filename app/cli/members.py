@@ -10,8 +10,7 @@ from app.account.lookup import find_account
 from app.account.members.invitations import send_invitation
 from app.account.members.rules import INVITED_ROLES
 from app.account.members.service import change_role, list_members, remove_member
-from app.auth.operator import acting_for, first_owner
-from app.auth.principal import Principal
+from app.auth.operator import operator_of
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (
@@ -65,7 +64,7 @@ def add(email: str, account: str, role: str, as_json: bool) -> None:
     The link is also emailed, in the name of the account's owner. Whoever opens it joins the
     account, and sets a password if they have none. Inviting somebody again creates a new link.
     """
-    principal = _operator(find_account(account))
+    principal = operator_of(find_account(account))
     with transaction():
         invitation = send_invitation(principal, email=email.strip(), role=role)
         record = invitation.record
@@ -92,7 +91,7 @@ def set_role(member: str, account: str, role: str, as_json: bool) -> None:
     of_account = find_account(account)
     found = _find(of_account, member)
     with transaction():
-        record = change_role(_operator(of_account), found["id"], role)
+        record = change_role(operator_of(of_account), found["id"], role)
     shown = record if as_json else {name: record[name] for name in _SHOWN}
     show_record(shown, as_json=as_json)
 
@@ -114,12 +113,8 @@ def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
     found = _find(of_account, member)
     confirm(f"Remove {found['email']} from {of_account.name}?", yes=yes, as_json=as_json)
     with transaction():
-        remove_member(_operator(of_account), found["id"])
+        remove_member(operator_of(of_account), found["id"])
     show_record({"id": found["id"], "email": found["email"], "removed": True}, as_json=as_json)
-
-
-def _operator(account: Any) -> Principal:
-    return acting_for(account, first_owner(account.id))
 
 
 def _find(account: Any, reference: str) -> dict[str, Any]:

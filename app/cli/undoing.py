@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from app.account.lookup import find_account
-from app.auth.operator import acting_for, first_owner
+from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_steps import ProgressBar, own_step
@@ -38,7 +38,7 @@ GET /v1/imports lists those of the last 30 days.
 @in_database
 def undo_import(import_id: str, account: str, as_json: bool) -> None:
     found = find_account(account)
-    owner = acting_for(found, first_owner(found.id))
+    owner = operator_of(found)
     record = _undo(owner, import_id, quiet=as_json)
     kept = [_shown(row) for row in all_features(owner.account_id, import_id, state="kept")]
     undone = record["counts"]["undone"]

@@ -16,7 +16,7 @@ import orjson
 from flask import current_app
 
 from app.account.lookup import find_account
-from app.auth.operator import acting_for, first_owner
+from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
@@ -102,7 +102,7 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
     """
     settings: Settings = current_app.config["SETTINGS"]
     found = find_account(account)
-    principal = acting_for(found, first_owner(found.id))
+    principal = operator_of(found)
     certificates = _certificates(settings)
     with _receiver(certificates, port, status, _Printer(status, bodies=bodies)) as receiver:
         stop = _stop_on_signals()
@@ -140,7 +140,7 @@ def test(webhook_id: str, as_json: bool) -> None:
         raise CommandError(f"There is no webhook with the id {webhook_id!r}.")
     account = find_account(account_id)
     with transaction():
-        event_id = send_test(acting_for(account, first_owner(account_id)), webhook_id)
+        event_id = send_test(operator_of(account), webhook_id)
     queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
     show_record(queued, as_json=as_json)
 

@@ -13,12 +13,11 @@ from app.assets.listing import asset_query, scan_assets
 from app.audit.entries import created, record_read
 from app.audit.targets import Target
 from app.db.replica import read_from_replica
-from app.downloads.files import ExportedFile, no_room, sized
+from app.downloads.files import ExportedFile, no_room, sized, whole_file
 from app.formats.writers.eudr import NO_OPTIONS, EudrOptions, write_eudr
-from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
+from app.formats.writers.features import FEATURE_TYPES
 from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import CannotWrite, FeatureSource, blocks
-from app.formats.writers.temporary import new_file
 from app.http.errors import BadRequest, Detail
 from app.lists.scanning import Reader
 from app.policy.files import FORMATS_OUT
@@ -31,7 +30,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
-KINDS: Final[dict[str, FeatureType]] = {"projects": PROJECTS, "assets": ASSETS}
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "projects": tuple(name for name in FORMATS_OUT if name != "gpx"),
     "assets": tuple(name for name in FORMATS_OUT if name != "eudr"),
@@ -42,7 +40,7 @@ class Export(NamedTuple):
     """The kind, format and filters of an export.
 
     Args:
-        kind: one of ``KINDS``.
+        kind: one of ``FEATURE_TYPES``.
         format: one of the kind's ``FORMATS``.
         filters: those of the list, as its schema loads them; for assets also ``project_id``, and
             ``within``: the ids of the projects that it is limited to.
@@ -91,8 +89,9 @@ def write_export(
         ServiceUnavailable: there is no room for the file.
     """
     source = _source(export, app, on_batch)
-    if export.format in STREAMED and not at_once:
-        return ExportedFile(blocks(STREAMED[export.format](source)), None)
+    if write := STREAMED.get(export.format):
+        pieces = blocks(write(source))
+        return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
     return sized(_whole_file(export, source, Path(app.instance_path)))
 
 
@@ -103,8 +102,9 @@ def filename(slug: str, kind: str, format_name: str) -> str:
 
 
 def _whole_file(export: Export, source: FeatureSource, folder: Path) -> IO[bytes]:
+    write = WHOLE.get(export.format) or partial(write_eudr, options=export.eudr)
     try:
-        return _writer(export)(source, folder)
+        return write(source, folder)
     except CannotWrite as error:
         details = [Detail(record_id, message) for record_id, message in error.problems]
         details = details or [Detail("format", str(error))]
@@ -113,26 +113,12 @@ def _whole_file(export: Export, source: FeatureSource, folder: Path) -> IO[bytes
         raise no_room() from None
 
 
-def _writer(export: Export) -> Callable[[FeatureSource, Path], IO[bytes]]:
-    if export.format in STREAMED:
-        return partial(_write_pieces, STREAMED[export.format])
-    return WHOLE.get(export.format) or partial(write_eudr, options=export.eudr)
-
-
-def _write_pieces(
-    write: Callable[[FeatureSource], Iterator[bytes]], source: FeatureSource, folder: Path
-) -> IO[bytes]:
-    with new_file(folder) as file:
-        file.writelines(write(source))
-    return file
-
-
 def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> FeatureSource:
     def read(*, metadata_only: bool) -> Iterator[Any]:
         return in_short_queries(app, partial(_scan, export, metadata_only), on_batch)
 
     return FeatureSource(
-        KINDS[export.kind],
+        FEATURE_TYPES[export.kind],
         lambda: read(metadata_only=False),
         lambda: (text for text in read(metadata_only=True) if text is not None),
     )

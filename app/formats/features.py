@@ -63,6 +63,11 @@ class FormatReader(ABC):
         self.layers: tuple[Layer, ...] = ()
         self.notes: list[str] = []
 
+    def note(self, note: str | None) -> None:
+        """Add a sentence to ``notes``, unless it is there or None."""
+        if note and note not in self.notes:
+            self.notes.append(note)
+
     @abstractmethod
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """Yield the features of a layer; few are in memory at a time. It can be read several times.

@@ -15,16 +15,11 @@ from app.models import Import
 from app.projects.reading import check_project
 
 
-def required_permission(kind: str) -> str:
-    """The permission that imports of a kind need."""
-    return f"{kind}:write"
-
-
 def check_new_import(
     principal: Principal, *, kind: str, project_id: str | None = None, **choices: Any
 ) -> None:
     """Raise the errors that ``create_import`` would raise."""
-    require_permission(principal, required_permission(kind))
+    require_permission(principal, f"{kind}:write")
     if kind == "projects":
         require_project(principal, None)
     _check_project(principal, kind, project_id)

@@ -16,7 +16,6 @@ from app.imports.checks import (
     check_choices,
     check_new_import,
     check_nothing_written,
-    required_permission,
 )
 from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import NEW_WORK
@@ -170,7 +169,7 @@ def lock_import(principal: Principal, import_id: str) -> Import:
     found = find_locked(principal.account_id, Import, import_id) if known else None
     if found is None or not may_see(principal, found):
         raise not_found()
-    require_permission(principal, required_permission(found.kind))
+    require_permission(principal, f"{found.kind}:write")
     return found
 
 

@@ -16,7 +16,7 @@ from app.models import Asset
 from app.ogc.bodies import content_crs, merged_metadata
 from app.ogc.collections import Collection
 from app.ogc.features import shown_geometry
-from app.ogc.items import project_of, read_record
+from app.ogc.items import project_of
 from app.projects import reading
 from app.projects import service as projects
 from app.values.strict_json import dumps
@@ -95,11 +95,6 @@ def delete(
     else:
         project_id = project_of(principal, collection, feature_id)
         assets.delete_asset(principal, project_id, feature_id, if_match)
-
-
-def check(principal: Principal, collection: Collection, feature_id: str) -> None:
-    """Raises NotFound if there is no such feature."""
-    read_record(principal, collection, feature_id)
 
 
 def _keep_same_boundary(values: Values, stored: str | None) -> None:

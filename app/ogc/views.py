@@ -77,7 +77,7 @@ def create_feature(principal: Principal, collection: Collection) -> Response:
 
 def change_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
     """Replace a feature with PUT, or change some of its properties with PATCH."""
-    editing.check(principal, collection, feature_id)
+    items.read_record(principal, collection, feature_id)  # raises NotFound
     refuse_parameters(request)
     if_match = IfMatch(request.headers.get("If-Match"))
     patch: dict[str, Any] = {}
@@ -93,7 +93,7 @@ def change_feature(principal: Principal, collection: Collection, feature_id: str
 
 def delete_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
     """Delete a feature."""
-    editing.check(principal, collection, feature_id)
+    items.read_record(principal, collection, feature_id)  # raises NotFound
     refuse_parameters(request)
     refuse_body(request)
     with transaction():

@@ -90,7 +90,7 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         path=path,
         summary=found["summary"].rstrip("."),
         description=found.get("description", "").split("\n\n"),
-        parameters=[parameter_row(document, each) for each in parameters if _is_shown(each)],
+        parameters=[parameter_row(document, each) for each in parameters if each["in"] != "header"],
         headers=[parameter_row(document, each) for each in parameters if each["in"] == "header"],
         body=fields_of(document, forms[0], is_request=True),
         alternative_body=" ".join(resolve(document, form)["description"] for form in forms[1:]),
@@ -117,10 +117,6 @@ def _query(parameters: list[dict[str, Any]]) -> str:
     named = [each["name"] for each in parameters if each["in"] == "query"]
     query = "&".join(f"{name}={examples[name]}" for name in named if name in examples)
     return f"?{query}" if query else ""
-
-
-def _is_shown(parameter: dict[str, Any]) -> bool:
-    return bool(parameter["in"] != "header")
 
 
 def _response(document: dict[str, Any], status: str, response: dict[str, Any]) -> ResponseEntry:

@@ -6,7 +6,7 @@ from collections.abc import Container
 from itertools import chain, count
 
 from app.formats.features import FileInvalid
-from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, POSITIONS
+from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, POSITIONS, VALUE_BYTES
 
 
 class Columns:
@@ -50,6 +50,14 @@ class PositionCount:
                 f"The features of a layer have more than {POSITIONS:,} positions. Simplify them, "
                 "or split the file."
             )
+
+
+def value_too_long(name: str, number: int) -> FileInvalid:
+    """The error for a value of a column that is too long, in a feature with this number."""
+    return FileInvalid(
+        f"The value of {shown(name)} in feature {number:,} is longer than "
+        f"{VALUE_BYTES // 2**20} MiB. Shorten it."
+    )
 
 
 def memory_of(text: str) -> int:

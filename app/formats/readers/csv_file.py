@@ -44,7 +44,7 @@ class CsvReader(FormatReader):
         self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
         features, with_geometries = self._scan()
         self._geometry = find_geometry(self._names, with_geometries)
-        self._note(self._geometry.note)
+        self.note(self._geometry.note)
         self._own: Projection | None = None  # that the file names
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns())
@@ -106,7 +106,7 @@ class CsvReader(FormatReader):
         projection = self._own or (read_crs(crs) if crs else None)
         positions = PositionCount()
         if projection is None:
-            self._note(self._geometry.assumption)
+            self.note(self._geometry.assumption)
         for number, (row_number, row) in enumerate(self._features(), start=1):
             geometry, problems = None, []
             try:
@@ -132,12 +132,12 @@ class CsvReader(FormatReader):
 
     def _in_degrees(self, found: ReadGeometry, projection: Projection | None) -> Json | None:
         if not found.is_flat:
-            self._note(_HEIGHTS)
+            self.note(_HEIGHTS)
         if found.srid:
             projection = _projection(found.srid)
         if found.geometry is None or projection is None or projection.is_wgs84:
             return found.geometry
-        self._note(projection.note)
+        self.note(projection.note)
         return projection.to_wgs84(found.geometry)
 
     def _properties(self, row_number: int, row: Row) -> Json:
@@ -151,10 +151,6 @@ class CsvReader(FormatReader):
                 )
             properties[name] = self._types[column].value(text)
         return properties
-
-    def _note(self, note: str | None) -> None:
-        if note and note not in self.notes:
-            self.notes.append(note)
 
 
 def has_header(header: Row) -> bool:

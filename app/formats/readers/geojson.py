@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Final
 import orjson
 
 from app.formats.crs import Projection, read_crs
-from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.features import FormatReader, Layer, SourceFeature
 from app.formats.positions import has_heights, unreadable
-from app.formats.readers.bounds import shown
+from app.formats.readers.bounds import value_too_long
 from app.formats.readers.geojson_scan import ID, scan
 from app.formats.readers.json_stream import values
 from app.geometry import GeometryInvalid
@@ -46,7 +46,7 @@ class GeoJsonReader(FormatReader):
         layer = Layer(name, self._contents.features, columns)
         if projection := self._projection:
             layer = replace(layer, crs=projection.name, accuracy=projection.accuracy)
-            self._note(projection.note)
+            self.note(projection.note)
         self.layers = (layer,)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
@@ -80,12 +80,8 @@ class GeoJsonReader(FormatReader):
         if geometry is None or self._projection is None:
             return geometry
         if has_heights(geometry):
-            self._note(_HEIGHTS)
+            self.note(_HEIGHTS)
         return self._projection.to_wgs84(geometry)
-
-    def _note(self, note: str | None) -> None:
-        if note and note not in self.notes:
-            self.notes.append(note)
 
 
 class GeoJsonSequenceReader(GeoJsonReader):
@@ -106,10 +102,7 @@ def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
         properties = {ID: feature[ID], **properties}
     for name, value in properties.items():
         if isinstance(value, dict | list) and len(orjson.dumps(value)) > VALUE_BYTES:
-            raise FileInvalid(
-                f"The value of {shown(name)} in feature {number:,} is longer than "
-                f"{VALUE_BYTES // 2**20} MiB. Shorten it."
-            )
+            raise value_too_long(name, number)
     return properties
 
 

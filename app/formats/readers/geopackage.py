@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from app.formats.crs import Projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable
-from app.formats.readers.bounds import Columns, PositionCount, shown
+from app.formats.readers.bounds import Columns, PositionCount, shown, value_too_long
 from app.formats.readers.geometry_text import read_wkb
 from app.formats.readers.sqlite_file import SqliteFile
 from app.geometry import GeometryInvalid
@@ -79,7 +79,7 @@ class GeoPackageReader(FormatReader):
             self.close()
             raise
         if self._file.is_in_use:
-            self._note(_IN_USE_NOTE)
+            self.note(_IN_USE_NOTE)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``."""
@@ -96,7 +96,7 @@ class GeoPackageReader(FormatReader):
             else:
                 yield SourceFeature(number, geometry, properties)
         for note in (projection.note, *table.notes):
-            self._note(note)
+            self.note(note)
 
     def close(self) -> None:
         """Close the file."""
@@ -117,7 +117,7 @@ class GeoPackageReader(FormatReader):
             if found:
                 yield found
             else:
-                self._note(
+                self.note(
                     f"The layer {shown(name)} is not a table with geometries, and was not read."
                 )
 
@@ -194,12 +194,9 @@ class GeoPackageReader(FormatReader):
         properties: Json = {}
         for (name, kind), value in zip(table.columns.items(), values, strict=True):
             if isinstance(value, bytes):
-                self._note(_BLOB_NOTE)
+                self.note(_BLOB_NOTE)
             elif isinstance(value, str) and len(value) > VALUE_BYTES:
-                raise FileInvalid(
-                    f"The value of {shown(name)} in feature {number:,} is longer than "
-                    f"{VALUE_BYTES // 2**20} MiB. Shorten it."
-                )
+                raise value_too_long(name, number)
             properties[name] = _value(value, kind)
         return properties
 
@@ -210,14 +207,10 @@ class GeoPackageReader(FormatReader):
         read = read_wkb(wkb)
         positions.add(read.positions)
         if not read.is_flat:
-            self._note(_FLAT_NOTE)
+            self.note(_FLAT_NOTE)
         if read.geometry is None or projection.is_wgs84:
             return read.geometry
         return projection.to_wgs84(read.geometry)
-
-    def _note(self, note: str | None) -> None:
-        if note and note not in self.notes:
-            self.notes.append(note)
 
 
 def _wkb(blob: Any) -> bytes | None:

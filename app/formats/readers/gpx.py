@@ -84,18 +84,14 @@ class GpxReader(FormatReader):
     def _geometry(self, element: Element, lines: list[list[Position]]) -> Json | None:
         if element.name == "wpt":
             return {"type": "Point", "coordinates": lines[0][0]}
-        self._note(_POINTS_NOTE)
+        self.note(_POINTS_NOTE)
         long = [line for line in lines if len(line) > 1]
         if long and len(long) < len(lines):
-            self._note(_SHORT_NOTE)
+            self.note(_SHORT_NOTE)
         lines = long or lines
         if len(lines) > 1:
             return {"type": "MultiLineString", "coordinates": lines}
         return {"type": "LineString", "coordinates": lines[0]} if lines else None
-
-    def _note(self, note: str) -> None:
-        if note not in self.notes:
-            self.notes.append(note)
 
 
 def _properties(element: Element) -> Json:

@@ -104,7 +104,7 @@ class KmlReader(FormatReader):
         for target in link.named("Link", "Url"):
             linked = self._linked(file, target.text_of("href") or "")
             if linked is None:
-                self._note(_LINKS)
+                self.note(_LINKS)
             elif linked not in self._data:
                 self._data[linked] = PlacemarkData()
                 yield linked
@@ -118,7 +118,7 @@ class KmlReader(FormatReader):
             everything.columns.add(_FOLDER)
             found[None] = everything
         if len(found) > LAYERS:
-            self._note(_MANY)
+            self.note(_MANY)
             found = {None: everything}
         names = _names(list(found.values()))
         self._keys = dict(zip(names, found, strict=True))
@@ -153,13 +153,9 @@ class KmlReader(FormatReader):
         shape.read(placemark)
         positions.add(shape.positions)
         if shape.has_heights:
-            self._note(_HEIGHTS)
+            self.note(_HEIGHTS)
         properties = data.properties(placemark)
         return SourceFeature(number, shape.geometry, properties, tuple(shape.problems))
-
-    def _note(self, note: str) -> None:
-        if note not in self.notes:
-            self.notes.append(note)
 
 
 class KmzReader(KmlReader):
@@ -176,7 +172,7 @@ class KmzReader(KmlReader):
             self.close()
             raise
         if unread := [name for name in self._members() if name not in self._data]:
-            self._note(f"{shown(unread[0])} in the KMZ file was not read: nothing refers to it.")
+            self.note(f"{shown(unread[0])} in the KMZ file was not read: nothing refers to it.")
 
     def _members(self) -> list[str]:
         return [name for name in self._archive.members if name.lower().endswith(".kml")]

@@ -61,8 +61,7 @@ class ShapefileReader(FormatReader):
             for number, record in enumerate(records, start=1):
                 yield _feature(number, record, shapes, table, projection)
             for note in _notes(shapes, table, projection):
-                if note not in self.notes:
-                    self.notes.append(note)
+                self.note(note)
 
     def close(self) -> None:
         """Close the zip file."""

@@ -97,3 +97,4 @@ class FeatureType:
 
 PROJECTS: Final = FeatureType("projects", PROJECT)
 ASSETS: Final = FeatureType("assets", ASSET)
+FEATURE_TYPES: Final = {"projects": PROJECTS, "assets": ASSETS}  # by kind

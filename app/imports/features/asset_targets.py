@@ -21,14 +21,13 @@ from app.db.queries import CompiledQuery
 from app.geometry import SAME_WITHIN, Point, read_point
 from app.http.errors import NotFound
 from app.imports.features.candidates import Candidate
-from app.imports.features.metadata import changed_metadata
 from app.imports.features.targets import (
-    METADATA,
     CannotImport,
     CannotUndo,
     Decision,
     Match,
     Written,
+    changed_columns,
     field_names,
 )
 from app.models import Asset
@@ -156,7 +155,7 @@ class AssetTargets:
         prepared: Any = None,
     ) -> Written | None:
         """Change an asset. Returns None if there is nothing left to change."""
-        found = self._find(principal, decision.target_id or "")
+        found = _find(principal.account_id, self.project_id, decision.target_id or "")
         if found is None:
             raise NotFound
         values = _asset_changes(found, item)
@@ -167,7 +166,7 @@ class AssetTargets:
         return Written(found.id, asset.name, asset.updated_at, before)
 
     def undo(self, principal: Principal, row: Any) -> None:
-        found = self._find(principal, row.target_id)
+        found = _find(principal.account_id, self.project_id, row.target_id)
         if found is None:
             if row.before is None:
                 return
@@ -182,9 +181,6 @@ class AssetTargets:
             before["location"] = read_point(orjson.loads(text))
         update_asset(principal, self.project_id, row.target_id, before)
 
-    def _find(self, principal: Principal, asset_id: str) -> Any:
-        return _find(principal.account_id, self.project_id, asset_id)
-
 
 def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
     """The columns of an asset that its feature changes. Fields that the feature lacks stay."""
@@ -193,13 +189,7 @@ def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
         changes["name"] = item.name
     if item.location is not None and not _is_at(target, item.location):
         changes["location"] = item.location
-    for column, value in item.values.items():
-        if column == METADATA:
-            if metadata := changed_metadata(target.metadata_json, value):
-                changes[METADATA] = metadata
-        elif value != getattr(target, column):
-            changes[column] = value
-    return changes
+    return changes | changed_columns(target, item)
 
 
 def _find(account_id: str, project_id: str, asset_id: str) -> Any:

@@ -11,7 +11,7 @@ from marshmallow import ValidationError
 
 from app.api.resource_fields import input_field
 from app.formats.features import SourceFeature
-from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
+from app.formats.writers.features import FEATURE_TYPES, FeatureType
 from app.geometry import (
     Boundary,
     Bounds,
@@ -34,7 +34,6 @@ _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
     "assets": {field.name: field for field in ASSET},
 }
-_FEATURE_TYPES: Final = {"projects": PROJECTS, "assets": ASSETS}
 _LINES: Final = ("LineString", "MultiLineString")
 IS_LINE: Final = (
     "The feature is a line, and a boundary is an area. To close its lines to areas, set "
@@ -217,7 +216,7 @@ def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]
         for name, value in properties.items()
         if name not in used and (mapping.metadata is None or name in mapping.metadata)
     }
-    return _before_export(found, _FEATURE_TYPES[choices.kind]) if choices.is_export else found
+    return _before_export(found, FEATURE_TYPES[choices.kind]) if choices.is_export else found
 
 
 def _before_export(found: dict[str, Any], type_: FeatureType) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from typing import Any
 from app.geometry import Boundary, is_same_boundary
 from app.imports.features import existing
 from app.imports.features.candidates import Candidate
-from app.imports.features.metadata import changed_metadata
-from app.imports.features.targets import METADATA, CannotImport, Decision, Match, field_names
+from app.imports.features.targets import CannotImport, Decision, Match, changed_columns, field_names
 from app.policy.bounds import NAME_LENGTH
 from app.values.text import fold, slugify
 
@@ -69,13 +68,7 @@ class ProjectMatcher:
             changes["name"] = item.name
         if item.boundary is not None and not _has_boundary(target, item.boundary):
             changes["geometry"] = item.boundary
-        for column, value in item.values.items():
-            if column == METADATA:
-                if metadata := changed_metadata(target.metadata_json, value):
-                    changes[METADATA] = metadata
-            elif value != getattr(target, column):
-                changes[column] = value
-        return changes
+        return changes | changed_columns(target, item)
 
     def free_name(self, name: str) -> str:
         """The name itself, or followed by a number if its slug is in use."""

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from app.auth.principal import Principal
 from app.imports.features.candidates import Candidate
+from app.imports.features.metadata import changed_metadata
 
 Verdict = Literal["new", "changed", "same"]
 Match = Literal["external_id", "name", "none"]
@@ -43,6 +44,18 @@ class Decision:
 def field_names(columns: dict[str, Any]) -> tuple[str, ...]:
     """The names of the fields in these columns."""
     return tuple("metadata" if name == METADATA else name for name in columns)
+
+
+def changed_columns(target: Any, item: Candidate) -> dict[str, Any]:
+    """The values of a feature that its target does not have yet, by column."""
+    changes: dict[str, Any] = {}
+    for column, value in item.values.items():
+        if column == METADATA:
+            if metadata := changed_metadata(target.metadata_json, value):
+                changes[METADATA] = metadata
+        elif value != getattr(target, column):
+            changes[column] = value
+    return changes
 
 
 class Written(NamedTuple):

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from app.audit.log.actors import find_actors
 from app.audit.log.filters import EntryQuery
 from app.pages.audit_log.sentences import OF_ACCOUNT, Group, action_groups, is_action
-from app.pages.audit_log.who import ActorGroup, actors_called, grouped, offered_actors
+from app.pages.audit_log.who import ActorGroup, grouped, offered_actors
 from app.pages.filters import filtered
 from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
@@ -17,6 +18,7 @@ from app.values.timestamps import TimestampInvalid, read_timestamp
 
 ACCOUNT_LOG: Final = "/audit-log"  # the page of an account's log
 _MOMENTS: Final = {"since": "From", "until": "To"}
+_MOST_COMPARED: Final = 20_000  # with a name that was typed
 _ID: Final = re.compile(r"[a-z0-9_]{1,40}")
 
 
@@ -115,7 +117,7 @@ def _find(
 ) -> list[ActorGroup]:
     """Choose the one who has a name. Returns those who have it if there are several."""
     chosen.pop("actor_id", None)
-    found = actors_called(account_id, typed)
+    found = find_actors(account_id, typed, _MOST_COMPARED)
     if len(found) == 1:
         chosen["actor_id"] = found[0].id
         return []

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from app.audit.log.actors import LoggedActor, find_actors, list_actors
+from app.audit.log.actors import LoggedActor, list_actors
 
 MOST_OFFERED: Final = 200
-_MOST_COMPARED: Final = 20_000  # with a name that was typed
 _KINDS: Final = {
     "person": "People",
     "api_key": "API keys",
@@ -29,11 +28,6 @@ def offered_actors(account_id: str) -> list[ActorGroup] | None:
     """All who did something that the log has; None if they are too many to choose from."""
     actors = list_actors(account_id, MOST_OFFERED + 1)
     return None if len(actors) > MOST_OFFERED else grouped(actors)
-
-
-def actors_called(account_id: str, typed: str) -> list[LoggedActor]:
-    """Those whose newest entry has this name, in any case, or who have it as their id."""
-    return find_actors(account_id, typed, _MOST_COMPARED)
 
 
 def grouped(actors: Iterable[LoggedActor]) -> list[ActorGroup]:
