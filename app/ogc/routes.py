@@ -67,7 +67,7 @@ def describe_collection(principal: Principal, collection: Collection) -> Respons
 
 
 def schema(principal: Principal, collection: Collection) -> Response:
-    """What the features of a collection have."""
+    """The JSON Schema of a collection's features."""
     read_query(FormatSchema)
     found = properties.schema(principal, collection)
     if wants_html():

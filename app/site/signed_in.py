@@ -139,7 +139,8 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
             return view(g.principal, **arguments) if response is None else response
 
         wrapped = signed_in(run)
-        wrapped.role_permission = permission  # type: ignore[attr-defined]  # likewise
+        # for the generated documentation
+        wrapped.role_permission = permission  # type: ignore[attr-defined]
         wrapped.limits = (PAGE_REQUESTS,)  # type: ignore[attr-defined]
         wrapped.turn_away = turn_away  # type: ignore[attr-defined]
         return wrapped

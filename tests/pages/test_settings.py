@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.pages.settings.limits import limits_in_words
+from app.pages.settings.views import limits_in_words
 from app.policy.plans import PLANS, Plan
 from tests.exports.account_export.archives import Archive
 from tests.make import Browser, Client, make_account, make_member, make_project, second_app

@@ -87,7 +87,7 @@ class ColumnMapping:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> ColumnMapping:
-        """What ``as_json`` made. A field that is null is read from no column."""
+        """The mapping that ``as_json`` wrote; a null field is read from no column."""
         fields = {name: each for name, each in value.items() if name != "metadata" and each}
         metadata = value.get("metadata")
         return cls(fields, None if metadata is None else tuple(metadata))

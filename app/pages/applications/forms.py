@@ -36,7 +36,7 @@ class ApplicationDraft(Draft):
         return cls(sent_texts(form, names, lists=("scopes",)))
 
     def given(self) -> dict[str, Any]:
-        """What ``create_application`` and ``update_application`` take of both forms."""
+        """The arguments for ``create_application`` and ``update_application``."""
         lines = (line.strip() for line in self.texts["redirect_uris"].splitlines())
         uris = [line for line in lines if line]
         return {"name": self.texts["name"], "redirect_uris": uris, "scopes": self.texts["scopes"]}

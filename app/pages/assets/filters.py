@@ -58,7 +58,7 @@ class AssetFilters(NamedTuple):
 
 
 def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
-    """The filters of an address. What is not valid is left out, and told in ``problems``."""
+    """The filters of an address. Invalid ones are left out and reported in ``problems``."""
     chosen = _DEFAULT | {name: arguments[name].strip() for name in _NAMES if name in arguments}
     chosen = {name: value for name, value in chosen.items() if value}
     if chosen.get("sort") not in SORTS:

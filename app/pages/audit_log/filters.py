@@ -37,7 +37,7 @@ class LogFilters(NamedTuple):
     called: list[ActorGroup]  # those who have this name, if there are several
 
     def query(self, **page: int) -> EntryQuery:
-        """Which entries these leave, with what else a query has."""
+        """The query for the entries that pass these filters; ``page``: its paging."""
         return EntryQuery(
             **page,
             action=self.chosen.get("action"),
@@ -71,7 +71,7 @@ def read_filters(
     path: str = ACCOUNT_LOG,
     names: Mapping[str, tuple[str, ...]] = OF_ACCOUNT,
 ) -> LogFilters:
-    """The filters of an address. What is not valid is left out, and told in ``problems``.
+    """The filters of an address. Invalid ones are left out and reported in ``problems``.
 
     Args:
         account_id: whose log it is.

@@ -1,4 +1,4 @@
-"""What an entry says in one line, and how the actions are called in the choice of them."""
+"""An entry as a sentence, and the names of actions in the filter's menu."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class CredentialDraft(Draft):
         return draft
 
     def given(self, *, expires: bool) -> dict[str, Any]:
-        """What ``create_credential`` takes. Raises ValidationFailed, by the fields of that."""
+        """The arguments for ``create_credential``. Raises ValidationFailed, by these names."""
         given = {name: self.texts[name] for name in ("name", "permissions")}
         if self.texts["scope"] != "all":
             given["project_ids"] = self.texts["project_ids"]

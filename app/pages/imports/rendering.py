@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
@@ -16,7 +17,7 @@ from app.imports.available_actions import available_actions
 from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import filtered
 from app.pages.imports import choices, words
-from app.pages.imports.targets import CHOICES, project_choices, project_names
+from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.bounds import PAGE_MAX
 from app.policy.files import FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
@@ -26,6 +27,7 @@ from app.site.pages import page
 from app.site.signed_in import is_from_script
 
 _PER_PAGE: Final = 50
+_CHOICES: Final = 100  # projects that assets can be imported into
 _FEATURES_PER_PAGE: Final = 100
 
 
@@ -79,7 +81,7 @@ def list_page(principal: Principal) -> Response:
     """The list of imports."""
     number = _page_number()
     records, total = listing.list_imports(principal, page=number, per_page=_PER_PAGE)
-    projects = project_names(principal.account_id, (each["project_id"] for each in records))
+    projects = _project_names(principal.account_id, (each["project_id"] for each in records))
     return page(
         "imports/imports.html",
         imports=records,
@@ -100,13 +102,13 @@ def upload_page(principal: Principal, error: ApiError | None = None) -> Response
     texts["kind"] = texts["kind"] or ("assets" if texts["project_id"] else "projects")
     if error is not None:
         draft.show(error)
-    found, total = project_choices(principal.account_id, texts["search"], texts["project_id"])
+    found, total = _project_choices(principal.account_id, texts["search"], texts["project_id"])
     return form_page(
         "imports/new.html",
         draft,
         error.status if error else None,
         projects=found,
-        more=total - CHOICES,
+        more=total - _CHOICES,
         most=_most_bytes(),
         size=words.size(_most_bytes()),
         limits=words.limits(_most_bytes()),
@@ -116,8 +118,8 @@ def upload_page(principal: Principal, error: ApiError | None = None) -> Response
 def project_options(principal: Principal) -> Response:
     """The choices of the menu of projects, for a search."""
     search, chosen = request.args.get("search", ""), request.args.get("project_id")
-    found, total = project_choices(principal.account_id, search, chosen)
-    more = total - CHOICES
+    found, total = _project_choices(principal.account_id, search, chosen)
+    more = total - _CHOICES
     return page("imports/options.html", projects=found, chosen=chosen, more=more)
 
 
@@ -135,7 +137,7 @@ def import_page(
     found = listing.read_import(principal, import_id)
     shown = shown_features()
     features, total = listing.list_features(principal, import_id, **shown.wanted)
-    projects = project_names(principal.account_id, [found["project_id"]])
+    projects = _project_names(principal.account_id, [found["project_id"]])
     values = {
         "found": found,
         "error": error,
@@ -165,3 +167,21 @@ def _page_number() -> int:
 
 def _most_bytes() -> int:
     return int(current_app.config["SETTINGS"].max_import_bytes)
+
+
+def _project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]:
+    """The names of projects by their ids, without those that are deleted."""
+    found = projects_by_id(account_id, filter(None, ids))
+    return {project_id: record["name"] for project_id, record in found.items()}
+
+
+def _project_choices(
+    account_id: str, search: str, chosen: str | None
+) -> tuple[list[tuple[str, str]], int]:
+    """The ids and names of the first projects that a search finds, with the chosen one, and how
+    many it finds."""
+    found, total, _ = find_projects(account_id, search.strip(), _CHOICES)
+    choices = [(record["id"], record["name"]) for record in found]
+    if chosen and chosen not in dict(choices):
+        choices = [*_project_names(account_id, [chosen]).items(), *choices]
+    return choices, total

@@ -46,7 +46,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def size(most: int) -> str:
-    """So many bytes, as people say it."""
+    """A number of bytes for people: ``1.5 MB``."""
     return f"{most / _MEGABYTE:,.4g} MB" if most >= _MEGABYTE else f"{most / 1024:,.4g} KB"
 
 

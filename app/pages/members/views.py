@@ -206,7 +206,7 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
 
 
 def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[str, Any]:
-    """Whether a member has a second factor, and whether and why not the viewer may reset it."""
+    """A member's second factor: if they have one, if the viewer may reset it, and if not, why."""
     has_one = member_id in members_with_second_factor(principal.account_id)
     may_reset = has_one and own_role == OWNER and member_id != principal.user_id
     return {

@@ -71,7 +71,8 @@ def changed_words(
 
 
 def mail_words(invited: InvitationStatus | None) -> tuple[str, str]:
-    """What became of the mail of an invitation, and the look of that; empty if it is not known."""
+    """The delivery of an invitation's email in words, and the CSS look of its tag; both empty if
+    unknown."""
     if invited is None:
         return "", ""
     reason = f": {invited.error}" if invited.error else ""

@@ -159,7 +159,7 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
 
 
 def _invited_to(ids: list[str]) -> dict[str, int]:
-    """How many people who have not joined each of these accounts has; without those with none."""
+    """The number of open invitations by account id; accounts without any are left out."""
     dialect = engine().dialect.name
     return dict(_invited(dialect).tuples(ids=id_values(ids, dialect)))
 

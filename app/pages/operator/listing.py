@@ -36,7 +36,7 @@ class ListFilters(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What is searched for, as statements compare it; empty without a search."""
+        """The search text as parameters of statements; empty without a search."""
         if not self.search:
             return {}
         return {

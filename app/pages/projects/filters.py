@@ -54,7 +54,7 @@ class ProjectFilters(NamedTuple):
 
 
 def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
-    """The filters of an address. What is not valid is left out, and told in ``problems``."""
+    """The filters of an address. Invalid ones are left out and reported in ``problems``."""
     names = ("search", "status", "sort", "bbox", "page")
     chosen = _DEFAULT | {name: arguments[name].strip() for name in names if name in arguments}
     chosen = {name: value for name, value in chosen.items() if value}

@@ -17,13 +17,13 @@ from app.http.errors import Conflict, PreconditionFailed
 from app.http.urls import absolute_url
 from app.limits.plan_file import plan_of
 from app.pages.second_factor.step_up import ask_again
-from app.pages.settings.limits import limits_in_words
 from app.people.second_factor.requirement import (
     members_with_second_factor,
     require_second_factor,
     requirement_of,
 )
 from app.policy.deletion import DELETED_AFTER
+from app.policy.plans import Plan
 from app.policy.second_factor import DEFAULT_GRACE_DAYS, GRACE_DAYS
 from app.site.fields import FormSchema, NameSchema, WholeNumber
 from app.site.forms import Draft, Unchanged, form_page, sent_draft
@@ -148,3 +148,17 @@ def _members(account_id: str) -> dict[str, Any]:
     joined = {each["id"] for each in list_members(account_id) if each["joined_at"]}
     having = members_with_second_factor(account_id)
     return {"is_owner": True, "members": len(joined), "lacking": len(joined - having)}
+
+
+def limits_in_words(plan: Plan) -> list[tuple[str, str]]:
+    """What is limited, and how: ``("Members", "25, including invitations")``."""
+    return [
+        ("Members", _limit(plan.members, ", including invitations")),
+        ("Area", _limit(plan.hectares, " ha in projects that are not archived")),
+        ("API requests", plan.requests_in_words() or "no limit"),
+        ("Chat", _limit(plan.chat_questions_per_day, " questions a day")),
+    ]
+
+
+def _limit(number: int | None, words: str) -> str:
+    return "no limit" if number is None else f"{number:,}{words}"

@@ -1,4 +1,4 @@
-"""Pages for signing up, in and out, and for following emailed mailed_links."""
+"""Pages for signing up, in and out, and for the links in emails."""
 
 from __future__ import annotations
 

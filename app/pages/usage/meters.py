@@ -105,7 +105,7 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
 
 
 def size(number: float) -> str:
-    """So many bytes, as people say it."""
+    """A number of bytes for people: ``1.5 MB``."""
     for unit, step in _UNITS:
         if number >= step:
             return f"{number / step:,.3g} {unit}"

@@ -50,7 +50,7 @@ class LogFilters(NamedTuple):
 
 
 def read_filters(arguments: Mapping[str, str]) -> LogFilters:
-    """The filters of an address. What is not valid is left out, and told in ``problems``."""
+    """The filters of an address. Invalid ones are left out and reported in ``problems``."""
     chosen = {name: arguments[name].strip() for name in _LABELS if arguments.get(name, "").strip()}
     for name in ("since", "until"):
         if name in chosen:
