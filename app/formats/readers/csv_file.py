@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final
 
 from app.formats.crs import Projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import unreadable
+from app.formats.positions import Json, unreadable
 from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import can_be_geometry, find_geometry, looks_like_geometry
@@ -18,8 +18,6 @@ from app.formats.readers.csv_rows import CsvRows, Row
 from app.formats.readers.geometry_text import ReadGeometry
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, VALUE_BYTES
-
-Json: TypeAlias = dict[str, Any]
 
 _LAYER: Final = "rows"
 _GEOMETRY_SAMPLE: Final = 100  # rows by which columns with geometries are known

@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import orjson
 import shapely
 
-from app.formats.positions import unreadable
+from app.formats.positions import Json, unreadable
 from app.formats.readers.bounds import shown
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.wkb import check_wkb
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.bounds import GEOMETRY_POSITIONS
-
-Json: TypeAlias = dict[str, Any]
 
 _SRID: Final = re.compile(r"\s*SRID\s*=\s*([0-9]{1,6})\s*;\s*", re.IGNORECASE)
 # GEOS calls itself for each member of a collection, so it is given none.

@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 from app.formats.crs import Projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import unreadable
+from app.formats.positions import Json, unreadable
 from app.formats.readers.bounds import Columns, PositionCount, shown, value_too_long
 from app.formats.readers.geometry_text import read_wkb
 from app.formats.readers.sqlite_file import SqliteFile
 from app.geometry import GeometryInvalid
 from app.policy.files import LAYERS, VALUE_BYTES
-
-Json: TypeAlias = dict[str, Any]
 
 _CONTENTS: Final = "gpkg_contents"
 _GEOMETRIES: Final = "gpkg_geometry_columns"

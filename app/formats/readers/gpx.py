@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import ClassVar, Final
 
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.positions import Json
 from app.formats.readers.bounds import Columns, PositionCount
 from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.geometry.problems import GeometryInvalid, Place
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import VALUE_BYTES
-
-Json: TypeAlias = dict[str, Any]
 
 _LAYERS: Final = {"wpt": "waypoints", "rte": "routes", "trk": "tracks"}
 _COLUMNS: Final = ("name", "desc", "cmt", "sym", "type", "number", "ele", "time")

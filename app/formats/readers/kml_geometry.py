@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Final
 
+from app.formats.positions import Json
 from app.formats.readers.ordinates import Position, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem
 from app.policy.bounds import GEOMETRY_POSITIONS
-
-Json: TypeAlias = dict[str, Any]
 
 SIMPLE: Final = frozenset({"Point", "LineString", "LinearRing", "Polygon", "Track"})
 NESTED: Final = frozenset({"MultiGeometry", "MultiTrack"})

@@ -10,12 +10,12 @@ import io
 import struct
 from array import array
 from itertools import pairwise
-from typing import Any, BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
 import numpy as np
 
 from app.formats.features import FileInvalid
-from app.formats.positions import Points, unreadable
+from app.formats.positions import Json, Points, unreadable
 from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.shp_rings import polygons
@@ -23,7 +23,6 @@ from app.geometry import GeometryInvalid
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import GEOMETRY_BYTES
 
-Json: TypeAlias = dict[str, Any]
 Offsets: TypeAlias = "array[int]"
 
 _HEADER_BYTES: Final = 100

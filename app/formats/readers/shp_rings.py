@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from app.formats.positions import Points, unreadable
+from app.formats.positions import Json, Points, unreadable
 from app.geometry import GeometryInvalid, Problem
 from app.geometry.problems import Place
 
-Json: TypeAlias = dict[str, Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
