@@ -25,19 +25,9 @@ def test_list_projects(caller: Client, model: ModelServer) -> None:
         "total_pages": 1,
     }
     assert [project["name"] for project in given["projects"]] == ["Large", "Small", "Without"]
-    assert given["projects"][1] == {
-        "id": small["id"],
-        "name": "Small",
-        "slug": "small",
-        "external_id": None,
-        "description": "Oaks",
-        "area_hectares": small["area_hectares"],
-        "status": "active",
-        "metadata": None,
-        "created_at": small["created_at"],
-        "updated_at": small["updated_at"],
-        "bbox": [10.0, 50.0, 10.1, 50.1],
-    }
+    left_out = {"geometry", "created_by", "updated_by"}
+    shown = {name: value for name, value in small.items() if name not in left_out}
+    assert given["projects"][1] == shown | {"bbox": [10.0, 50.0, 10.1, 50.1]}
     assert given["projects"][2]["bbox"] is None
     found = read(caller, model, "list_projects", {"search": "LARG", "status": "active"})
     assert [project["id"] for project in found["projects"]] == [large["id"]]

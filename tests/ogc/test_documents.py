@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator
 
+from app.policy.fields import PROJECT
 from tests.make import Client, make_asset, make_key, make_project, multi_square, point, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, link, local
 
@@ -129,7 +131,7 @@ def test_the_schema_has_fields_and_keys_of_metadata_with_single_types(client: Cl
     described = get(client, "/ogc/collections/projects/schema")["properties"]
     assert described["id"]["x-ogc-role"] == "id"
     assert described["updated_at"] == {
-        "type": "string", "format": "date-time", "readOnly": True, "x-ogc-propertySeq": 9,
+        "type": "string", "format": "date-time", "readOnly": True, "x-ogc-propertySeq": ANY,
     }  # fmt: skip
     assert described["area_hectares"]["type"] == "number"
     assert described["geometry"] == {
@@ -153,10 +155,7 @@ def test_the_schema_is_of_the_account_alone(client: Client, stranger: Client) ->
 def test_queryables_are_the_fields_and_the_geometry(client: Client) -> None:
     make_project(client, metadata={"forest": "Umpqua"})
     found = get(client, "/ogc/collections/projects/queryables")
-    assert set(found["properties"]) == {
-        "id", "name", "slug", "external_id", "description", "area_hectares", "status", "created_at",
-        "updated_at", "geometry",
-    }  # fmt: skip
+    assert set(found["properties"]) == {field.name for field in PROJECT} - {"metadata"}
     assert found["additionalProperties"] is False
 
 

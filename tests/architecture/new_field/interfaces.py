@@ -51,28 +51,34 @@ def main(folder: Path) -> dict[str, Any]:
 
 
 def projects(call: Call) -> Iterator[tuple[str, Any]]:
-    made = call("POST", "/v1/projects", {"name": "North wood", "region": "North"})
+    made = call("POST", "/v1/projects", {"name": "North wood", "ecoregion": "North"})
     project = made.json["data"]
     path = f"/v1/projects/{project['id']}"
-    yield "create", project["region"]
-    yield "reject", call("POST", "/v1/projects", {"name": "A", "region": TOO_LONG}).status_code
-    yield "read", call("GET", path).json["data"]["region"]
-    yield "list", call("GET", "/v1/projects").json["data"][0]["region"]
-    for query in ("region=North", "region=North&search=wood", "region=North&status=active"):
+    yield "create", project["ecoregion"]
+    yield "reject", call("POST", "/v1/projects", {"name": "A", "ecoregion": TOO_LONG}).status_code
+    yield "read", call("GET", path).json["data"]["ecoregion"]
+    yield "list", call("GET", "/v1/projects").json["data"][0]["ecoregion"]
+    for query in (
+        "ecoregion=North",
+        "ecoregion=North&search=wood",
+        "ecoregion=North&status=active",
+    ):
         listed = call("GET", f"/v1/projects?{query}").json
         yield f"filter by {query}", [listed["meta"]["total"], listed["data"][0]["name"]]
-    yield "filter out", call("GET", "/v1/projects?region=Nowhere").json["meta"]["total"]
-    yield "update", call("PUT", path, {"region": "South"}).json["data"]["region"]
-    yield "event", last_event(call, "project.updated", "region")
+    yield "filter out", call("GET", "/v1/projects?ecoregion=Nowhere").json["meta"]["total"]
+    yield "update", call("PUT", path, {"ecoregion": "South"}).json["data"]["ecoregion"]
+    yield "event", last_event(call, "project.updated", "ecoregion")
     with db.engine.begin() as connection:
-        connection.execute(db.text("UPDATE projects SET region = 'East' WHERE name = 'North wood'"))
+        connection.execute(
+            db.text("UPDATE projects SET ecoregion = 'East' WHERE name = 'North wood'")
+        )
     yield "row", report(call, "projects", project["id"])
-    yield "event of a row", last_event(call, "project.updated", "region")
+    yield "event of a row", last_event(call, "project.updated", "ecoregion")
     with db.engine.begin() as connection:
-        statement = "UPDATE projects SET region = :region WHERE name = 'North wood'"
-        connection.execute(db.text(statement), {"region": TOO_LONG})
+        statement = "UPDATE projects SET ecoregion = :ecoregion WHERE name = 'North wood'"
+        connection.execute(db.text(statement), {"ecoregion": TOO_LONG})
     yield "row with a fault", report(call, "projects", project["id"])
-    call("PUT", path, {"region": "North"})
+    call("PUT", path, {"ecoregion": "North"})
 
 
 def years(app: Flask, call: Call, filled: Filled) -> Iterator[tuple[str, Any]]:
@@ -169,18 +175,18 @@ def report(call: Call, table: str, row_id: str) -> Any:
 
 def chat(filled: Filled) -> Iterator[tuple[str, Any]]:
     caller = filled.principals[0]
-    given = json.loads(tools.call(caller, "list_projects", '{"region": "North"}'))
-    yield "chat", [(each["name"], each["region"]) for each in given["projects"]]
+    given = json.loads(tools.call(caller, "list_projects", '{"ecoregion": "North"}'))
+    yield "chat", [(each["name"], each["ecoregion"]) for each in given["projects"]]
     parameters = {
         each["function"]["name"]: sorted(each["function"]["parameters"]["properties"])
         for each in tools.DESCRIPTIONS
     }
-    yield "chat's arguments", "region" in parameters["list_projects"]
+    yield "chat's arguments", "ecoregion" in parameters["list_projects"]
     yield "chat's arguments for assets", "maker" in parameters["list_assets"]
 
 
 def benches() -> Iterator[tuple[str, Any]]:
-    for table, column in (("projects", "region"), ("assets", "maker")):
+    for table, column in (("projects", "ecoregion"), ("assets", "maker")):
         statement = f"SELECT count(*) FROM {table} WHERE {column} IS NULL"
         yield f"bench rows of {table}", db.session.execute(db.text(statement)).scalar()
     db.session.rollback()
@@ -195,7 +201,7 @@ def generated(call: Call) -> Iterator[tuple[str, Any]]:
         sorted(
             f"{name}.{field}"
             for name, schema in schemas.items()
-            for field in ("region", "planting_year", "maker")
+            for field in ("ecoregion", "planting_year", "maker")
             if field in schema.get("properties", {})
         ),
     )
@@ -205,11 +211,11 @@ def generated(call: Call) -> Iterator[tuple[str, Any]]:
             parameter["name"]
             for path in description["paths"].values()
             for parameter in path.get("get", {}).get("parameters", [])
-            if parameter.get("name") in ("region", "planting_year", "maker")
+            if parameter.get("name") in ("ecoregion", "planting_year", "maker")
         ),
     )
     types = {each["name"]: each for each in call("GET", "/v1/event-types").json["data"]}
-    for name, field in (("project.updated", "region"), ("asset.updated", "maker")):
+    for name, field in (("project.updated", "ecoregion"), ("asset.updated", "maker")):
         data = types[name]["schema"]["properties"]["data"]["properties"]
         shown = [data[field], data["changes"]["properties"][field]["properties"]["to"]]
         yield f"schema of {name}", [*shown, types[name]["example"]["data"][field]]
@@ -222,13 +228,13 @@ def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
             "type": "Feature",
             "properties": {
                 "name": f"Wood {number}",
-                "Region": region,
+                "Ecoregion": ecoregion,
                 "planted": f"{1950 + number}",
                 "age": 90,
             },
             "geometry": {"type": "Polygon", "coordinates": SQUARE},
         }
-        for number, region in enumerate(("West", 7, TOO_LONG))
+        for number, ecoregion in enumerate(("West", 7, TOO_LONG))
     ]
     path = folder / "features.geojson"
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
@@ -239,7 +245,9 @@ def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
     )
     document = json.loads(done.stdout)
     with filled.app.app_context():
-        statement = "SELECT region, planting_year, metadata FROM projects WHERE name LIKE 'Wood _'"
+        statement = (
+            "SELECT ecoregion, planting_year, metadata FROM projects WHERE name LIKE 'Wood _'"
+        )
         rows = [list(row) for row in db.session.execute(db.text(statement + " ORDER BY name"))]
         db.session.remove()
     (rejected,) = document["rejected"]

@@ -58,8 +58,10 @@ def test_the_column_with_the_names_is_guessed(
 
 
 def test_fields_that_a_column_is_read_as() -> None:
-    assert mapped_fields("projects") == ("name", "external_id", "description")
-    assert mapped_fields("assets") == ("name", "type", "status")
+    assert {"name", "external_id", "description"} <= {*mapped_fields("projects")}
+    assert {"name", "type", "status"} <= {*mapped_fields("assets")}
+    others = {"id", "slug", "geometry", "location", "metadata", "area_hectares", "project_id"}
+    assert not others & {*mapped_fields("projects"), *mapped_fields("assets")}
 
 
 def test_usual_columns_are_guessed() -> None:

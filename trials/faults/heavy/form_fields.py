@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from app.policy.fields import PROJECT
 from app.values.strict_json import dumps
 from tests.make import square
 
@@ -16,11 +17,8 @@ _RECORD: Final = {
     "status": "active",
     "version": "",
 }
-_PROJECT: Final = _RECORD | {
-    "description": "",
-    "external_id": "",
-    "geometry": dumps(square()).decode(),
-}
+_TYPED: Final = {field.name: "" for field in PROJECT if field.writable == "always"}
+_PROJECT: Final = _TYPED | _RECORD | {"geometry": dumps(square()).decode()}
 _ASSET: Final = _RECORD | {
     "latitude": "0.5",
     "longitude": "0.5",
