@@ -69,13 +69,16 @@ class Instance(NamedTuple):
     password_sign_in: bool
     sends_mail: bool  # or is on a developer's machine, who finds mails in a folder
     support_email: str | None
-    privacy_url: str | None
-    imprint_url: str | None
+    links: tuple[tuple[str, str], ...]  # each its text and address
     map_tile_url: str | None
     map_tile_attribution: str | None
 
     @staticmethod
     def of(settings: Settings) -> Instance:
+        links = (
+            ("Privacy", settings.privacy_url),
+            ("Legal notice", settings.imprint_url),
+        )
         return Instance(
             settings.instance_name,
             settings.sign_up,
@@ -83,8 +86,7 @@ class Instance(NamedTuple):
             settings.password_sign_in,
             settings.mail_url is not None or not settings.production,
             settings.support_email,
-            settings.privacy_url,
-            settings.imprint_url,
+            tuple((text, address) for text, address in links if address),
             settings.map_tile_url,
             settings.map_tile_attribution,
         )

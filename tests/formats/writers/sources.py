@@ -15,12 +15,15 @@ from app.formats.writers.eudr import write_eudr
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import FeatureSource
+from app.policy.fields import ASSET, PROJECT
 from app.policy.files import FORMATS_OUT
 from app.values.strict_json import Fragment, dumps
 
 Record = dict[str, Any]
 
 _TIME = "2026-01-02T03:04:05.678Z"
+_PROJECT = [field.name for field in PROJECT]
+_ASSET = [field.name for field in ASSET]
 _ENDINGS = {"shp": "shp.zip", "eudr": "eudr.geojson"}
 
 
@@ -28,34 +31,40 @@ def project(
     number: int = 1, *, geometry: Any = None, metadata: Any = None, **fields: Any
 ) -> Record:
     """The record of a project, as it comes from the database."""
-    return {
-        "id": f"proj_{number:026d}",
-        "name": f"Forest {number}",
-        "slug": f"forest-{number}",
-        "external_id": None,
-        "description": None,
-        "geometry": _fragment(geometry),
-        "area_hectares": 12.3456 if geometry else None,
-        "status": "active",
-        "metadata": _fragment(metadata),
-        "created_at": _TIME,
-        "updated_at": _TIME,
-    } | fields
+    return (
+        dict.fromkeys(_PROJECT)
+        | {
+            "id": f"proj_{number:026d}",
+            "name": f"Forest {number}",
+            "slug": f"forest-{number}",
+            "geometry": _fragment(geometry),
+            "area_hectares": 12.3456 if geometry else None,
+            "status": "active",
+            "metadata": _fragment(metadata),
+            "created_at": _TIME,
+            "updated_at": _TIME,
+        }
+        | fields
+    )
 
 
 def asset(number: int = 1, *, location: Any = None, metadata: Any = None, **fields: Any) -> Record:
     """The record of an asset."""
-    return {
-        "id": f"asset_{number:026d}",
-        "project_id": "proj_00000000000000000000000001",
-        "name": f"Station {number}",
-        "type": "equipment",
-        "location": _fragment(location),
-        "status": "active",
-        "metadata": _fragment(metadata),
-        "created_at": _TIME,
-        "updated_at": _TIME,
-    } | fields
+    return (
+        dict.fromkeys(_ASSET)
+        | {
+            "id": f"asset_{number:026d}",
+            "project_id": "proj_00000000000000000000000001",
+            "name": f"Station {number}",
+            "type": "equipment",
+            "location": _fragment(location),
+            "status": "active",
+            "metadata": _fragment(metadata),
+            "created_at": _TIME,
+            "updated_at": _TIME,
+        }
+        | fields
+    )
 
 
 def _fragment(value: Any) -> Fragment | None:
