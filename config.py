@@ -212,7 +212,7 @@ class SettingDoc:
 
 
 def setting_docs() -> list[SettingDoc]:
-    """All settings in the order of the table, for the documentation and ``canopy doctor``."""
+    """All settings in the order of the table, for the documentation."""
     return [
         SettingDoc(item.name.upper(), item.metadata["default"], item.metadata["purpose"])
         for item in _settings()

@@ -36,16 +36,11 @@ from app.usage.routes import bp as usage_bp
 from app.webhooks.logs.routes import bp as webhook_logs_bp
 from app.webhooks.replays.routes import bp as webhook_replays_bp
 from app.webhooks.routes import bp as webhooks_bp
-from config import Settings, load_settings
+from config import Settings
 
 
-def create_app(settings: Settings | None = None) -> Flask:
-    """The application, put together.
-
-    Raises:
-        config.SettingsError: a setting of the environment is wrong.
-    """
-    settings = settings or load_settings()
+def create_app(settings: Settings) -> Flask:
+    """The application, put together."""
     app = create_core(settings)
     app.config.update(
         MAX_CONTENT_LENGTH=settings.max_body_bytes,

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import connections, migrations
 from app.db.extensions import db
-from app.db.snapshots import reason
+from app.db.snapshots import reason, shown_url
 from app.demo.first_start import welcome
 from app.factory import create_app
 from app.http import logging
@@ -92,7 +92,7 @@ def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> i
 def _upgrade_database(app: Flask) -> None:
     getLogger("flask_migrate").setLevel("CRITICAL")  # its errors are raised below
     with app.app_context():
-        name = db.engine.url.render_as_string(hide_password=True)
+        name = shown_url(db.engine.url)
         try:
             migrations.upgrade()
         except SQLAlchemyError as error:

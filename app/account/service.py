@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import select
 
 from app.account.lookup import account_record
+from app.account.members.record import name_from_email
 from app.account.validation import check_account, check_name, check_plan
 from app.api.fixed_fields import check_fixed
 from app.audit.entries import created, record
@@ -18,7 +19,7 @@ from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
 from app.limits.plan_file import default_plan
 from app.models import Account, AccountUsage, Membership, User
-from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
+from app.policy.bounds import RESERVED_SLUGS
 from app.security.passwords import hash_password, make_password
 from app.usage.counters import check_thresholds, count_member
 from app.values import clock
@@ -183,7 +184,7 @@ def _find_or_create_owner(
     now = clock.now()
     if person is None:
         person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=now)
-        person.name = name or email.partition("@")[0][:NAME_LENGTH]
+        person.name = name or name_from_email(email)
     password = password or make_password()
     person.password_hash = hash_password(password)
     person.updated_at = now

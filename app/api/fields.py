@@ -30,14 +30,14 @@ class Keyword(Text):
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
 
 
-class RecordId(Text):
-    """The id of a record, such as a project, in a query string."""
+class ProjectId(Text):
+    """The id of a project in a query string."""
 
-    def __init__(self, kind: str, **options: Any) -> None:
-        metadata = {"pattern": PATTERNS[kind]} | options.pop("metadata", {})
+    def __init__(self, **options: Any) -> None:
+        metadata = {"pattern": PATTERNS["project"]} | options.pop("metadata", {})
         super().__init__(longest=bounds.ID_LENGTH, metadata=metadata, **options)
-        message = f'Must be the id of a {kind}, which begins with "{PREFIXES[kind]}".'
-        self.validators = [validate.Regexp(PATTERNS[kind], error=message)]
+        message = f'Must be the id of a project, which begins with "{PREFIXES["project"]}".'
+        self.validators = [validate.Regexp(PATTERNS["project"], error=message)]
 
 
 class BoundingBox(fields.Field[Any]):

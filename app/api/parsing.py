@@ -72,7 +72,8 @@ class StrictParser(FlaskParser):
         # marshmallow's own frame holds the error, and so its stack and the whole body: a cycle.
         error.__traceback__ = None
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
-        details = list(islice(_flatten(messages), MOST_DETAILS))
+        (inner,) = messages.values()
+        details = list(islice(_walk(inner), MOST_DETAILS))
         if set(messages) == {"query"}:
             raise BadRequest("The query parameters are not valid.", details=details) from None
         raise ValidationFailed(details=details) from None
@@ -151,13 +152,8 @@ def _parsed(raw: bytes) -> Any:
         raise BadRequest(str(error), details=[Detail("body", str(error))]) from None
 
 
-def _flatten(messages: Mapping[Any, Any]) -> Iterator[Detail]:
-    """Yield marshmallow's nested messages, below the location, with dotted paths."""
-    for location in messages.values():
-        yield from _walk(location, ())
-
-
-def _walk(node: Any, path: tuple[str, ...]) -> Iterator[Detail]:
+def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[Detail]:
+    """Yield marshmallow's nested messages, each with its dotted path."""
     if isinstance(node, Mapping):
         for name, inner in node.items():
             yield from _walk(inner, path if name == "_schema" else (*path, str(name)))

@@ -10,7 +10,7 @@ from typing import ClassVar
 from marshmallow import validate
 from marshmallow.fields import String
 
-from app.api.fields import FieldNames, ListQuerySchema, RecordId, SearchText
+from app.api.fields import FieldNames, ListQuerySchema, ProjectId, SearchText
 from app.api.openapi.schemas import OutputSchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.policy import bounds
@@ -67,4 +67,4 @@ class AssetQuerySchema(ListQuerySchema):
 class AccountAssetQuerySchema(AssetQuerySchema):
     """Which assets of all projects, and in which order."""
 
-    project_id = RecordId("project", metadata={"description": "Only assets of this project."})
+    project_id = ProjectId(metadata={"description": "Only assets of this project."})

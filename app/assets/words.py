@@ -14,10 +14,7 @@ from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, ASSET_WORDS
 _DOCUMENTED: Final = {"type": ASSET_TYPES, "status": ASSET_STATUSES}
 _NEXT: Final = {
     column.key: CompiledQuery(
-        columns_of(Asset, column)
-        .where(column > bindparam("before"))
-        .order_by(column)
-        .limit(bindparam("most"))
+        columns_of(Asset, column).where(column > bindparam("before")).order_by(column).limit(1)
     )
     for column in (Asset.type, Asset.status)
 }
@@ -29,7 +26,7 @@ def known_words(account_id: str, field: Literal["type", "status"]) -> list[str]:
     words = list(_DOCUMENTED[field])
     others, before = list[str](), ""
     while len(others) < ASSET_WORDS:
-        found = _NEXT[field].first(account_id=account_id, before=before, most=1)
+        found = _NEXT[field].first(account_id=account_id, before=before)
         if found is None:
             break
         before = found[0]

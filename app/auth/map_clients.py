@@ -6,8 +6,6 @@ authentication with any user name, the header ``X-Api-Key``, or the parameter ``
 
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Final
 
 from flask import request
@@ -23,17 +21,7 @@ def sent_credential() -> str | None:
     key = request.environ.get(KEY, request.headers.get("X-Api-Key"))
     if key is not None:
         return f"Bearer {key}"
-    header = request.headers.get("Authorization")
-    if header is None:
-        return None
-    scheme, _, value = header.strip().partition(" ")
-    return f"Bearer {_password(value)}" if scheme.lower() == "basic" else header
-
-
-def _password(encoded: str) -> str:
-    """The password of Basic authentication (RFC 7617), or an empty string."""
-    try:
-        pair = base64.b64decode(encoded.strip(), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return ""
-    return pair.partition(":")[2]
+    sent = request.authorization
+    if sent is not None and sent.type == "basic":
+        return f"Bearer {sent.password}"
+    return request.headers.get("Authorization")

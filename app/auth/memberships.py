@@ -34,7 +34,7 @@ _MEMBERS_IN_ROLES = (
     .where(
         User.id == Membership.user_id,
         Account.id == Membership.account_id,
-        Membership.joined_at.is_not(None),
+        _HAS_JOINED,
         Membership.role.in_(bindparam("roles", expanding=True)),
     )
     .order_by(User.id)
@@ -51,9 +51,7 @@ class Accounts(NamedTuple):
 
 def role_in(account_id: str, user_id: str) -> str | None:
     """The role of a person who has joined an account, in the open transaction; None: no member."""
-    own = rows_of(account_id, Membership).where(
-        Membership.user_id == user_id, Membership.joined_at.is_not(None)
-    )
+    own = rows_of(account_id, Membership).where(Membership.user_id == user_id, _HAS_JOINED)
     membership = db.session.scalars(own).one_or_none()
     return None if membership is None else membership.role
 

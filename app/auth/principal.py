@@ -13,7 +13,8 @@ SESSIONS: Final = "session"  # in place of an id, for requests of people who are
 class Principal:
     """A credential that was accepted for this request."""
 
-    kind: str  # api_key, service_token, oauth, session of a browser, or operator for a command
+    # api_key, service_token, oauth, session (of a browser), import, or operator (for a command)
+    kind: str
     credential_id: str
     account_id: str
     account_name: str

@@ -13,7 +13,7 @@ from app.account.lookup import find_account, read_account
 from app.account.members.service import list_members
 from app.auth.credentials import has_ended
 from app.cli.context import in_database
-from app.cli.output import examples, json_option, show_json, show_record, show_section
+from app.cli.output import examples, format_cell, json_option, show_json, show_record, show_section
 from app.cli.plans import describe_plan
 from app.limits.plan_file import plan_of
 from app.oauth.applications.service import list_applications
@@ -40,8 +40,8 @@ def show(account: str, as_json: bool) -> None:
         show_json(details)
         return
     show_record(_for_people(details), as_json=False)
-    show_section("Members", details["members"], _MEMBER_COLUMNS, none="None.")
-    show_section("Webhooks", details["webhooks"], _WEBHOOK_COLUMNS, none="None.")
+    show_section("Members", details["members"], _MEMBER_COLUMNS)
+    show_section("Webhooks", details["webhooks"], _WEBHOOK_COLUMNS)
 
 
 def _details(account_id: str) -> dict[str, Any]:
@@ -83,8 +83,7 @@ def _for_people(details: dict[str, Any]) -> dict[str, Any]:
 
 def _of(use: dict[str, Any]) -> str:
     """``12 of 1,000``; hectares have four decimals."""
-    current = use["current"]
-    shown = f"{current:,.4f}" if isinstance(current, float) else f"{current:,}"
+    shown = format_cell(use["current"])
     return shown if use["limit"] is None else f"{shown} of {use['limit']:,}"
 
 

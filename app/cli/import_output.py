@@ -11,6 +11,7 @@ import click
 from app.cli.output import format_cell, show_table
 from app.cli.plans import larger_plan
 from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
+from app.values.records import hectares
 
 _PROBLEMS_SHOWN: Final = 3
 _REJECTED_SHOWN: Final = 20
@@ -67,13 +68,13 @@ class Outcomes:
             },
             "warnings": list(warnings),
             "new": [
-                {**_head(row), "area_hectares": _hectares(row.area_m2)} for row in self.of("new")
+                {**_head(row), "area_hectares": hectares(row.area_m2)} for row in self.of("new")
             ],
             "changed": [
                 {
                     **_head(row),
-                    "area_hectares": _hectares(row.area_m2),
-                    "previous_area_hectares": _hectares(row.previous_area_m2),
+                    "area_hectares": hectares(row.area_m2),
+                    "previous_area_hectares": hectares(row.previous_area_m2),
                     "changes": row.changes,
                 }
                 for row in self.of("changed")
@@ -107,15 +108,15 @@ class Outcomes:
         """Print tables of what is new, changed and rejected, and a summary."""
         new, changed = self.of("new"), self.of("changed")
         rows: list[tuple[Any, ...]]
-        rows = [(row.number, row.name, _hectares(row.area_m2)) for row in new]
+        rows = [(row.number, row.name, hectares(row.area_m2)) for row in new]
         self._table("Would be new:", "New:", ("feature", "name", "hectares"), rows)
         names = ("feature", "name", "hectares before", "hectares", "what")
         rows = [
             (
                 row.number,
                 row.name,
-                _hectares(row.previous_area_m2),
-                _hectares(row.area_m2),
+                hectares(row.previous_area_m2),
+                hectares(row.area_m2),
                 row.changes,
             )
             for row in changed
@@ -245,10 +246,6 @@ def _place(problem: dict[str, Any]) -> str:
 
 def _head(row: Any) -> dict[str, Any]:
     return {"feature": row.number, "name": row.name, "project_id": row.target_id}
-
-
-def _hectares(area_m2: int | None) -> float | None:
-    return None if area_m2 is None else area_m2 / 10_000
 
 
 def _total(rows: Sequence[Any]) -> float:

@@ -27,7 +27,6 @@ from app.cli.output import (
     show_records,
     yes_option,
 )
-from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import Credential
 from app.policy.permissions import PERMISSIONS
@@ -232,7 +231,6 @@ def _find(kind: CredentialKind, credential_id: str) -> dict[str, Any]:
     if is_id(kind.kind, credential_id):
         account_id = account_of(Credential, credential_id)
         records = list_credentials(account_id, kind.kind) if account_id else []
-        db.session.rollback()  # hold no lock while the operator is asked
         for record in records:
             if record["id"] == credential_id:
                 return record

@@ -81,12 +81,10 @@ def show_records(
         show_table(columns, ([record[name] for name in columns] for record in records))
 
 
-def show_section(
-    title: str, records: Sequence[Record], columns: Sequence[str], *, none: str
-) -> None:
+def show_section(title: str, records: Sequence[Record], columns: Sequence[str]) -> None:
     """Print a list of related records, below a record, for people."""
     click.echo(f"\n{title}")
-    show_records(records, columns, as_json=False, none=none)
+    show_records(records, columns, as_json=False, none="None.")
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

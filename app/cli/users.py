@@ -70,11 +70,11 @@ def show(user: str, as_json: bool) -> None:
         return
     accounts = record.pop("accounts")
     show_record(record, as_json=False)
-    show_section("Accounts", accounts, ("id", "slug", "name", "role"), none="None.")
+    show_section("Accounts", accounts, ("id", "slug", "name", "role"))
     names = ("issuer", "email", "created_at", "last_used_at")
-    show_section("Linked sign-ins", sign_ins, names, none="None.")
+    show_section("Linked sign-ins", sign_ins, names)
     columns = ("browser", "address", "created_at", "last_used_at")
-    show_section("Sessions", sessions, columns, none="None.")
+    show_section("Sessions", sessions, columns)
 
 
 @user.command("set-password")

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, DateTime, LargeBinary, MetaData, String, Text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ColumnElement,
+    DateTime,
+    Index,
+    LargeBinary,
+    MetaData,
+    String,
+    Text,
+    text,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
@@ -32,6 +44,17 @@ class Base(DeclarativeBase):
     """The base class of all models."""
 
     metadata = metadata
+
+
+def among(column: str, words: Sequence[str]) -> CheckConstraint:
+    """The constraint that a column has one of these words."""
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, words))})", name=column)
+
+
+def partial_index(name: str | None, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of the rows for which a condition holds, which is SQL of both databases."""
+    condition = text(where)
+    return Index(name, *columns, unique=unique, postgresql_where=condition, sqlite_where=condition)
 
 
 # PostgreSQL compares text by the collation of the database; "C" is SQLite's order (by code point),

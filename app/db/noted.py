@@ -1,7 +1,7 @@
 """Notes kept until the open transaction ends: what changed, and what to call after the commit.
 
-Those of a savepoint that is rolled back are forgotten with
-it. Those of a savepoint that is released stay until the end of the transaction.
+Those of a savepoint that is rolled back are forgotten with it. Those of a savepoint that is
+released stay until the end of the transaction.
 """
 
 from __future__ import annotations

@@ -101,10 +101,9 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
         return
     yield from _run({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
-    encrypted = partial(contents.encrypted, settings=settings)
     of_database = OF_DATABASE | {
         "pool mode": partial(postgresql.pool_mode, settings=settings),
-        "encrypted values": encrypted,
+        "encrypted values": partial(contents.encrypted, settings=settings),
         "replica": partial(postgresql.replica, settings=settings),
     }
     yield from _run(

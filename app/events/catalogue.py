@@ -7,6 +7,7 @@ these.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -62,7 +63,7 @@ def schema_of(event_type: str, *, closed: bool = False) -> Schema:
         KeyError: the type is unknown, or ``RECORDS`` lacks its kind of record.
     """
     kind, record = _kind(event_type)
-    data = {name: field.schema for name, field in record.fields.items()}
+    data = _schemas(record.fields)
     data |= {name: _extra_schema(name, record, closed) for name in kind.extra}
     data |= {kind.actor: _object(_schemas(_ACTOR), closed)} if kind.actor else {}
     members: dict[str, Schema] = {
@@ -79,7 +80,7 @@ def schema_of(event_type: str, *, closed: bool = False) -> Schema:
 def example_of(event_type: str) -> dict[str, Any]:
     """Build an example of an event. Raises KeyError as ``schema_of`` does."""
     kind, record = _kind(event_type)
-    data = {name: field.example for name, field in record.fields.items()}
+    data = _examples(record.fields)
     data |= {name: _extra_example(name, record) for name in kind.extra}
     data |= {kind.actor: _examples(_ACTOR)} if kind.actor else {}
     return {
@@ -131,9 +132,9 @@ def _object(properties: dict[str, Schema], closed: bool, *, required: bool = Tru
     return made | ({"additionalProperties": False} if closed else {})
 
 
-def _schemas(fields: dict[str, EventField]) -> dict[str, Schema]:
+def _schemas(fields: Mapping[str, EventField]) -> dict[str, Schema]:
     return {name: field.schema for name, field in fields.items()}
 
 
-def _examples(fields: dict[str, EventField]) -> dict[str, Any]:
+def _examples(fields: Mapping[str, EventField]) -> dict[str, Any]:
     return {name: field.example for name, field in fields.items()}

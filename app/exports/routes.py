@@ -49,7 +49,6 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     The oldest comes first. A response that ends too early is a failed one, and its file is
     incomplete. If another export is running, the response is 503.
     """
-    values["within"] = principal.project_ids
     return _file("projects", principal, values)
 
 
@@ -68,11 +67,11 @@ def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
     The oldest comes first. A response that ends too early is a failed one, and its file is
     incomplete. If another export is running, the response is 503.
     """
-    values["within"] = principal.project_ids
     return _file("assets", principal, values)
 
 
 def _file(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
+    values["within"] = principal.project_ids
     export = export_of(kind, principal.account_id, values)
     response = file_response(export)
     with transaction():

@@ -7,7 +7,7 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.api.fields import FilterQuerySchema, RecordId, SearchText
+from app.api.fields import FilterQuerySchema, ProjectId, SearchText
 from app.api.resource_fields import filter_fields
 from app.exports.service import FORMATS
 from app.policy.bounds import NAME_LENGTH
@@ -80,4 +80,4 @@ class AssetExportQuerySchema(FilterQuerySchema):
 
     format = _format("assets")
     search = SearchText("the name")
-    project_id = RecordId("project", metadata={"description": "Only assets of this project."})
+    project_id = ProjectId(metadata={"description": "Only assets of this project."})

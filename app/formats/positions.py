@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.geometry import GeometryInvalid, Problem
+from app.geometry.problems import whole_problem
 
 Json: TypeAlias = dict[str, Any]
 Points: TypeAlias = npt.NDArray[np.float64]
@@ -19,7 +20,7 @@ _DEEPEST: Final = 4  # arrays around a position, those of a MultiPolygon and one
 
 def unreadable(message: str, code: str = "unreadable") -> Problem:
     """The problem of a feature whose geometry its reader cannot interpret."""
-    return Problem(code, message, None, None, None, None, "geometry")
+    return whole_problem(code, message, "geometry")
 
 
 def positions_of(geometry: Json) -> Points:

@@ -1,1 +1,1 @@
-"""Middleware that every request passes: ids, headers, CORS, compression, entity tags, errors."""
+"""What requests and responses share: ids, headers, CORS, compression, entity tags, errors."""

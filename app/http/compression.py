@@ -41,7 +41,7 @@ _TYPES: Final = frozenset(
         "text/plain",
     }
 )
-_SMALL: Final = 1024  # bytes, up to which it is not worth the while
+_SMALL: Final = 1024  # bytes, up to which it is not worth it
 _LEVEL: Final = 1  # of both: those above take more time than they save bytes in coordinates
 
 

@@ -8,12 +8,13 @@ client hide the rest of it.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
+
+from app.outbound.addresses import is_address
 
 
 class ForwardedAddress:
@@ -30,7 +31,7 @@ class ForwardedAddress:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
         named = entries[-self._hops].strip() if len(entries) >= self._hops else ""
-        environ["REMOTE_ADDR"] = named if _is_address(named) else ""
+        environ["REMOTE_ADDR"] = named if is_address(named) else ""
         return self._application(environ, start_response)
 
 
@@ -39,11 +40,3 @@ def init_app(app: Flask, hops: int) -> None:
     if hops:
         inner = ForwardedAddress(app.wsgi_app, hops)
         app.wsgi_app = ProxyFix(inner, x_for=0, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True

@@ -17,9 +17,10 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
+from app.geometry.problems import whole_problem
 from app.http.errors import ApiError, Conflict
 from app.imports.feature_rows import candidate, count_features, update_feature
-from app.imports.features.candidates import Candidate, problem_of
+from app.imports.features.candidates import Candidate
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
 from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, ImportProgress
@@ -168,7 +169,7 @@ def _create(
 
 
 def _rejected(message: str, field: str) -> dict[str, Any]:
-    problem = problem_of("conflict", message, field)
+    problem = whole_problem("conflict", message, field)
     return {"verdict": "rejected", "problems": [asdict(problem)], "geometry": None}
 
 

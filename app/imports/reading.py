@@ -18,8 +18,9 @@ from app.db.transactions import Transaction
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry import Bounds, around, wrapped
+from app.geometry.problems import whole_problem
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
-from app.imports.features.candidates import Candidate, Choices, Rejected, problem_of
+from app.imports.features.candidates import Candidate, Choices, Rejected
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
@@ -62,7 +63,6 @@ class LayerPlan(NamedTuple):
     layer: Layer
     crs: str | None
     choices: Choices
-    match: Match
     matcher: Matcher
 
 
@@ -127,7 +127,7 @@ def _plan(
         found = locked(leased)
         layer = _layer(found, opened)
         found.format, found.layer, found.crs = opened.format, layer.name, layer.crs
-        found.layers = [_layer_record(each) for each in opened.layers]
+        found.layers = [asdict(each) for each in opened.layers]
         found.progress_total = layer.features
         found.notes = _other_layers(layer, opened.layers)
         kind, crs, given = found.kind, found.given_crs, found.mapping
@@ -149,7 +149,7 @@ def _plan(
     ignored = ignored_columns(scan, kind)
     choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, found.project_id)
     matcher = targets.matcher(leased.account_id, match, repeated)
-    return LayerPlan(layer, crs, choices, match, matcher)
+    return LayerPlan(layer, crs, choices, matcher)
 
 
 def _store(
@@ -174,7 +174,7 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
         try:
             decision = matcher.decide(item)
         except CannotImport as error:
-            problem = problem_of("conflict", error.message, error.field)
+            problem = whole_problem("conflict", error.message, error.field)
             geometry = item.boundary or item.location
             shape = geometry.text if geometry else None
             item = Rejected(item.number, item.name, (problem,), shape)
@@ -230,11 +230,6 @@ def _check_names(names: Sequence[str]) -> None:
             f"The names of the layers and columns have more than {NAMES_LENGTH:,} characters "
             "together. Shorten them, or leave out some layers or columns."
         )
-
-
-def _layer_record(layer: Layer) -> dict[str, Any]:
-    record = asdict(layer)
-    return {name: record[name] for name in ("name", "features", "columns", "crs", "accuracy")}
 
 
 def _mapping(scan: LayerScan, kind: str, given: Mapping[str, Any]) -> ColumnMapping:

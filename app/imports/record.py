@@ -8,6 +8,7 @@ from app.http.errors import NotFound
 from app.models import Import
 from app.policy.imports import VERDICTS
 from app.values.clock import format_value
+from app.values.records import hectares
 
 SUMMARY_COLUMNS: Final = (
     "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "status", "layer",
@@ -63,8 +64,8 @@ def feature_record(kind: str, row: Any) -> dict[str, Any]:
         "verdict": row.verdict,
         "state": row.state,
         "project_id" if kind == "projects" else "asset_id": row.target_id,
-        "area_hectares": _hectares(row.area_m2),
-        "previous_area_hectares": _hectares(row.previous_area_m2),
+        "area_hectares": hectares(row.area_m2),
+        "previous_area_hectares": hectares(row.previous_area_m2),
         "changes": row.changes,
         "problems": row.problems,
     }
@@ -73,7 +74,3 @@ def feature_record(kind: str, row: Any) -> dict[str, Any]:
 def not_found() -> NotFound:
     """The error for an id that is not that of an import of the account."""
     return NotFound("This import does not exist.")
-
-
-def _hectares(area_m2: int | None) -> float | None:
-    return None if area_m2 is None else area_m2 / 10_000

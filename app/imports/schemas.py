@@ -8,16 +8,15 @@ import marshmallow as ma
 from marshmallow import fields
 from werkzeug.datastructures import FileStorage
 
-from app.api.fields import PageQuerySchema, RecordId
+from app.api.fields import PageQuerySchema, ProjectId
 from app.api.openapi.schemas import OutputSchema
 from app.imports.features.mapping import mapped_fields
-from app.policy.files import COLUMNS, FORMATS_IN, NAMES_LENGTH
+from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, FORMATS_IN, NAMES_LENGTH
 from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATES, STATUSES, VERDICTS
 from app.values.fields import Choice, InputSchema, StrictBoolean, Text
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
 
-_COLUMN_LENGTH: Final = 1000
 _CRS_LENGTH: Final = 10_000
 _FIELDS: Final = sorted({name for kind in KINDS for name in mapped_fields(kind)})
 
@@ -95,7 +94,7 @@ def _check_size(mapping: dict[str, Any]) -> None:
 
 
 def _is_column(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= _COLUMN_LENGTH and not unstorable(value)
+    return isinstance(value, str) and 0 < len(value) <= COLUMN_NAME_LENGTH and not unstorable(value)
 
 
 class FormBoolean(StrictBoolean):
@@ -131,10 +130,8 @@ class ImportCreateSchema(InputSchema):
 
     file = UploadedFile(required=True)
     kind = Choice("ImportKind", KINDS, load_default="projects", metadata=_KIND)
-    project_id = RecordId(
-        "project", metadata={"description": "The project that assets are imported into."}
-    )
-    layer = Text(shortest=1, longest=_COLUMN_LENGTH, metadata=_LAYER)
+    project_id = ProjectId(metadata={"description": "The project that assets are imported into."})
+    layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
     crs = Text(shortest=1, longest=_CRS_LENGTH, metadata=_CRS)
@@ -146,7 +143,7 @@ class ImportUpdateSchema(InputSchema):
 
     example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
-    layer = Text(shortest=1, longest=_COLUMN_LENGTH, metadata=_LAYER)
+    layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
     crs = Text(shortest=1, longest=_CRS_LENGTH, metadata=_CRS)

@@ -16,9 +16,9 @@ from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
+from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
 from app.imports.feature_rows import count_states, update_feature
-from app.imports.features.candidates import problem_of
 from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, ImportProgress
@@ -78,5 +78,5 @@ def _undo(principal: Principal, targets: Targets, row: Any) -> dict[str, Any]:
             targets.undo(principal, row)
     except (CannotUndo, ApiError) as error:
         message = error.message if isinstance(error, ApiError) else str(error)
-        return {"state": "kept", "problems": [asdict(problem_of("kept", message, "id"))]}
+        return {"state": "kept", "problems": [asdict(whole_problem("kept", message, "id"))]}
     return {"state": "undone"}

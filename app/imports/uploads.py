@@ -35,15 +35,10 @@ _UNSAFE: Final = re.compile(r"[/\\\x00-\x1f]")
 _NAME_LENGTH: Final = 50  # characters, so that it has no more bytes than a name can have
 
 
-def pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the bytes of a file in pieces of the size of a row."""
-    return iter(partial(file.read, CHUNK_BYTES), b"")
-
-
 def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) -> str:
     """Store a file, one transaction for each piece. Returns the id of the upload."""
     upload_id = new_id("upload")
-    for number, piece in enumerate(pieces(file)):
+    for number, piece in enumerate(iter(partial(file.read, CHUNK_BYTES), b"")):
         with in_transaction():
             _add_piece(account_id, upload_id, number, piece)
     return upload_id

@@ -66,8 +66,8 @@ def enqueue_once(
     *,
     job_id: str,
     ttl: int,
-    queue: str = GENERAL,
-    timeout: int | None = None,
+    queue: str,
+    timeout: int | None,
 ) -> None:
     """Put a job on a queue, unless one with this id waits or runs.
 
@@ -75,7 +75,7 @@ def enqueue_once(
         job: its name.
         job_id: letters, digits, ``-`` and ``_``.
         ttl: seconds for which it waits in the queue; then it is dropped.
-        timeout: seconds for which it may run; RQ's default when left out.
+        timeout: seconds for which it may run; None: RQ's default.
 
     Raises:
         RedisError, OSError: Valkey is gone, or does not answer in time.

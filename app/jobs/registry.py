@@ -1,6 +1,6 @@
 """The jobs of the service: those that a queue may run, and those that run periodically.
 
-Each package lists its jobs in ``jobs.py``, and ``create_app`` registers them. A queue holds names,
+Each package lists its jobs in ``jobs.py``, and ``app.core`` registers them. A queue holds names,
 and whoever can write to it could name anything: only registered jobs are run.
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -62,10 +63,9 @@ class Scheduler:
             self._is_down = False
 
     def _run(self) -> None:
-        pause = threading.Event()
         while True:
             self.check()
-            pause.wait(CHECK_EVERY)
+            time.sleep(CHECK_EVERY)
 
 
 def _start_when_due(client: Redis, job: Job) -> None:

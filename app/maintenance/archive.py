@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Final, Self
@@ -106,7 +106,7 @@ class BackupWriter:
 
     def add_manifest(self, manifest: Manifest, sign: Callable[[bytes], str]) -> None:
         """Write the manifest, and what ``sign`` returns for its bytes."""
-        content = orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2)
+        content = orjson.dumps(manifest, option=orjson.OPT_INDENT_2)
         self._zip.writestr(MANIFEST, content)
         self._zip.writestr(SIGNATURE, sign(content))
 

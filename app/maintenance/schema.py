@@ -16,8 +16,8 @@ from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
 MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinished copy
 
 
-def require_current(connection: Connection) -> str:
-    """The revision of the schema, which must be the newest.
+def require_current(connection: Connection) -> None:
+    """Check that the revision of the schema is the newest.
 
     Raises:
         MaintenanceError: it is another one, or a copy into this database was not finished.
@@ -28,7 +28,6 @@ def require_current(connection: Connection) -> str:
             f"The database {_name(connection)} has the tables of another version of Canopy "
             f"({found}; this one needs {needed}). Make a backup, then run: bin/canopy migrate"
         )
-    return found
 
 
 def require_whole(connection: Connection) -> str:

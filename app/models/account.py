@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, text
+from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp, among, partial_index
+from app.policy.bounds import ACCOUNT_TYPES
 
 
 class Account(Base):
     __tablename__ = "accounts"
     __table_args__ = (
-        CheckConstraint("type IN ('individual', 'organization')", name="type"),
+        among("type", ACCOUNT_TYPES),
         Index(None, "created_at", "id"),
-        Index(
-            None,
-            "deletes_at",
-            postgresql_where=text("deletes_at IS NOT NULL"),
-            sqlite_where=text("deletes_at IS NOT NULL"),
-        ),
+        partial_index(None, "deletes_at", where="deletes_at IS NOT NULL"),
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)

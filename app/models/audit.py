@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import BigInteger, Index, Integer, String, Text
-from sqlalchemy import text as sql
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp, partial_index
 
 _WAITING = "number IS NULL"
 _SEALED = "number IS NOT NULL"
@@ -30,21 +29,10 @@ class AuditEntry(Base):
         # With what else a list can be filtered by, so that counting reads no rows.
         Index(None, "account_id", "actor_id", "id", "action"),
         Index(None, "account_id", "target_id", "id", "action", "actor_id"),
-        Index(
-            "ix_audit_entries_account_id_number",
-            "account_id",
-            "number",
-            unique=True,
-            postgresql_where=sql(_SEALED),
-            sqlite_where=sql(_SEALED),
+        partial_index(
+            "ix_audit_entries_account_id_number", "account_id", "number", unique=True, where=_SEALED
         ),
-        Index(
-            "ix_audit_entries_waiting",
-            "account_id",
-            "id",
-            postgresql_where=sql(_WAITING),
-            sqlite_where=sql(_WAITING),
-        ),
+        partial_index("ix_audit_entries_waiting", "account_id", "id", where=_WAITING),
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
@@ -68,12 +56,8 @@ class AuditCheckpoint(Base):
 
     __tablename__ = "audit_checkpoints"
     __table_args__ = (
-        Index(
-            "ix_audit_checkpoints_with_entries",
-            "account_id",
-            "number",
-            postgresql_where=sql(_HAS_ENTRIES),
-            sqlite_where=sql(_HAS_ENTRIES),
+        partial_index(
+            "ix_audit_checkpoints_with_entries", "account_id", "number", where=_HAS_ENTRIES
         ),
     )
 

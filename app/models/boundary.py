@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, Text
-from sqlalchemy import text as sql
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, SmallInteger, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp, partial_index
 from app.models.project import RowNumber
 
 _PRESENT = "replaced_at IS NULL"
@@ -32,27 +31,11 @@ class BoundaryEntry(Base):
         CheckConstraint(
             "source IN ('api', 'import', 'dashboard', 'cli', 'database', 'ogc')", name="source"
         ),
-        Index(
-            "ix_boundaries_present",
-            "project_id",
-            "account_id",
-            unique=True,
-            postgresql_where=sql(_PRESENT),
-            sqlite_where=sql(_PRESENT),
+        partial_index(
+            "ix_boundaries_present", "project_id", "account_id", unique=True, where=_PRESENT
         ),
-        Index(
-            "ix_boundaries_waiting",
-            "project_id",
-            postgresql_where=sql(_WAITING),
-            sqlite_where=sql(_WAITING),
-        ),
-        Index(
-            "ix_boundaries_storing",
-            "account_id",
-            "stored_bytes",
-            postgresql_where=sql(_STORING),
-            sqlite_where=sql(_STORING),
-        ),
+        partial_index("ix_boundaries_waiting", "project_id", where=_WAITING),
+        partial_index("ix_boundaries_storing", "account_id", "stored_bytes", where=_STORING),
     )
 
     project_id: Mapped[str] = mapped_column(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, text
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp, partial_index
 
 # Of those that expire, and whose maker has not been told yet.
 _EXPIRING = "expires_at IS NOT NULL AND expiry_mailed_at IS NULL AND revoked_at IS NULL"
@@ -23,12 +23,7 @@ class Credential(Base):
     __table_args__ = (
         CheckConstraint("kind IN ('api_key', 'service_token')", name="kind"),
         Index(None, "account_id", "id"),
-        Index(
-            "ix_credentials_expiring",
-            "expires_at",
-            postgresql_where=text(_EXPIRING),
-            sqlite_where=text(_EXPIRING),
-        ),
+        partial_index("ix_credentials_expiring", "expires_at", where=_EXPIRING),
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp, partial_index
 
 
 class Delivery(Base):
@@ -17,13 +17,7 @@ class Delivery(Base):
     __table_args__ = (
         CheckConstraint("cause IN ('event', 'test', 'replay', 'redelivery')", name="cause"),
         CheckConstraint("state IN ('pending', 'succeeded', 'failed', 'canceled')", name="state"),
-        Index(
-            "ix_deliveries_due",
-            "webhook_id",
-            "due_at",
-            postgresql_where=text("due_at IS NOT NULL"),
-            sqlite_where=text("due_at IS NOT NULL"),
-        ),
+        partial_index("ix_deliveries_due", "webhook_id", "due_at", where="due_at IS NOT NULL"),
         Index(None, "event_id", "webhook_id"),
     )
 

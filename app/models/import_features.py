@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
-from app.models.imports import among
+from app.db.column_types import Base, Key, Timestamp, among
 from app.policy.imports import VERDICTS
 
 

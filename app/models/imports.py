@@ -8,7 +8,6 @@ from typing import Any
 from sqlalchemy import (
     JSON,
     Boolean,
-    CheckConstraint,
     ForeignKey,
     Index,
     Integer,
@@ -18,12 +17,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp, among
 from app.policy.imports import KINDS, STATUSES
-
-
-def among(column: str, words: tuple[str, ...]) -> CheckConstraint:
-    return CheckConstraint(f"{column} IN ({', '.join(map(repr, words))})", name=column)
 
 
 class Import(Base):

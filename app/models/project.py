@@ -6,7 +6,6 @@ from datetime import datetime
 
 from sqlalchemy import (
     BigInteger,
-    CheckConstraint,
     Double,
     ForeignKey,
     Index,
@@ -17,7 +16,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, SortableText, Timestamp
+from app.db.column_types import Base, Key, SortableText, Timestamp, among
+from app.policy.bounds import PROJECT_STATUSES
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
 
@@ -37,7 +37,7 @@ class Project(Base):
     __tablename__ = "projects"
     __table_args__ = (
         UniqueConstraint("account_id", "slug"),
-        CheckConstraint("status IN ('active', 'archived', 'draft')", name="status"),
+        among("status", PROJECT_STATUSES),
         Index(None, "account_id", "created_at", "id"),
         Index(None, "account_id", "name_key", "id"),
         Index(  # of maps too, which read nothing else to find the largest in a box

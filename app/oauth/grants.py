@@ -56,9 +56,8 @@ class Token(TokenMixin):  # type: ignore[misc]
 
     def is_revoked(self) -> bool:
         row = self.row
-        return any(time is not None for time in (row.revoked_at, row.family_revoked_at)) or (
-            row.used_at is not None
-        )
+        ends = (row.revoked_at, row.family_revoked_at, row.used_at)
+        return any(time is not None for time in ends)
 
 
 class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]

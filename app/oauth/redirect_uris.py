@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -51,13 +51,12 @@ def redirect_uri_problem(uri: str) -> str | None:
     return _private_scheme_problem(rest)
 
 
-def is_registered(uri: str, registered: Iterable[str]) -> bool:
+def is_registered(uri: str, registered: Collection[str]) -> bool:
     """Return True if a request's URI is registered. The port of a loopback address may differ."""
-    allowed = list(registered)
-    if uri in allowed:
+    if uri in registered:
         return True
     without_port = _without_port(uri)
-    return without_port is not None and without_port in map(_without_port, allowed)
+    return without_port is not None and without_port in map(_without_port, registered)
 
 
 def with_parameters(uri: str, parameters: dict[str, str]) -> str:

@@ -10,8 +10,8 @@ from app.policy.ogc import LIMIT_DEFAULT, LIMIT_MAX
 
 STRING: Final = {"type": "string"}
 _SYSTEM: Final = {"type": "string", "format": "uri", "enum": [crs.uri for crs in SYSTEMS]}
-_OBJECT: Final = {"type": "object"}
-_FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
+OBJECT: Final = {"type": "object"}
+FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
 _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "f": {
         "description": "Format of the response, in place of the header Accept.",
@@ -96,7 +96,7 @@ _SCHEMAS: Final[dict[str, Any]] = {
             "type": {"type": "string", "enum": ["Feature"]},
             "id": STRING,
             "geometry": {"type": "object", "nullable": True},
-            "properties": _OBJECT,
+            "properties": OBJECT,
             "links": _LINKS,
         },
     },
@@ -107,7 +107,7 @@ _SCHEMAS: Final[dict[str, Any]] = {
         ],
         "properties": {
             "type": {"type": "string", "enum": ["FeatureCollection"]},
-            "features": {"type": "array", "items": _FEATURE},
+            "features": {"type": "array", "items": FEATURE},
             "numberMatched": {"type": "integer", "minimum": 0},
             "numberReturned": {"type": "integer", "minimum": 0},
             "timeStamp": {"type": "string", "format": "date-time"},
@@ -124,7 +124,7 @@ _SCHEMAS: Final[dict[str, Any]] = {
                 "properties": {
                     "code": STRING,
                     "message": STRING,
-                    "details": {"type": "array", "items": _OBJECT},
+                    "details": {"type": "array", "items": OBJECT},
                 },
             },
             "meta": {"type": "object", "properties": {"request_id": STRING}},

@@ -10,14 +10,13 @@ from typing import Any, Final
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
-from app.ogc.api_components import SECURITY, STRING, components
+from app.ogc.api_components import FEATURE, OBJECT, SECURITY, STRING, components
 from app.ogc.collections import COLLECTIONS, Collection
+from app.ogc.documents import OPENAPI
 from app.ogc.properties import SCHEMA, parameter_schema
+from app.ogc.responses import JSON
 from app.values.version import VERSION
 
-_JSON: Final = "application/json"
-_OBJECT: Final = {"type": "object"}
-_FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
 _PATCH: Final = "application/merge-patch+json"
 _REFUSED: Final = ("400", "401", "403", "404", "429", "500", "503")
 _REFUSED_CHANGE: Final = (*_REFUSED, "409", "412", "413", "415", "422")
@@ -26,10 +25,10 @@ _REFUSED_CHANGE: Final = (*_REFUSED, "409", "412", "413", "415", "422")
 def api_document(principal: Principal, instance_name: str, contact: dict[str, str]) -> Any:
     """The description of what the principal can read."""
     paths: dict[str, Any] = {
-        "/": _reading("landing", "The landing page", _JSON),
-        "/conformance": _public(_reading("conformance", "What it conforms to", _JSON)),
-        "/api": _reading("api", "This document", "application/vnd.oai.openapi+json;version=3.0"),
-        "/collections": _reading("collections", "The collections", _JSON),
+        "/": _reading("landing", "The landing page", JSON),
+        "/conformance": _public(_reading("conformance", "What it conforms to", JSON)),
+        "/api": _reading("api", "This document", OPENAPI),
+        "/collections": _reading("collections", "The collections", JSON),
     }
     for collection in COLLECTIONS:
         if principal.may(collection.read):
@@ -64,7 +63,7 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
         "schema": STRING,
     }
     return {
-        base: _reading(name, f"The collection of {title}", _JSON, tag=name),
+        base: _reading(name, f"The collection of {title}", JSON, tag=name),
         f"{base}/schema": _reading(f"{name}Schema", "Properties of features", SCHEMA, tag=name),
         f"{base}/queryables": _public(
             _reading(f"{name}Queryables", "Filterable properties", SCHEMA, tag=name)
@@ -110,8 +109,8 @@ def _read(
     *,
     has_tag: bool = False,
 ) -> dict[str, Any]:
-    schema = {"$ref": "#/components/schemas/FeatureCollection"} if others is not None else _OBJECT
-    schema = _FEATURE if operation.endswith("Item") else schema
+    schema = {"$ref": "#/components/schemas/FeatureCollection"} if others is not None else OBJECT
+    schema = FEATURE if operation.endswith("Item") else schema
     contents = {media_type: {"schema": schema}, "text/html": {"schema": STRING}}
     success: dict[str, Any] = {"200": {"description": summary, "content": contents}}
     if has_tag:
@@ -131,7 +130,7 @@ def _change(operation: str, summary: str, tag: str, status: str) -> dict[str, An
     headers = ["Content-Crs", *(["If-Match"] if status == "200" else [])]
     success: dict[str, Any] = {
         "description": "The feature as it is now",
-        "content": {GEOJSON: {"schema": _FEATURE}},
+        "content": {GEOJSON: {"schema": FEATURE}},
     }
     if status == "201":
         success["headers"] = {"Location": {"description": "Its URL", "schema": STRING}}
@@ -142,7 +141,7 @@ def _change(operation: str, summary: str, tag: str, status: str) -> dict[str, An
         "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in headers],
         "requestBody": {
             "required": True,
-            "content": {media_type: {"schema": _OBJECT}},
+            "content": {media_type: {"schema": OBJECT}},
         },
         "responses": {status: success} | _refusals(_REFUSED_CHANGE),
     }

@@ -22,7 +22,7 @@ from app.ogc.collections import Collection, links
 from app.ogc.features import features
 from app.ogc.items import selected
 from app.ogc.parameters import Query
-from app.ogc.responses import HTML, features_response, next_url, other_format
+from app.ogc.responses import HTML, JSON, features_response, next_url, other_format
 from app.policy.bounds import LIST_BYTES
 from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
 from app.values import clock
@@ -85,7 +85,7 @@ def _other_members(found: SelectedPage, collection: Collection, returned: int) -
     related = [
         ("self", GEOJSON, "This page", other_format("json")),
         ("alternate", HTML, "This page for people", other_format("html")),
-        ("collection", "application/json", collection.title, absolute_url(collection.path)),
+        ("collection", JSON, collection.title, absolute_url(collection.path)),
     ]
     if (cursor := found.next()) is not None:
         related.append(("next", GEOJSON, "The next page", next_url(cursor)))

@@ -21,7 +21,7 @@ from app.lists.selecting import CursorInvalid, SelectedPage, Selection, select_p
 from app.ogc.collections import Collection, links
 from app.ogc.features import feature
 from app.ogc.parameters import Query, refused
-from app.ogc.responses import HTML, feature_response
+from app.ogc.responses import HTML, JSON, feature_response
 from app.projects.reading import read_project
 from app.values.ids import is_id
 from app.values.strict_json import dumps
@@ -79,7 +79,7 @@ def one_feature(
     made["links"] = links(
         ("self", GEOJSON, "This feature", url),
         ("alternate", HTML, "This feature as a page", f"{url}?f=html"),
-        ("collection", "application/json", collection.title, absolute_url(collection.path)),
+        ("collection", JSON, collection.title, absolute_url(collection.path)),
     )
     tag = with_coding(entity_tag([dumps(record)]), TAG_ENDING)
     return feature_response(made, tag, crs, status)

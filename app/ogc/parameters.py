@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -140,18 +141,13 @@ def _items_schema(collection: Collection) -> type[QuerySchema]:
     return made  # type: ignore[no-any-return]
 
 
-class _naming:
-    """Turns what is wrong with a parameter into a BadRequest that names it."""
-
-    def __init__(self, parameter: str) -> None:
-        self._parameter = parameter
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, FilterInvalid | ShapeInvalid | TimestampInvalid):
-            raise refused(self._parameter, str(error)) from None
+@contextmanager
+def _naming(parameter: str) -> Iterator[None]:
+    """Turn what is wrong with a parameter into a BadRequest that names it."""
+    try:
+        yield
+    except (FilterInvalid, ShapeInvalid, TimestampInvalid) as error:
+        raise refused(parameter, str(error)) from None
 
 
 def refused(parameter: str, message: str) -> BadRequest:

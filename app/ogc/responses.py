@@ -30,7 +30,7 @@ def document(value: Any, media_type: str = JSON) -> Response:
     return _private(Response(dumps(value), content_type=media_type))
 
 
-def feature_response(value: Any, tag: str, crs: Crs, status: int = 200) -> Response:
+def feature_response(value: Any, tag: str, crs: Crs, status: int) -> Response:
     """A feature with its entity tag, or 304 if the client has it."""
     response = _private(Response(dumps(value), status=status, content_type=GEOJSON))
     response.headers["Content-Crs"] = f"<{crs.uri}>"

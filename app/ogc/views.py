@@ -113,15 +113,15 @@ def methods_of_collection(principal: Principal, collection: Collection) -> Respo
     may_create = principal.may(collection.write) and (
         collection.word != "project" or principal.project_ids is None
     )
-    return _allowed("GET, HEAD, OPTIONS", "POST", may_create)
+    return _allowed("POST", may_create)
 
 
 def methods_of_feature(principal: Principal, collection: Collection, **_: str) -> Response:
     """Return the methods that the credential may use on a feature, which need not exist."""
-    return _allowed("GET, HEAD, OPTIONS", "PUT, PATCH, DELETE", principal.may(collection.write))
+    return _allowed("PUT, PATCH, DELETE", principal.may(collection.write))
 
 
-def _allowed(reading: str, writing: str, may_write: bool) -> Response:
-    response = envelope.nothing()
+def _allowed(writing: str, may_write: bool) -> Response:
+    reading, response = "GET, HEAD, OPTIONS", envelope.nothing()
     response.headers["Allow"] = f"{reading}, {writing}" if may_write else reading
     return response

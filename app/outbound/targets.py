@@ -42,7 +42,7 @@ def parse_target(url: str, may_be_http: bool = False) -> UrlTarget:
     """Where a URL leads to.
 
     Raises:
-        ValueError: it cannot be called. The message is a sentence for who gave it.
+        ValueError: it cannot be called. The message is a sentence for whoever gave it.
     """
     if not 1 <= len(url) <= URL_LENGTH:
         raise ValueError(f"Must have 1 to {URL_LENGTH:,} characters.")

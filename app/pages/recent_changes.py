@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_latest
+from app.pages.audit_log.lines import lowered
 from app.pages.audit_log.sentences import without_target
 from app.pages.audit_log.values import field_name
 
@@ -52,4 +53,4 @@ def _changed(entry: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} from {before} to {after}"
         elif name not in _OF_BOUNDARY:
             words = field_name(name)
-            yield words if words[:2].isupper() else words[0].lower() + words[1:]
+            yield lowered(words)

@@ -149,6 +149,6 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
 
 SEALED_ENTRIES: Final = 500  # in one checkpoint, at most
 SEALED_DELIVERIES: Final = 5_000  # that one checkpoint and its entries cause, about
-SEALED_AFTER: Final = timedelta(minutes=5)  # fewer are sealed once the oldest is so old
+SEALED_AFTER: Final = timedelta(minutes=5)  # fewer are sealed once the oldest is this old
 
 LARGE_READ: Final = 1_000  # features in one response of /ogc: more make an entry

@@ -23,8 +23,8 @@ VALIDATION_SECONDS: Final = 0.8
 OVERLAY_SECONDS: Final = 0.1
 OVERLAY_LOCKED_SECONDS: Final = 0.01
 
-# Of the projects whose boxes overlap that of a boundary, so many are looked at, those first with
-# which it can have most in common, and compared for so many seconds of processor time.
+# Of the projects whose boxes overlap that of a boundary, at most this many are looked at, those
+# first with which it can have most in common, and compared for this many seconds of processor time.
 OVERLAP_CANDIDATES: Final = 10_000
 OVERLAPS_SECONDS: Final = 0.8
 OVERLAPS_SHOWN: Final = 100
@@ -113,5 +113,5 @@ ALLOWLIST_ENTRIES: Final = 100
 PAGE_KEYS: Final = 50
 ENDED_KEYS_SHOWN: Final = 50  # on its pages, of those that are over
 PROJECTS_OF_CREDENTIAL: Final = 100  # that one credential may be limited to
-# Whoever made a key gets an email so long before it expires.
+# Whoever made a key gets an email this many days before it expires.
 EXPIRY_MAILED_DAYS: Final = 7

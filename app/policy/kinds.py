@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, Literal
@@ -81,11 +82,15 @@ def _read_boolean(cell: Any) -> Any:
 
 def _read_date(cell: Any) -> Any:
     """A file may have a time in a column of dates."""
-    text = re.sub(r"[T ][0-9:.]+Z?$", "", cell.strip()) if isinstance(cell, str) else ""
-    try:
-        return date.fromisoformat(text if len(text) == 10 else "").isoformat()
-    except ValueError:
-        raise ValueError("Must be a date, such as 2026-01-31.") from None
+    return read_date(re.sub(r"[T ][0-9:.]+Z?$", "", cell.strip()) if isinstance(cell, str) else "")
+
+
+def read_date(text: str) -> str:
+    """Return the text of a date such as ``2026-01-31``. Raises ValueError for any other form."""
+    with suppress(ValueError):
+        if date.fromisoformat(text).isoformat() == text:
+            return text
+    raise ValueError("Must be a date, such as 2026-01-31.")
 
 
 _STRING: Final = {"type": "string"}

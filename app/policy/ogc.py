@@ -22,8 +22,8 @@ PATTERN_LENGTH: Final = 200  # characters of each
 FILTER_SHAPES: Final = 5  # geometries
 
 # Whether a boundary intersects a geometry is decided by its box alone where that is within a box of
-# a query or apart from it. The others are read: so many bytes of them, or so many locations, for
-# all geometries of a query together.
+# a query or apart from it. The others are read: up to this many bytes of them, or this many
+# locations, for all geometries of a query together.
 SHAPE_BYTES: Final = 16 * 1024 * 1024
 SHAPE_ROWS: Final = 20_000
 

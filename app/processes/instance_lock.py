@@ -78,9 +78,7 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
         family, kind, protocol, _, address = found[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise CannotStart(
-            f"HOST {host} is not an address of this machine ({error.strerror})."
-        ) from None
+        raise CannotStart(_describe(error, host, port)) from None
     with listener:
         try:
             # Without it a restart fails for a minute. On Linux no two sockets can listen on the

@@ -178,17 +178,14 @@ def check_origin() -> None:
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     settings: Settings = current_app.config["SETTINGS"]
     own, named = _origin(settings.public_url), _origin(request.host_url)
-    if site not in (None, "same-origin", "none"):
-        raise Forbidden(
-            "This form was sent from another site. Open this site directly and try again."
-        )
-    if origin in (None, own) or (origin == named and not settings.public_url_is_set):
-        return
-    if origin == named:
-        raise Forbidden(
-            "This page was opened at an address other than the instance's own. "
-            f"Open {own} and try again."
-        )
+    if site in (None, "same-origin", "none"):
+        if origin in (None, own) or (origin == named and not settings.public_url_is_set):
+            return
+        if origin == named:
+            raise Forbidden(
+                "This page was opened at an address other than the instance's own. "
+                f"Open {own} and try again."
+            )
     raise Forbidden("This form was sent from another site. Open this site directly and try again.")
 
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.policy.kinds import read_date
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.messages import set_messages
 from app.values.text import unnormalizable, unstorable
@@ -125,9 +126,9 @@ class DateText(fields.String):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **options)
         try:
-            return date.fromisoformat(text if len(text) == 10 else "").isoformat()
-        except ValueError:
-            raise ma.ValidationError("Must be a date, such as 2026-01-31.") from None
+            return read_date(text)
+        except ValueError as error:
+            raise ma.ValidationError(str(error)) from None
 
 
 class Timestamp(fields.Field[datetime]):

@@ -14,6 +14,11 @@ Record = dict[str, Any]
 RowReader = Callable[..., Record]  # called as ``read(*row)``
 
 
+def hectares(area_m2: int | None) -> float | None:
+    """Return an area of square meters in hectares; None stays None."""
+    return None if area_m2 is None else area_m2 / 10_000
+
+
 def columns(model: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
     """The attributes of a model that hold these fields, in the same order."""
     return tuple(getattr(model, field.stored_as) for field in fields)

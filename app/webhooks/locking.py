@@ -36,14 +36,10 @@ def share_lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
     return webhook
 
 
-def check_enabled(enabled: bool, consequence: str) -> None:
-    """Raise Conflict if a webhook is disabled.
-
-    Args:
-        consequence: for the message.
-    """
+def check_enabled(enabled: bool) -> None:
+    """Raise Conflict if a webhook is disabled."""
     if not enabled:
         raise Conflict(
-            f"The webhook is disabled, so {consequence}. Enable it first. "
+            "The webhook is disabled, so nothing can be sent again. Enable it first. "
             "Only tests are sent to a disabled webhook."
         )

@@ -145,7 +145,7 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
         Conflict: it is disabled.
     """
     webhook = share_lock_webhook(principal, webhook_id)
-    check_enabled(webhook.enabled, "nothing can be sent again")
+    check_enabled(webhook.enabled)
     record("webhook.retried", webhook)
     moment = clock.now()
     waiting = rows_of(principal.account_id, Delivery).where(

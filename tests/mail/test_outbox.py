@@ -37,7 +37,8 @@ ROOT = Path(__file__).parents[2]
 _SEND = """
 from app.factory import create_app
 from app.mail.jobs import send_mails
-with create_app().app_context():
+from config import load_settings
+with create_app(load_settings()).app_context():
     send_mails()
 """
 

@@ -41,7 +41,7 @@ def test_a_cell_is_read(kind: Kind, cell: Any, value: Any) -> None:
         *((kinds.INTEGER, cell) for cell in ("12.5", "x", 12.5, True, "1" * 19)),
         *((kinds.NUMBER, cell) for cell in ("x", "nan", "inf", True)),
         *((kinds.BOOLEAN, cell) for cell in ("perhaps", 2)),
-        *((kinds.DATE, cell) for cell in ("2026-02-30", "31.1.2026", "20260131", 7)),
+        *((kinds.DATE, cell) for cell in ("2026-02-30", "31.1.2026", "20260131", "2026-W05-6", 7)),
     ],
 )
 def test_what_is_no_value_is_rejected(kind: Kind, cell: Any) -> None:
@@ -68,7 +68,12 @@ def test_a_filter_is_read_from_a_query_string_or_json(kind: Kind, text: Any, val
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [(kinds.INTEGER, "7.5"), (kinds.NUMBER, "x"), (kinds.BOOLEAN, "1"), (kinds.DATE, "today")],
+    [
+        (kinds.INTEGER, "7.5"),
+        (kinds.NUMBER, "x"),
+        (kinds.BOOLEAN, "1"),
+        *((kinds.DATE, text) for text in ("today", "2026-W05-6")),
+    ],
 )
 def test_a_wrong_filter_is_rejected(kind: Kind, text: str) -> None:
     field = filter_fields([Field("x", kind, filter=True)])["x"]

@@ -63,7 +63,7 @@ def test_an_address_that_is_not_ours(serve: Serve, host: str) -> None:
 @pytest.mark.trial
 @pytest.mark.skipif(os.getuid() == 0, reason="root may use every port")
 def test_a_port_for_root_only(serve: Serve) -> None:
-    assert refusal(serve(PORT="1")).startswith("Port 1 needs rights")
+    assert refusal(serve(PORT="1")).startswith("Port 1 needs privileges")
 
 
 @pytest.mark.trial

@@ -135,26 +135,22 @@ def _record_created(credential: Credential) -> None:
     record(f"{credential.kind}.created", credential, changes=created(values))
 
 
-def _credential_record(credential: Any) -> dict[str, Any]:
-    """Build the record of a key or token, without the secret.
-
-    Args:
-        credential: a ``Credential``, or a row of its columns.
-    """
+def _credential_record(row: Any) -> dict[str, Any]:
+    """Build the record of a key or token, without the secret."""
     return {
-        "id": credential.id,
-        "account_id": credential.account_id,
-        "name": credential.name,
-        "permissions": credential.permissions,
-        "project_ids": credential.project_ids,
-        "ip_allowlist": credential.ip_allowlist,
-        "ends_with": credential.token_end,
-        "created_by": credential.created_by,
-        "created_at": format_optional_time(credential.created_at),
-        "expires_at": format_optional_time(credential.expires_at),
-        "last_used_at": format_optional_time(credential.last_used_at),
-        "last_used_address": credential.last_used_address,
-        "revoked_at": format_optional_time(credential.revoked_at),
+        "id": row.id,
+        "account_id": row.account_id,
+        "name": row.name,
+        "permissions": row.permissions,
+        "project_ids": row.project_ids,
+        "ip_allowlist": row.ip_allowlist,
+        "ends_with": row.token_end,
+        "created_by": row.created_by,
+        "created_at": row.created_at,
+        "expires_at": row.expires_at,
+        "last_used_at": row.last_used_at,
+        "last_used_address": row.last_used_address,
+        "revoked_at": row.revoked_at,
     }
 
 

@@ -37,11 +37,11 @@ from config import Settings
 MAIL: Final = "invitation"
 
 _SEATS = columns_of(Membership).add_columns(func.count())
-_PENDING = (
-    Membership.invitation_hash == bindparam("token_hash"),
+IS_OPEN: Final = (
     Membership.joined_at.is_(None),
     Membership.invitation_expires_at > bindparam("now"),
 )
+_PENDING = (Membership.invitation_hash == bindparam("token_hash"), *IS_OPEN)
 _BY_TOKEN = CompiledQuery(
     select(
         Account.id.label("account_id"),

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
-from app.account.members.invitations import ACCEPTED, AcceptedInvitation, record_joined
+from app.account.members.invitations import ACCEPTED, IS_OPEN, AcceptedInvitation, record_joined
 from app.account.members.locking import Member, find_membership
 from app.account.members.removal import end_membership
 from app.auth.tenant import columns_of, own_columns_of
@@ -16,15 +16,11 @@ from app.events.outbox import EventActor
 from app.models import Account, AuditEntry, Credential, Membership, User
 from app.values import clock
 
-_IS_OPEN: Final = (
-    Membership.joined_at.is_(None),
-    Membership.invitation_expires_at > bindparam("now"),
-)
 _OPEN: Final = CompiledQuery(
     own_columns_of(
         Membership, Account.id, Account.name, Membership.role, Membership.invitation_expires_at
     )
-    .where(Account.id == Membership.account_id, *_IS_OPEN)
+    .where(Account.id == Membership.account_id, *IS_OPEN)
     .order_by(Account.name, Account.id)
 )
 _ACCEPT_OWN: Final = (
@@ -32,7 +28,7 @@ _ACCEPT_OWN: Final = (
     .where(
         Membership.account_id == bindparam("of_account"),
         Membership.user_id == bindparam("of_user"),
-        *_IS_OPEN,
+        *IS_OPEN,
     )
     .values(ACCEPTED)
     .returning(Membership.account_id, Membership.user_id)

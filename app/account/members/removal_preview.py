@@ -60,7 +60,8 @@ class LostAccess(NamedTuple):
 
 
 class MemberAccess(NamedTuple):
-    """A person's access to an account: the number of sessions, and the names of applications."""
+    """A person's access to an account: the number of sessions, the names of applications, and
+    keys and tokens."""
 
     sessions: int
     applications: tuple[str, ...]

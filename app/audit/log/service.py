@@ -8,7 +8,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import bindparam
 
-from app.audit.entries import record_read
+from app.audit.entries import created, record_read
 from app.audit.log.bodies import BODY, read_body
 from app.audit.log.files import filters_of, proof_lines
 from app.audit.log.filters import EntryQuery
@@ -44,8 +44,7 @@ def read_entry(account_id: str, entry_id: str) -> Any:
 
 def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
     """Record in the current transaction that somebody exports the log."""
-    asked = {"format": format_name, **filters_of(query)}
-    changes = {name: {"from": None, "to": value} for name, value in asked.items()}
+    changes = created({"format": format_name, **filters_of(query)})
     record_read("audit_log.exported", audit_log(account_id), account_id=account_id, changes=changes)
 
 

@@ -16,9 +16,8 @@ from app.doctor.results import Result, ok, problem, warning
 from app.geometry import GeometryInvalid, read_boundary
 from app.maintenance.sealed import sealed_values
 from app.models import Project
-from app.projects.derived import stored_bytes
+from app.projects.derived import search_columns, stored_bytes
 from app.security.sealing import is_sealed_by, sealer_of
-from app.values.text import fold, searchable
 from config import Settings
 
 SAMPLE: Final = 200  # projects; all of them when there are no more
@@ -117,13 +116,9 @@ def _sample(connection: Connection) -> Iterator[Any]:
 
 def _drifted(row: Any) -> list[str]:
     """The names of the wrong columns."""
-    wrong = []
-    if row.name_key != fold(row.name):
-        wrong.append("name_key")
-    if row.search_text != searchable(row.name, row.description):
-        wrong.append("search_text")
-    if row.stored_bytes != stored_bytes(row.geometry, row.metadata):
-        wrong.append("stored_bytes")
+    stored = {"stored_bytes": stored_bytes(row.geometry, row.metadata)}
+    derived = search_columns(row.name, row.description) | stored
+    wrong = [name for name, value in derived.items() if getattr(row, name) != value]
     return wrong + _drifted_geometry(row)
 
 

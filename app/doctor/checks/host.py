@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from app.doctor.results import Result, ok, problem, warning
 from app.limits.plan_file import plans_of
-from config import ROOT, Settings, SettingsError
+from config import ROOT, SECRET_KEY_FILE, Settings, SettingsError
 
 LOCK_FILE: Final = ROOT / "requirements.txt"
 _OLDEST_PYTHON: Final = (3, 11)
@@ -64,8 +64,7 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
 def settings(settings: Settings) -> Iterator[Result]:
     """Settings that are valid, but risky or useless together."""
     yield ok(f"CANOPY_ENV={settings.canopy_env}, PUBLIC_URL={settings.public_url}")
-    is_https = settings.public_url.startswith("https:")
-    if settings.production and not is_https:
+    if settings.production and not settings.is_https:
         yield warning(
             f"CANOPY_ENV=production with PUBLIC_URL={settings.public_url}",
             "Put a proxy with TLS in front, and set PUBLIC_URL to its https address.",
@@ -75,7 +74,7 @@ def settings(settings: Settings) -> Iterator[Result]:
             "RATE_LIMIT_DISABLED=true: requests are not limited, not even those that guess keys",
             "Unset it.",
         )
-    if is_https and not settings.trusted_proxies:
+    if settings.is_https and not settings.trusted_proxies:
         yield warning(
             "PUBLIC_URL is https, so there is a proxy in front, but TRUSTED_PROXIES is 0: all "
             "clients appear to have the proxy's address. They share one limit, and allowlists "
@@ -109,7 +108,7 @@ def plans(settings: Settings) -> Iterator[Result]:
 
 def instance(settings: Settings) -> Iterator[Result]:
     """Only their owner can open the instance folder and the key."""
-    folder, key = settings.instance_path, settings.instance_path / "secret_key"
+    folder, key = settings.instance_path, settings.instance_path / SECRET_KEY_FILE
     mode = _mode(folder)
     faults = []
     if mode & 0o022:

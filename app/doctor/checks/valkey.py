@@ -157,7 +157,7 @@ def describe_part(part: RunningPart) -> str:
 def request_counts(client: Redis) -> Iterator[Result]:
     """Request counts are copied to the database."""
     names = [cast("bytes", name).decode() for name in client.sscan_iter(CHANGED)]
-    yesterday = (clock.now() - timedelta(days=1)).date().isoformat()
+    yesterday = clock.day_of(clock.now() - timedelta(days=1))
     late = [name for name in names if name.rpartition(" ")[2] < yesterday]
     if late:
         yield warning(

@@ -8,7 +8,6 @@ then the features are read one by one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -52,7 +51,7 @@ class GeoJsonReader(FormatReader):
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``. A file without ``crs`` is in degrees on WGS 84, so the argument
         is not used."""
-        with closing(self._path.open("rb")) as file:
+        with self._path.open("rb") as file:
             for number, value in enumerate(values(file, self._contents.path), start=1):
                 bare = self._contents.has_bare_geometries
                 feature = {"type": "Feature", "geometry": value} if bare else value

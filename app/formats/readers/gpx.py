@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -63,7 +62,7 @@ class GpxReader(FormatReader):
             raise FileInvalid("The GPX file has no waypoints, routes or tracks.")
 
     def _elements(self, wanted: Wanted) -> Iterator[Element]:
-        with closing(self._path.open("rb")) as stream:
+        with self._path.open("rb") as stream:
             yield from read_elements(stream, wanted)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:

@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, ClassVar, Final, TypeAlias
@@ -96,7 +95,7 @@ class KmlReader(FormatReader):
         return folders, everything
 
     def _elements(self, file: str, wanted: Wanted) -> Iterator[Element]:
-        with closing(self._open(file)) as stream:
+        with self._open(file) as stream:
             yield from read_elements(stream, wanted)
 
     def _new_link(self, file: str, link: Element) -> Iterator[str]:

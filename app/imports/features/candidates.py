@@ -21,6 +21,7 @@ from app.geometry import (
     read_boundary,
     read_point,
 )
+from app.geometry.problems import whole_problem
 from app.imports.features.mapping import ColumnMapping
 from app.imports.features.outlines import outline
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
@@ -135,12 +136,7 @@ def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]
         f"This asset belongs to the project {found}. Import it into that one or, to have another "
         "like it here, leave out the column project_id."
     )
-    return [problem_of("conflict", message, "properties.project_id")]
-
-
-def problem_of(code: str, message: str, where: str) -> Problem:
-    """A problem of a feature that has no place in its geometry."""
-    return Problem(code, message, None, None, None, None, where)
+    return [whole_problem("conflict", message, "properties.project_id")]
 
 
 def feature_name(properties: Mapping[str, Any], column: str | None) -> str:
@@ -175,7 +171,7 @@ def _geometry(feature: SourceFeature, choices: Choices) -> Boundary | Point | No
         return read_point(geometry)
     if geometry.get("type") in _LINES:
         if not choices.close_lines:
-            raise GeometryInvalid([problem_of("wrong_type", IS_LINE, "geometry.type")])
+            raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
         geometry = _closed(geometry)
     return read_boundary(geometry)
 
@@ -245,7 +241,7 @@ def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> An
         messages = list(map(str, error.messages))
     except ValueError as error:
         messages = [str(error)]
-    problems += [problem_of("not_valid", each, f"properties.{column}") for each in messages]
+    problems += [whole_problem("not_valid", each, f"properties.{column}") for each in messages]
     return None
 
 
@@ -262,7 +258,7 @@ def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem
     except ValidationError as error:
         for message in error.messages:
             text = f"The other columns become metadata. {message} Choose fewer of them."
-            problems.append(problem_of("not_valid", text, "properties"))
+            problems.append(whole_problem("not_valid", text, "properties"))
         return None
 
 
@@ -270,9 +266,9 @@ def _name_problems(name: str, column: str | None) -> Iterator[Problem]:
     where = f"properties.{column}" if column else "properties"
     if not name:
         message = f"The column {column!r} is empty." if column else "No column holds a name."
-        yield problem_of("no_name", message, where)
+        yield whole_problem("no_name", message, where)
     elif len(name) > NAME_LENGTH:
         message = f"The name is longer than {NAME_LENGTH} characters."
-        yield problem_of("name_too_long", message, where)
+        yield whole_problem("name_too_long", message, where)
     if problem := unstorable(name):
-        yield problem_of("not_storable", problem, where)
+        yield whole_problem("not_storable", problem, where)

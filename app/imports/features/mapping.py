@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.formats.writers.dbf import NAME_BYTES
 from app.policy.fields import ASSET, PROJECT, Field
 
 # What the column with the name is usually called, the likeliest first; in any case, and with
@@ -20,7 +21,6 @@ NAME_WORDS: Final = (
 )  # fmt: skip
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
-_DBF_NAME: Final = 10  # characters of a column's name in a shapefile
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
 # What GDAL's driver LIBKML makes of any KML file; ``id2`` is a second ``id``.
 _ALWAYS_OF_KML: Final = frozenset({"tessellate", "extrude", "visibility"})
@@ -150,14 +150,14 @@ def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
 
 def _of_export(scan: LayerScan, kind: str) -> frozenset[str]:
     fixed = [field.name for field in _FIELDS[kind] if field.writable != "always"]
-    found = {short for name in fixed for short in (name, name[:_DBF_NAME])}
+    found = {short for name in fixed for short in (name, name[:NAME_BYTES])}
     found |= {name.casefold() for name, use in scan.columns.items() if _WKT.match(str(use.first))}
     return frozenset(found)
 
 
 def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
     """The first column with a usual name of a field, which a shapefile cuts off."""
-    usual = {*field.properties, field.name, field.name[:_DBF_NAME]}
+    usual = {*field.properties, field.name, field.name[:NAME_BYTES]}
     return next((name for name in columns if name.casefold() in usual), None)
 
 

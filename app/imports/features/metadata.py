@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import orjson
 
+from app.formats.writers.dbf import NAME_BYTES
 from app.values.strict_json import dumps
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{0,17})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
-_DBF_NAME: Final = 10  # bytes of a column's name in a shapefile
 
 
 def changed_metadata(known: str | None, wanted: str) -> str | None:
@@ -39,7 +39,7 @@ def _in_known_form(known: dict[str, Any], wanted: dict[str, Any]) -> dict[str, A
 
 def _cut_off(name: str, known: Collection[str]) -> str | None:
     """The one key that a shapefile, whose names have ten bytes, truncates to this name."""
-    if len(name.encode()) != _DBF_NAME:
+    if len(name.encode()) != NAME_BYTES:
         return None
     longer = [key for key in known if key.startswith(name)]
     return longer[0] if len(longer) == 1 else None

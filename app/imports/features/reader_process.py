@@ -52,9 +52,7 @@ class ReaderProcess:
     """The process that reads one file. Every method raises FileInvalid if the file cannot be read,
     or reading it takes too much."""
 
-    def __init__(
-        self, path: Path, on_wait: Callable[[], None] = lambda: None, *, is_bounded: bool = True
-    ) -> None:
+    def __init__(self, path: Path, on_wait: Callable[[], None], *, is_bounded: bool) -> None:
         """Start the process.
 
         Args:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from flask import Response, request
 
+from app.api.openapi.geojson import GEOJSON
 from app.assets.listing import asset_query, list_assets
 from app.assets.places import find_places
 from app.assets.words import known_words
@@ -27,7 +28,6 @@ from app.values.strict_json import dumps
 
 bp = PageBlueprint("asset_list", __name__, section="/assets")
 
-_GEOJSON: Final = "application/geo+json"
 _EXPORTED: Final = ("search", "type", "status", "bbox", "project_id")
 
 
@@ -68,7 +68,7 @@ def assets_map(principal: Principal) -> Response:
     rows, is_all = _places(principal.account_id, filters)
     features = [_feature(row) for row in rows]
     text = dumps({"type": "FeatureCollection", "features": features, "isAll": is_all})
-    return revalidated(text, _GEOJSON)
+    return revalidated(text, GEOJSON)
 
 
 @bp.get("/assets/projects")

@@ -56,7 +56,7 @@ class Line(NamedTuple):
         names += [each.name for each in self.changes if not each.name.startswith("Metadata: ")]
         if len(names) - bool(self.boundary) < len(self.changes):
             names.append("Metadata")
-        return ", ".join([names[0], *(_lowered(name) for name in names[1:])]) if names else ""
+        return ", ".join([names[0], *(lowered(name) for name in names[1:])]) if names else ""
 
 
 def line_of(entry: Mapping[str, Any]) -> Line:
@@ -133,5 +133,6 @@ def _way(entry: Mapping[str, Any]) -> str:
     return agent if entry["actor"]["type"] == "operator" else browser_name(agent)
 
 
-def _lowered(name: str) -> str:
+def lowered(name: str) -> str:
+    """Return a field's name as it is written within a sentence: ``name``, but ``API key``."""
     return name if name[:2].isupper() else name[0].lower() + name[1:]

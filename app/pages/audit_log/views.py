@@ -21,7 +21,7 @@ from app.pages.audit_log.lines import Line, boundary_of, line_of
 from app.pages.audit_log.picture import picture
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
 from app.pages.filters import refuse
-from app.projects.boundary_history.reading import read_former, still_kept
+from app.projects.boundary_history.reading import find_entry, still_kept
 from app.site.pages import PageBlueprint, page, revalidated
 from app.site.signed_in import of_account
 from app.values.strict_json import dumps, loads_own
@@ -93,7 +93,7 @@ def boundary(principal: Principal, audit_id: str) -> Response:
     if change is None:
         raise NotFound("There is no such picture.")
     texts = [
-        read_former(principal.account_id, entry["target"]["id"], each).text for each in change.ids
+        find_entry(principal.account_id, entry["target"]["id"], each).text for each in change.ids
     ]
     former, present = ([None, *texts] if change.is_new else [*texts, None])[:2]
     drawn = picture(former, present)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any, Final
 
 from flask import Response, request
@@ -134,9 +134,7 @@ def _pages_of(kind: Kind) -> PageBlueprint:
     bp = PageBlueprint(f"{kind.kind}_pages", __name__, section=kind.path)
 
     def add(path: str, method: str, view: View) -> None:
-        run = partial(view, kind=kind)
-        run.__doc__ = view.__doc__
-        endpoint = of_account("admin")(_named(run, view.__name__))
+        endpoint = of_account("admin")(update_wrapper(partial(view, kind=kind), view))
         bp.add_url_rule(f"{kind.path}{path}", view.__name__, endpoint, methods=[method])
 
     add("", "GET", list_page)
@@ -145,11 +143,6 @@ def _pages_of(kind: Kind) -> PageBlueprint:
     add("/projects", "GET", project_choices)
     add("/<credential_id>/revoke", "POST", revoke)
     return bp
-
-
-def _named(run: Any, name: str) -> View:
-    run.__name__ = name
-    return run  # type: ignore[no-any-return]
 
 
 api_keys = _pages_of(API_KEYS)

@@ -7,6 +7,7 @@ from typing import Final
 from flask import Response, current_app, request
 
 from app.api.error_handlers import render
+from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
@@ -23,7 +24,6 @@ bp = PageBlueprint("import_pages", __name__, section="/imports")
 
 _NEEDS: Final = "projects:write"  # every role that has this one also has assets:write
 _ONE: Final = "/imports/<import_id>"
-_GEOJSON: Final = "application/geo+json"
 
 
 @bp.get("/imports")
@@ -91,7 +91,7 @@ def one_import(principal: Principal, import_id: str) -> Response:
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
     drawn = imports_shapes.draw_features(principal, import_id, **rendering.shown_features().wanted)
-    return Response(drawn, content_type=_GEOJSON, headers={"Cache-Control": "no-store"})
+    return Response(drawn, content_type=GEOJSON, headers={"Cache-Control": "no-store"})
 
 
 @bp.post(f"{_ONE}/change")

@@ -45,9 +45,7 @@ def invitation(token: str) -> Any:
             return page("invitations/join.html", invitation=found)
         count_post()
         return _join(token, found, person.session_id)
-    if person is not None or found.is_registered:
-        return page("invitations/sign_in_first.html", invitation=found, target=request.path)
-    if not instance().password_sign_in:
+    if person is not None or found.is_registered or not instance().password_sign_in:
         return page("invitations/sign_in_first.html", invitation=found, target=request.path)
     schema = JoinSchema()
     schema.known = (found.email, found.account_name)

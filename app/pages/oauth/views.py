@@ -37,7 +37,7 @@ def authorize() -> Response:
     if person is None:
         if auth_request.is_silent:
             return _redirect_to_client(service.deny(auth_request, "login_required"))
-        return redirect_to(f"/login?next={quote(_own_url(), safe='')}")
+        return redirect_to(f"/login?next={quote(request.full_path, safe='')}")
     record_session_use(person)
     accounts = memberships_of(person.user_id)
     if request.method == "POST":
@@ -119,13 +119,8 @@ def _consent_page(
         host=redirect_uris.display_host(auth_request.redirect_uri),
         on_this_device=redirect_uris.is_on_this_device(auth_request.redirect_uri),
         ends_at=clock.now() + auth_request.life,
-        action=_own_url(),
+        action=request.full_path,
     )
-
-
-def _own_url() -> str:
-    """The path and query of the current request, unchanged."""
-    return f"{service.AUTHORIZE}?{request.query_string.decode()}"
 
 
 def _redirect_to_client(url: str) -> Response:

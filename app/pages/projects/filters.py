@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from app.pages.filters import filtered, load_valid, sentences
-from app.pages.projects.counts import count_by_status
 from app.policy.bounds import PROJECT_STATUSES
+from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
+from app.usage.counters import counters, project_total
 
 PER_PAGE: Final = 50
 ANY: Final = "any"  # in the address: projects of any status
@@ -73,6 +74,9 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:
     """The choices of the menu of statuses, each with the number of projects."""
-    counts = count_by_status(account_id)
-    choices = [(name, f"{name.capitalize()} ({counts[name]:,})") for name in PROJECT_STATUSES]
-    return [*choices, (ANY, f"Any status ({sum(counts.values()):,})")]
+    counted = counters(account_id)
+    choices = [
+        (name, f"{name.capitalize()} ({count_with_status(counted, name):,})")
+        for name in PROJECT_STATUSES
+    ]
+    return [*choices, (ANY, f"Any status ({project_total(counted):,})")]

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from flask import Response, request
 
+from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.exports.responses import file_response
@@ -26,10 +27,10 @@ from app.projects.map.service import draw_map, map_tag
 from app.projects.service import archive_project, restore_project
 from app.site.pages import PageBlueprint, local_path, page, redirect_to
 from app.site.signed_in import is_from_script, of_account
+from app.values.text import pluralize
 
 bp = PageBlueprint("project_pages", __name__, section="/projects")
 
-_GEOJSON: Final = "application/geo+json"
 _EXPORTED: Final = ("search", "status", "bbox")
 
 
@@ -69,9 +70,9 @@ def projects_map(principal: Principal) -> Response:
     tag = map_tag(principal.account_id, wanted, zoom)
 
     def make() -> Response:
-        return Response(draw_map(principal.account_id, wanted, zoom), content_type=_GEOJSON)
+        return Response(draw_map(principal.account_id, wanted, zoom), content_type=GEOJSON)
 
-    return kept_response(tag, _GEOJSON, make)
+    return kept_response(tag, GEOJSON, make)
 
 
 @bp.route("/projects/export", methods=["GET", "POST"])
@@ -124,11 +125,7 @@ def _change_selected(
         with suppress(Conflict, NotFound), transaction():
             change(principal, project_id)
             changed += 1
-    message = f"{title} {_number(changed)}."
+    message = f"{title} {pluralize(changed, 'project')}."
     if left := len(ids) - changed:
-        message += f" {_number(left).capitalize()} could not be: somebody else was quicker."
+        message += f" {pluralize(left, 'project')} could not be: somebody else was quicker."
     return redirect_to(back, message)
-
-
-def _number(projects: int) -> str:
-    return "1 project" if projects == 1 else f"{projects} projects"

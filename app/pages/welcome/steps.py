@@ -8,7 +8,7 @@ from app.account.credentials.service import list_credentials
 from app.account.members.service import list_members
 from app.auth.credentials import has_ended
 from app.auth.principal import Principal
-from app.pages.projects.counts import count_by_status
+from app.usage.counters import counters, project_total
 
 
 class Steps(NamedTuple):
@@ -32,7 +32,7 @@ def steps_of(principal: Principal) -> Steps:
     """The steps of the account that somebody works in."""
     account_id = principal.account_id
     return Steps(
-        any(count_by_status(account_id).values()),
+        project_total(counters(account_id)) > 0,
         bool(keys_of(account_id)),
         len(list_members(account_id)) > 1,
     )

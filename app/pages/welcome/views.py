@@ -12,7 +12,6 @@ from app.db.transactions import transaction
 from app.http.urls import absolute_url
 from app.pages.credentials.command import first_command
 from app.pages.imports import words
-from app.pages.projects.counts import count_by_status
 from app.pages.second_factor.step_up import ask_again
 from app.pages.welcome.steps import steps_of
 from app.policy.bounds import PAGE_KEYS
@@ -21,6 +20,7 @@ from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import current_person, of_account
+from app.usage.counters import counters, project_total
 
 bp = PageBlueprint("start", __name__)
 
@@ -38,7 +38,7 @@ def home() -> Response:
     if person.account_id is None:
         return redirect_to("/accounts")
     may_write = "projects:write" in expand(role_permissions(person.role))
-    is_new = not any(count_by_status(person.account_id).values())
+    is_new = project_total(counters(person.account_id)) == 0
     return redirect_to("/welcome" if is_new and may_write else "/projects")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hmac
-from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, select, update
@@ -19,6 +18,7 @@ from app.models import SignInAttempt
 from app.people.single_sign_on.interface import RequestSecrets
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE
 from app.security import tokens
+from app.security.signatures import is_same
 from app.values import clock
 
 _WAITING: Final = CompiledQuery(
@@ -46,7 +46,7 @@ def secrets_of(token: str) -> RequestSecrets:
 def is_return(token: str, state: str) -> bool:
     """Return True if ``state`` is that of the browser with this token."""
     own = _derive(token, "state") if tokens.is_well_formed(token, tokens.SIGN_IN) else ""
-    return bool(own) and hmac.compare_digest(own.encode(), state.encode(errors="replace"))
+    return bool(own) and is_same(state, own)
 
 
 def begin_attempt(token: str, target: str, user_id: str | None) -> None:
@@ -85,13 +85,13 @@ def claim_return(token: str) -> Any:
 def await_consent(token: str, **values: Any) -> None:
     """Store the identity of a browser until its person consents: ``user_id``, ``issuer``,
     ``subject``, ``email`` and ``name``."""
-    _change(token, CONSENT_LIFE, **values)
+    _change(token, **values)
 
 
 def add_link(token: str) -> str:
     """Make a token to mail to the person of an attempt; an earlier one becomes invalid."""
     link = tokens.new_token(tokens.LINK)
-    _change(token, CONSENT_LIFE, link_hash=tokens.hash_token(link))
+    _change(token, link_hash=tokens.hash_token(link))
     return link
 
 
@@ -110,9 +110,9 @@ def end_attempt(token: str) -> bool:
     return bool(result.rowcount)
 
 
-def _change(token: str, life: timedelta, **values: Any) -> None:
+def _change(token: str, **values: Any) -> None:
     own = update(SignInAttempt).where(SignInAttempt.token_hash == tokens.hash_token(token))
-    db.session.execute(own.values(expires_at=clock.now() + life, **values))
+    db.session.execute(own.values(expires_at=clock.now() + CONSENT_LIFE, **values))
 
 
 def _derive(token: str, purpose: str) -> str:

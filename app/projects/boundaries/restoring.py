@@ -10,7 +10,7 @@ from app.geometry import Boundary, GeometryInvalid, read_boundary
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
-from app.projects.boundary_history.reading import read_former
+from app.projects.boundary_history.reading import find_entry
 from app.projects.record import project_record
 from app.projects.service import update_project
 from app.values.strict_json import loads
@@ -34,7 +34,7 @@ def read_boundary_to_restore(
         ValidationFailed: it is no longer valid by today's rules.
         ServiceUnavailable: it is large, and too many others are before this request.
     """
-    entry = read_former(principal.account_id, project_id, boundary_id)
+    entry = find_entry(principal.account_id, project_id, boundary_id)
     if entry.is_present:
         return None
     if entry.text is None:

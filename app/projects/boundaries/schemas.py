@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, post_load, pre_load
 
-from app.api.fields import Geometry, RecordId
+from app.api.fields import Geometry, ProjectId
 from app.api.openapi.geojson import BARE_GEOMETRY
 from app.api.openapi.schemas import OutputSchema
 from app.api.schemas import MetaSchema, TotalMetaSchema
@@ -121,8 +121,7 @@ class GeometryCheckSchema(InputSchema):
             "`GET /v1/projects/{project_id}/overlaps` does."
         },
     )
-    project_id = RecordId(
-        "project",
+    project_id = ProjectId(
         allow_none=True,
         metadata={"description": "The project whose new boundary it is: left out of `overlaps`."},
     )

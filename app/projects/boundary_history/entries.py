@@ -63,7 +63,7 @@ class Author(NamedTuple):
     source: Source | None = None
 
 
-def author_of(principal: Principal, source: Source | None = None) -> Author:
+def author_of(principal: Principal, source: Source | None) -> Author:
     """The author of what a principal changes.
 
     Args:
@@ -128,8 +128,9 @@ def close_present(project: Project, text: str | None) -> str | None:
     """End the present entry, and give it the text of its boundary. Returns its id, or None without
     one."""
     size = 0 if text is None else len(text.encode())
+    own = {"account": project.account_id, "project": project.id}
     values = {"moment": project.updated_at, "text": text, "size": size}
-    return db.session.connection().execute(_CLOSE, _of(project) | values).scalar_one_or_none()
+    return db.session.connection().execute(_CLOSE, own | values).scalar_one_or_none()
 
 
 def find_present(project: Project) -> Any:
@@ -140,10 +141,6 @@ def find_present(project: Project) -> Any:
 def bytes_kept(project: Project) -> int:
     """The stored bytes of a project's former boundaries."""
     return int(db.session.execute(_SIZE, _ids(project)).scalar_one())
-
-
-def _of(project: Project) -> dict[str, Any]:
-    return {"account": project.account_id, "project": project.id}
 
 
 def _ids(project: Project) -> dict[str, str]:

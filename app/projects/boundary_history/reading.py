@@ -17,6 +17,7 @@ from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
 from app.models import BoundaryEntry, Project
 from app.values.ids import is_id
+from app.values.records import hectares
 from app.values.strict_json import Fragment
 
 COLUMNS: Final = (
@@ -97,7 +98,7 @@ def scan_boundaries(read: Reader, account_id: str) -> Iterator[list[dict[str, An
 
 def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, Any]:
     """The record of a boundary with its geometry. Raises NotFound."""
-    entry = read_former(account_id, project_id, boundary_id)
+    entry = find_entry(account_id, project_id, boundary_id)
     return entry.record | {"geometry": None if entry.text is None else Fragment(entry.text)}
 
 
@@ -119,8 +120,8 @@ def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None
         raise _not_found()
 
 
-def read_former(account_id: str, project_id: str, boundary_id: str) -> Entry:
-    """A boundary of a project. Raises NotFound."""
+def find_entry(account_id: str, project_id: str, boundary_id: str) -> Entry:
+    """A boundary of a project, present or former. Raises NotFound."""
     row = _find(_ONE, account_id, project_id, boundary_id)
     if row is None:
         raise _not_found()
@@ -176,8 +177,8 @@ def entry_record(
     return {
         "id": id_,
         "area_hectares": area_m2 / 10_000,
-        "added_hectares": None if added_m2 is None else added_m2 / 10_000,
-        "removed_hectares": None if removed_m2 is None else removed_m2 / 10_000,
+        "added_hectares": hectares(added_m2),
+        "removed_hectares": hectares(removed_m2),
         "source": source,
         "created_at": created_at,
         "created_by": None if created_by is None else {"id": created_by, "email": email},

@@ -20,6 +20,7 @@ from app.projects.boundary_history.entries import (
     checksum,
     is_entry_of,
 )
+from app.values.records import hectares
 
 BoundaryWithId = tuple[str | None, StoredBoundary]  # the id is that of its entry
 Description = dict[str, Any]
@@ -141,8 +142,8 @@ def _describe(
     return {
         "from": _reference(former),
         "to": _reference(present),
-        "added_hectares": _hectares(change.added_m2),
-        "removed_hectares": _hectares(change.removed_m2),
+        "added_hectares": hectares(change.added_m2),
+        "removed_hectares": hectares(change.removed_m2),
     }
 
 
@@ -154,7 +155,3 @@ def _reference(named: BoundaryWithId | None) -> dict[str, Any] | None:
         "boundary_id": entry_id,
         "sha256": hashlib.sha256(boundary.text.encode()).hexdigest(),
     }
-
-
-def _hectares(square_meters: int | None) -> float | None:
-    return None if square_meters is None else square_meters / 10_000

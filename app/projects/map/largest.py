@@ -14,14 +14,7 @@ from sqlalchemy import Select, and_, bindparam, func, select
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
-from app.db.search_index import (
-    among,
-    box_values,
-    candidates,
-    fence,
-    overlaps_box,
-    page_of,
-)  # fmt: skip
+from app.db.search_index import among, box_values, candidates, fence, overlaps_box, page_of
 from app.geometry import WORLD, Bounds
 from app.lists.query import ListQuery
 from app.lists.statements import count_named, count_query, list_statement, page_query, sorted_by

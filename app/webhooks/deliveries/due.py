@@ -68,7 +68,7 @@ class DueScan:
         self._run_id = run_id
         self._scheduler = scheduler
         self._after = ""  # the webhook after which the next scan begins
-        self._due_later: datetime | None = None  # the same, of this round so far
+        self._due_later: datetime | None = None  # as ``next_due``, of this round so far
         self._disabled: list[PendingWebhook] = []  # since their deliveries were made
         self._canceled: list[ClaimedDelivery] = []
 

@@ -22,7 +22,7 @@ from app.policy.deliveries import DISABLED_AFTER, WARNED_AFTER
 from app.policy.permissions import ROLES
 from app.security.masking import masked_url
 from app.values import clock
-from app.values.clock import describe_duration, format_optional_time
+from app.values.clock import describe_duration
 from app.webhooks.deliveries.cancellation import end_replays
 from app.webhooks.deliveries.types import Outcome
 
@@ -175,9 +175,9 @@ def mail_admins(kind: str, row: Any) -> None:
         "url": url if len(url) <= _URL_SHOWN else f"{url[:_URL_SHOWN]}…",
         "webhook_id": row.id,
         "reason": row.disabled_reason,
-        "since": format_optional_time(since),
+        "since": clock.format_time(since),
         "life": describe_duration(DISABLED_AFTER),
-        "disabled_at": format_optional_time(_disabled_at(since)),
+        "disabled_at": clock.format_time(_disabled_at(since)),
         "path": f"/v1/webhooks/{row.id}",
     }
     occasion = f"{kind}:{row.account_id}:{row.id}:{clock.now():%Y-%m-%d}"

@@ -87,7 +87,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
     """
     row = _find(principal.account_id, webhook_id, log_id)
     webhook = share_lock_webhook(principal, webhook_id)
-    check_enabled(webhook.enabled, "nothing can be sent again")
+    check_enabled(webhook.enabled)
     # Lock the event, so that it is not deleted before the delivery that refers to it is committed.
     event = rows_of(principal.account_id, Event).where(Event.id == row.event_id)
     lock = event.with_only_columns(Event.id).with_for_update(read=True, key_share=True)

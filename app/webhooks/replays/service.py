@@ -33,7 +33,6 @@ from app.webhooks.service import read_webhook
 
 NEW_REPLAYS: Final = WakeSignal("replays", GENERAL, job_timeout=180)  # RQ's default
 _FAILED: Final = ("failed", "canceled")
-_IF_DISABLED: Final = "nothing can be sent again"
 _LAST: Final = CompiledQuery(
     columns_of(
         Replay,
@@ -95,12 +94,12 @@ def start_replay(
         Conflict: it is disabled, or an earlier replay is not finished.
     """
     webhook = read_webhook(principal.account_id, webhook_id)
-    check_enabled(webhook["enabled"], _IF_DISABLED)
+    check_enabled(webhook["enabled"])
     replay = _replay_of(principal, webhook, selection)
     replay.total = _count(replay)
     if replay.total:
         locked = lock_webhook(principal, webhook_id)
-        check_enabled(locked.enabled, _IF_DISABLED)
+        check_enabled(locked.enabled)
         _check_no_other(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from app.formats.features import SourceFeature
-from app.imports.features.candidates import Candidate, Choices, Rejected, prepare, problem_of
+from app.geometry.problems import whole_problem
+from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
 from app.imports.features.mapping import ColumnMapping
 from tests.make import point, square
 from tests.make.features import DISTRICTS, feature
@@ -41,7 +42,7 @@ def test_all_problems_of_a_feature_are_told() -> None:
 
 
 def test_problems_of_the_reader_are_told_too() -> None:
-    problem = problem_of("wrong_position", "It has no coordinates.", "geometry")
+    problem = whole_problem("wrong_position", "It has no coordinates.", "geometry")
     made = prepare(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME)
     assert isinstance(made, Rejected)
     assert made.problems == (problem,)

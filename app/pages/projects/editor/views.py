@@ -16,8 +16,7 @@ from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
 from app.pages.recent_changes import last_change
 from app.policy.people import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
-from app.projects.boundary_history.comparing import compare_ahead
-from app.projects.reading import read_project
+from app.projects.reading import compare_boundaries, read_project
 from app.projects.service import create_project, update_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to
@@ -75,12 +74,11 @@ def save(principal: Principal, project_id: str) -> Response:
     draft.read(record)
     if not draft.values:
         return _editor(principal, draft, record)
-    values, boundary = draft.values, draft.values["geometry"]
-    ahead = compare_ahead(principal.account_id, project_id, boundary) if boundary else None
+    ahead = compare_boundaries(principal, draft.values, project_id)
     try:
         with transaction():
             update_project(
-                principal, project_id, values, IfMatch(draft.version or None), compared=ahead
+                principal, project_id, draft.values, IfMatch(draft.version or None), compared=ahead
             )
     except PreconditionFailed:
         theirs = read_project(principal.account_id, project_id)

@@ -7,6 +7,7 @@ from typing import Final
 
 from flask import Response, request
 
+from app.api.openapi.geojson import GEOJSON
 from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -28,7 +29,6 @@ bp = PageBlueprint("project_page", __name__, section="/projects")
 
 _ASSETS: Final = 100  # on the map and in the list of the page
 _BOUNDARIES: Final = 10  # on a page of the history
-_JSON: Final = "application/geo+json"
 
 
 @bp.get("/projects/<project_id>")
@@ -66,7 +66,7 @@ def project(principal: Principal, project_id: str) -> Response:
 def boundary(principal: Principal, project_id: str) -> Response:
     """The boundary of a project for its map, as a GeoJSON geometry or null."""
     record = read_project(principal.account_id, project_id)
-    return revalidated(dumps(record["geometry"]), _JSON)
+    return revalidated(dumps(record["geometry"]), GEOJSON)
 
 
 @bp.get("/projects/<project_id>/boundaries/<boundary_id>")
@@ -74,7 +74,7 @@ def boundary(principal: Principal, project_id: str) -> Response:
 def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
     """A boundary that a project has had, as a GeoJSON geometry or null."""
     entry = read_entry(principal.account_id, project_id, boundary_id)
-    return revalidated(dumps(entry["geometry"]), _JSON)
+    return revalidated(dumps(entry["geometry"]), GEOJSON)
 
 
 @bp.get("/projects/<project_id>/overlaps")

@@ -31,7 +31,7 @@ class _Column(NamedTuple):
 
 
 def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
-    """The charts of so many days, one of ``_COLUMN``, up to now."""
+    """The charts of this many days, one of ``_COLUMN``, up to now."""
     width = _COLUMN[days]
     end = _end_of_column(clock.now(), width)
     begin = end - timedelta(days=days)
