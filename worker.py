@@ -74,7 +74,8 @@ def _queues(arguments: Sequence[str] | None) -> Sequence[str]:
 
 
 def _prepare_forks() -> None:
-    """Keep the garbage collector from touching the memory that the processes share."""
+    """Limit how long a name is resolved, and keep the garbage collector from touching the memory
+    that the processes share."""
     # A name whose servers do not respond would block a thread that resolves it for long.
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")
     gc.collect()

@@ -193,7 +193,7 @@ def _reading(view: View, steps: _Steps) -> View:
             g.features = steps.features  # how app.api.envelope writes GeoJSON, if it is wanted
             response = view(principal, *values, **ids)
             if not values:  # after the view, as what does not exist is 404 whatever else is wrong
-                refuse_parameters(request, but=PARAMETER if steps.features else "")
+                refuse_parameters(request, but=PARAMETER if steps.features else None)
             return response
 
         return read_from_replica(read) if steps.from_replica else read()

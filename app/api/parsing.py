@@ -112,7 +112,7 @@ def _refuse_repeats(req: Request) -> None:
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
-def refuse_parameters(req: Request, *, but: str = "") -> None:
+def refuse_parameters(req: Request, *, but: str | None = None) -> None:
     """Raise BadRequest if a route was given query parameters that it does not take.
 
     Args:
@@ -120,7 +120,7 @@ def refuse_parameters(req: Request, *, but: str = "") -> None:
     """
     if not req.args:
         return
-    if but in req.args:
+    if but is not None and but in req.args:
         _refuse_repeats(req)
     message = f"The only query parameter of this operation is {but}."
     message = message if but else "This operation takes no query parameters."

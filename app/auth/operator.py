@@ -27,7 +27,7 @@ def first_owner(account_id: str) -> Any:
 
 
 def operator_of(account: Any) -> Principal:
-    """The operator as ``acting_for`` the person who has owned the account for the longest time."""
+    """The operator, acting for the person who has owned the account for the longest time."""
     return acting_for(account, first_owner(account.id))
 
 

@@ -4,8 +4,8 @@ Every command reads the same settings as the service and works while it runs. Ex
 failed, 2 wrong usage or a wrong setting.
 
 There is a module for each group of commands. They share ``group`` (help, and importing on demand),
-``context`` (the application and the database), ``failures`` (errors) and ``output`` (printing), and
-no group uses another.
+``context`` (the application and the database), ``failures`` (errors), ``output`` (printing) and
+``plans`` (the limits of a plan in words).
 """
 
 from __future__ import annotations

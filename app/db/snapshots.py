@@ -30,11 +30,8 @@ DATABASE_ERRORS: Final = (SQLAlchemyError, psycopg.Error)
 
 
 def database_url(settings: Settings) -> URL:
-    """The address of the service's database; a relative path of SQLite lies in the instance."""
-    url = make_url(settings.database_url)
-    if url.get_backend_name() == "sqlite" and url.database:
-        url = url.set(database=str(settings.instance_path / url.database))
-    return url
+    """The address of the service's database."""
+    return make_url(settings.database_url)
 
 
 def shown_url(url: URL) -> str:

@@ -11,12 +11,9 @@ from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.db.snapshots import exclusive_writer
 from app.models import AccountUsage, Asset, BoundaryEntry, Membership, Project
-from app.usage.counters import next_version
+from app.usage.counters import COUNTED, next_version
 from app.values import clock
 
-NAMES: Final = (
-    "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
-)  # fmt: skip
 _USAGE: Final = cast("Table", AccountUsage.__table__)
 
 Counts = dict[str, int]
@@ -39,7 +36,7 @@ def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
         row.account_id: _counts(row) for row in connection.execute(select_of_all_accounts(_USAGE))
     }
     for account_id in sorted(actual.keys() | stored.keys()):
-        counts = actual.get(account_id, dict.fromkeys(NAMES, 0))
+        counts = actual.get(account_id, dict.fromkeys(COUNTED, 0))
         if stored.get(account_id) != counts:
             yield WrongCounters(account_id, stored.get(account_id), counts)
 
@@ -75,7 +72,7 @@ def _count(connection: Connection) -> dict[str, Counts]:
     for account_id, status, number, area_m2, size in connection.execute(
         by_status.group_by(Project.account_id, Project.status)
     ):
-        counts = found.setdefault(account_id, dict.fromkeys(NAMES, 0))
+        counts = found.setdefault(account_id, dict.fromkeys(COUNTED, 0))
         counts[f"projects_{status}"] = number
         counts["stored_bytes"] += int(size)
         if status != "archived":
@@ -90,14 +87,14 @@ def _count(connection: Connection) -> dict[str, Counts]:
         former.group_by(BoundaryEntry.account_id),
     ):
         for account_id, size in connection.execute(others):
-            found.setdefault(account_id, dict.fromkeys(NAMES, 0))["stored_bytes"] += int(size)
+            found.setdefault(account_id, dict.fromkeys(COUNTED, 0))["stored_bytes"] += int(size)
     members = select_of_all_accounts(Membership.account_id, func.count()).group_by(
         Membership.account_id
     )
     for account_id, number in connection.execute(members):
-        found.setdefault(account_id, dict.fromkeys(NAMES, 0))["members"] = number
+        found.setdefault(account_id, dict.fromkeys(COUNTED, 0))["members"] = number
     return found
 
 
 def _counts(row: Any) -> Counts:
-    return {name: getattr(row, name) for name in NAMES}
+    return {name: getattr(row, name) for name in COUNTED}

@@ -101,7 +101,7 @@ def ring_boxes(rings: Rings) -> Boxes:
 
 
 def _grouped(boxes: Boxes) -> Boxes:
-    """Boxes around _GROUP neighbours each, as if every member were compared with every other."""
+    """Boxes around _GROUP neighbors each, as if every member were compared with every other."""
     starts = np.arange(0, len(boxes.part), _GROUP)
     seconds = np.add.reduceat(boxes.outside, starts) * _GROUP
     return Boxes(_around(boxes.sides, starts), seconds, seconds, starts)

@@ -5,7 +5,7 @@
     ApiError                     status  code
     ├── BadRequest                  400  VALIDATION_ERROR     cannot be parsed; a query parameter
     ├── Unauthorized                401  UNAUTHORIZED         no valid credential
-    ├── Forbidden                   403  FORBIDDEN            a permission or a seat is lacking
+    ├── Forbidden                   403  FORBIDDEN            lacks a permission; a limit is reached
     ├── NotFound                    404  NOT_FOUND            absent, or of another account
     ├── MethodNotAllowed            405  METHOD_NOT_ALLOWED
     ├── Conflict                    409  CONFLICT             a state or a name stands against it
@@ -15,7 +15,7 @@
     ├── ValidationFailed            422  VALIDATION_ERROR     a field is wrong
     ├── RateLimited                 429  RATE_LIMITED
     ├── InternalError               500  INTERNAL_ERROR
-    └── ServiceUnavailable          503  SERVICE_UNAVAILABLE  the database is gone or locked
+    └── ServiceUnavailable          503  SERVICE_UNAVAILABLE  cannot be done now
 
 Raised anywhere below the routes; ``app.api.error_handlers`` turns them into the envelope.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from sqlalchemy import URL, Connection, Table, select, update
+from sqlalchemy import URL, Connection, Table, update
 
 from app.db.migrations import newest_revision
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
@@ -76,10 +76,8 @@ def _put_off_deletions(connection: Connection) -> list[str]:
     """Let owners cancel scheduled deletions for as long as if they were scheduled now."""
     accounts, earliest = cast("Table", Account.__table__), clock.now() + DELETED_AFTER
     is_sooner = accounts.c.deletes_at < earliest
-    slugs = connection.scalars(select(accounts.c.slug).where(is_sooner).order_by(accounts.c.slug))
-    found = list(slugs)
-    connection.execute(update(accounts).where(is_sooner).values(deletes_at=earliest))
-    return found
+    put_off = update(accounts).where(is_sooner).values(deletes_at=earliest)
+    return sorted(connection.scalars(put_off.returning(accounts.c.slug)))
 
 
 def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:

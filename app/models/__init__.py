@@ -1,4 +1,4 @@
-"""The tables: columns, constraints, indexes; no behaviour."""
+"""The tables: columns, constraints, indexes; no behavior."""
 
 from app.models.account import Account, AccountUsage
 from app.models.asset import Asset

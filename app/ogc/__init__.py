@@ -8,6 +8,7 @@ update, delete) and 5 (schemas). A request goes through these modules:
 * ``collections``: what there is to read, projects and assets;
 * ``parameters``: which features a query means;
 * ``items`` and ``features``: reads them, and writes each as GeoJSON;
+* ``bulk_reads``: which reads the audit log records;
 * ``feature_collections`` and ``responses``: pages of them, which are kept to be sent again;
 * ``editing`` and ``bodies``: changes them through the services of projects and assets;
 * ``documents``, ``properties``, ``api_document`` and ``api_components``: what the service says of

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial, update_wrapper
+
 from flask import Blueprint, Response
 
-from app.auth.guard import ANY_CREDENTIAL, set_permission
+from app.auth.guard import ANY_CREDENTIAL
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
 from app.ogc import documents, pages, properties, views
@@ -86,14 +88,8 @@ def queryables(collection: Collection) -> Response:
 
 def _add(collection: Collection, path: str, methods: str, needs: str | None, view: View) -> None:
     """Add an operation on a collection. ``needs`` is a permission; None: no credential."""
-    run = view if needs is None else needing(needs)(view)
-
-    def endpoint(**ids: str) -> Response:
-        return run(collection=collection, **ids)
-
-    if needs is not None:
-        set_permission(endpoint, needs)
-    endpoint.__doc__ = view.__doc__
+    bound = update_wrapper(partial(view, collection=collection), view)
+    endpoint = bound if needs is None else needing(needs)(bound)
     rule, name = f"/collections/{collection.id}{path}", f"{collection.id}_{view.__name__}"
     bp.add_url_rule(rule, name, endpoint, methods=methods.split())
 

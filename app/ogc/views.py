@@ -14,7 +14,7 @@ from app.api.parsing import refuse_body, refuse_parameters
 from app.auth.principal import Principal
 from app.db.engines import is_outage
 from app.db.transactions import transaction
-from app.geometry.shapes import CRS84, Crs
+from app.geometry.shapes import CRS84
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
@@ -56,7 +56,8 @@ def read_feature(principal: Principal, collection: Collection, feature_id: str) 
     """A feature."""
     record = items.read_record(principal, collection, feature_id)
     crs = read_query(FeatureSchema)["crs"]
-    _take_turn(crs)
+    if wants_html() or crs is not CRS84:
+        answer_in_turn()  # drawing or transforming a large boundary takes half a second
     if not wants_html():
         return items.one_feature(collection, record, crs)
     made = feature(collection, record, CRS84)
@@ -100,12 +101,6 @@ def delete_feature(principal: Principal, collection: Collection, feature_id: str
         if_match = IfMatch(request.headers.get("If-Match"))
         editing.delete(principal, collection, feature_id, if_match)
     return envelope.nothing()
-
-
-def _take_turn(crs: Crs) -> None:
-    """Drawing and transforming a large boundary take half a second. Raises ServiceUnavailable."""
-    if wants_html() or crs is not CRS84:
-        answer_in_turn()
 
 
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:

@@ -25,7 +25,7 @@ _UNASSIGNED: Final[dict[int, Address]] = {  # for documentation
 def is_own(address: Address) -> bool:
     """Return whether an address is this machine's. Sends nothing.
 
-    Does not recognise an address that a router outside translates to this machine, nor, where any
+    Does not recognize an address that a router outside translates to this machine, nor, where any
     address may be bound (ip_nonlocal_bind), further addresses of the same subnet.
     """
     if _source(address) == address:

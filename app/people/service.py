@@ -122,7 +122,7 @@ def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> N
     values = {"time_zone": time_zone, "date_format": date_format}
     if changes := changed({name: getattr(person, name) for name in values}, values):
         record_entry("person.updated", person, changes)
-        set_columns(person, values | {"updated_at": clock.now()})
+        set_columns(person, values)
 
 
 def set_password(user_id: str, hashed: str, *, address: str | None) -> None:

@@ -29,7 +29,7 @@ BATCH_FEATURES: Final = 50  # in one transaction: other writers wait for it
 BATCH_BYTES: Final = 2 * 1024 * 1024  # likewise of boundaries, which are megabytes at times
 LEASE_SECONDS: Final = 10  # after which another worker goes on with the import of a dead one
 MOST_TRIES: Final = 3  # of a step whose worker dies
-EVERY_SECONDS: Final = 5  # in which a worker looks for imports that nobody works on
+EVERY_SECONDS: Final = 5  # how often a worker looks for imports that nobody works on
 RUN_SECONDS: Final = 600.0  # of a worker's job; the next one goes on
 # Of the map of a page of features: what is read for it, and what it is simplified to.
 FEATURES_MAP_READ_BYTES: Final = 4 * 1024 * 1024

@@ -210,11 +210,8 @@ def _limit_memory(size: int | None) -> None:
     Memory that is reserved for stacks of threads counts, and code does not."""
     if size is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (_smaller(size, hard), hard))
-
-
-def _smaller(size: int, hard: int) -> int:
-    return size if hard == resource.RLIM_INFINITY else min(size, hard)
+        most = size if hard == resource.RLIM_INFINITY else min(size, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def _kill_own_group() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from flask import current_app
 from sqlalchemy import BigInteger, ColumnElement, Table, bindparam, case, func, select, update
@@ -15,7 +15,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden
 from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
-from app.usage.thresholds import SQUARE_METRES, update_counter_levels, update_requests_level
+from app.usage.thresholds import SQUARE_METERS, update_counter_levels, update_requests_level
 from app.values import clock
 
 _COUNTERS = CompiledQuery(
@@ -41,7 +41,7 @@ def next_version() -> ColumnElement[int]:
     return case((version >= now, version + 1), else_=now)
 
 
-_COUNTED = (
+COUNTED: Final = (
     "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
 )  # fmt: skip
 _LEVELS = (
@@ -56,10 +56,10 @@ _ACCOUNT = [
 _CHANGE = (
     update(_USAGE).where(_USAGE.c.account_id == bindparam("account")).returning(*_LEVELS, *_ACCOUNT)
 )
-_ADD = _CHANGE.values({name: _USAGE.c[name] + bindparam(f"new_{name}") for name in _COUNTED})
+_ADD = _CHANGE.values({name: _USAGE.c[name] + bindparam(f"new_{name}") for name in COUNTED})
 _ADD_PROJECT = _ADD.values(map_version=next_version())
 _SET = _CHANGE.values(
-    {name: bindparam(f"new_{name}") for name in _COUNTED} | {"map_version": next_version()}
+    {name: bindparam(f"new_{name}") for name in COUNTED} | {"map_version": next_version()}
 )
 _PROJECTS = (
     columns_of(Project, Project.status)
@@ -109,7 +109,7 @@ def count_project(
     Raises:
         Forbidden: the account would store more bytes than it may.
     """
-    changes = dict.fromkeys(_COUNTED, 0) | {"stored_bytes": more_bytes}
+    changes = dict.fromkeys(COUNTED, 0) | {"stored_bytes": more_bytes}
     for project, sign in ((before, -1), (after, 1)):
         if project is not None:
             changes[f"projects_{project.status}"] += sign
@@ -135,7 +135,7 @@ def count_member(account_id: str, change: int) -> None:
 def note_new_shapes(account_ids: Iterable[str]) -> None:
     """Give the maps of accounts with new shapes a new version, in the current transaction."""
     for account_id in sorted(set(account_ids)):  # sorted, so that no two wait for each other
-        _write(_ADD_PROJECT, account_id, dict.fromkeys(_COUNTED, 0))
+        _write(_ADD_PROJECT, account_id, dict.fromkeys(COUNTED, 0))
 
 
 def lock_counters(account_id: str) -> None:
@@ -151,7 +151,7 @@ def recount(account_id: str) -> None:
     before the lock is granted; any other is not visible here yet, and adds its change afterwards.
     """
     lock_counters(account_id)
-    counts = dict.fromkeys(_COUNTED, 0)
+    counts = dict.fromkeys(COUNTED, 0)
     own = {"account_id": account_id}
     for row in db.session.execute(_PROJECTS, own):
         counts[f"projects_{row.status}"] = row.projects
@@ -198,7 +198,7 @@ def summary(row: Any) -> dict[str, Any]:
         row: a row of ``counters``, or an ``AccountUsage``.
     """
     return {
-        "hectares": row.area_m2 / SQUARE_METRES,
+        "hectares": row.area_m2 / SQUARE_METERS,
         "projects": project_total(row),
         "members": row.members,
     }
@@ -211,7 +211,7 @@ def byte_limit() -> int | None:
 
 
 def _add(account_id: str, changes: dict[str, int], statement: Any = _ADD) -> None:
-    row = _write(statement, account_id, {name: changes.get(name, 0) for name in _COUNTED})
+    row = _write(statement, account_id, {name: changes.get(name, 0) for name in COUNTED})
     limit = byte_limit()
     added = changes.get("stored_bytes", 0)
     if added > 0 and row is not None and limit is not None and row.stored_bytes > limit:

@@ -121,7 +121,7 @@ def _mail_owners(row: Any, it: Deprecation, sunset: date) -> int:
             "name": owner.name,
             "account_name": owner.account_name,
             "operation": it.operation,
-            "what": it.what or it.operation,
+            "what": it.what,
             "replacement": it.replacement,
             "sunset": sunset.isoformat(),
             "requests": int(row.requests),

@@ -9,7 +9,7 @@ from typing import Any
 from app.limits.plan_file import plan_of
 from app.limits.request_counts import requests_on, today
 from app.usage.counters import byte_limit, counters, project_total
-from app.usage.thresholds import SQUARE_METRES, percentage, request_limit
+from app.usage.thresholds import SQUARE_METERS, percentage, request_limit
 from app.values import clock
 
 
@@ -19,7 +19,7 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
     plan = plan_of(plan_name)
     start, end = _month(clock.now())
     days = (end - start).days
-    hectares = row.area_m2 / SQUARE_METRES
+    hectares = row.area_m2 / SQUARE_METERS
     names = [(start + timedelta(days=day)).strftime("%Y-%m-%d") for day in range(days)]
     return {
         "period": {"start": clock.format_time(start), "end": clock.format_time(end)},

@@ -20,7 +20,7 @@ from app.limits.plan_file import plan_of
 from app.models import Account, AccountUsage, RequestCount
 from app.policy.plans import USAGE_THRESHOLDS, Plan
 
-SQUARE_METRES: Final = 10_000  # of a hectare
+SQUARE_METERS: Final = 10_000  # of a hectare
 
 
 class Threshold(NamedTuple):
@@ -92,12 +92,12 @@ def update_counter_levels(account_id: str, row: Any) -> None:
         row: the new counters and the previous levels, with the account's ``name`` and ``plan``.
     """
     plan = plan_of(row.plan)
-    area_limit = None if plan.hectares is None else plan.hectares * SQUARE_METRES
+    area_limit = None if plan.hectares is None else plan.hectares * SQUARE_METERS
     thresholds, level = crossed(row.area_m2, area_limit, row.hectares_level)
     if level != row.hectares_level:
         _set_levels(account_id, hectares_level=level)
         _emit_thresholds(
-            account_id, row.name, "hectares", thresholds, row.area_m2 / SQUARE_METRES, plan.hectares
+            account_id, row.name, "hectares", thresholds, row.area_m2 / SQUARE_METERS, plan.hectares
         )
     thresholds, level = crossed(row.members, plan.members, row.members_level)
     if level != row.members_level:

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)  # of floats, one in some would be the one before
+# Times are divided by it: with floats, some would come out one millisecond too early.
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 _LONGEST_ANSWER: Final = 0.5  # seconds
 _TOLERATED: Final = 0.05  # seconds, which the answer may have taken

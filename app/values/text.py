@@ -1,4 +1,4 @@
-"""Text written by people, normalised for comparison, search and slugs; and numbers in text."""
+"""Text written by people, normalized for comparison, search and slugs; and numbers in text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unstorable(text: str) -> str | None:
 
 
 def unnormalizable(text: str) -> str | None:
-    """The reason why this text would take long to normalise, or None.
+    """The reason why this text would take long to normalize, or None.
 
     That takes as long as the square of the marks in a row. Thirty are enough for every script
     (Unicode Standard Annex 15, "Stream-Safe Text Format").
@@ -46,15 +46,15 @@ def unnormalizable(text: str) -> str | None:
 
 
 def fold(text: str) -> str:
-    """``text`` normalised for comparison: composed (NFC) and case-folded, for every script."""
+    """``text`` normalized for comparison: composed (NFC) and case-folded, for every script."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def searchable(*texts: str | None) -> str:
-    """Texts normalised for search: folded, and joined such that no match spans two of them.
+    """Texts normalized for search: folded, and joined such that no match spans two of them.
 
     Turkish has four letters where others have two (I ı İ i). All of them are searched as i, so
-    that a name is found however it was capitalised.
+    that a name is found however it was capitalized.
     """
     joined = fold(_SEPARATOR.join((text or "").translate(_RESERVED) for text in texts))
     return joined.replace("ı", "i").replace("i\u0307", "i")
@@ -74,6 +74,10 @@ def slugify(text: str) -> str:
     return words[:SLUG_LENGTH].rstrip("-")
 
 
-def pluralize(number: int, noun: str) -> str:
-    """A number with its noun: ``1 seat``, ``1,200 seats``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def pluralize(number: int, noun: str, several: str = "") -> str:
+    """A number with its noun: ``1 seat``, ``1,200 seats``.
+
+    Args:
+        several: the plural; empty: ``noun`` with an s.
+    """
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"

@@ -173,3 +173,11 @@ def test_what_cannot_be_asked_for_is_said(
     (detail,) = refused.json["error"]["details"]
     assert detail["field"] == field
     assert said in detail["message"]
+
+
+@pytest.mark.parametrize("query", ["x=1", "=1", "x"])
+def test_what_takes_no_parameters_refuses_all(client: Client, query: str) -> None:
+    response = client.get(f"/v1/account?{query}")
+    assert response.status_code == 400
+    (detail,) = response.json["error"]["details"]
+    assert detail["message"] == "This operation takes no query parameters."

@@ -36,7 +36,7 @@ def test_what_is_looked_up_for_a_part_is_in_the_whole(whole: str, ends: tuple[in
     assert all(gram in text and len(gram) == 3 for gram in trigrams)
 
 
-def test_no_two_neighbours_of_a_short_needle_are_left_out() -> None:
+def test_no_two_neighbors_of_a_short_needle_are_left_out() -> None:
     trigrams = text_values("quillwort", "proj_xyz", "postgresql")["trigrams"]
     assert trigrams == ["qui", "ill", "lwo", "ort"]
 

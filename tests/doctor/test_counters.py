@@ -48,14 +48,14 @@ def test_right_counters_are_no_difference(instance: Flask) -> None:
 
 def test_each_wrong_counter_is_found(instance: Flask) -> None:
     client = _filled(instance)
-    for name in counters.NAMES:
+    for name in counters.COUNTED:
         spoil(client, **{name: 77})
         (difference,) = found(instance)
         assert difference.account_id == client.account_id
         assert difference.stored is not None
         assert difference.stored[name] == 77
         actual = difference.actual[name]
-        others = {other: difference.actual[other] for other in counters.NAMES if other != name}
+        others = {other: difference.actual[other] for other in counters.COUNTED if other != name}
         assert {other: difference.stored[other] for other in others} == others
         spoil(client, **{name: actual})
     assert found(instance) == []

@@ -130,6 +130,22 @@ def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str) ->
     assert own.page.path == "/welcome"
 
 
+def test_a_browser_stays_known_when_a_time_zone_is_chosen(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = sign_in(app, email)
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment + timedelta(minutes=1))
+    own.get("/profile")
+    own.submit("/profile/times", time_zone="Europe/Berlin", date_format="us")
+    own.submit("/logout")
+    for _ in range(WRONG_PASSWORDS + 1):
+        attempt(app, email, "wrong horse battery")
+    attempt(app, email, PASSWORD, own)
+    assert own.page is not None
+    assert own.page.path == "/welcome"
+
+
 def test_a_known_browser_is_throttled_too(app: Flask, email: str) -> None:
     own = sign_in(app, email)
     own.submit("/logout")

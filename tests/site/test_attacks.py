@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from tests.make import Browser, sign_up, text_of
 from tests.make.browser import PASSWORD
 from tests.make.mails import mails_to
-from tests.normalising import refuse_to_normalise_long_texts
+from tests.normalising import refuse_to_normalize_long_texts
 
 _numbers = itertools.count(1)
 HTML = {"Accept": "text/html"}
@@ -65,12 +65,12 @@ def test_malformed_paths(app: Flask, path: str, odd: str) -> None:
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_a_long_email_address_is_not_normalised(
+def test_a_long_email_address_is_not_normalized(
     app: Flask, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """That takes as long as the square of the marks in a row."""
     data = {"email": "\u0301\u0316" * 15_000, "password": PASSWORD}
-    refuse_to_normalise_long_texts(monkeypatch)
+    refuse_to_normalize_long_texts(monkeypatch)
     response = send(app, path, data, content_type="multipart/form-data")
     assert response.status_code == 422
     assert "at most 254 characters" in response.get_data(as_text=True)

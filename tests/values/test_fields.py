@@ -9,7 +9,7 @@ import pytest
 from marshmallow import fields
 
 from app.values.fields import BoundedList, Text, Timestamp
-from tests.normalising import refuse_to_normalise_long_texts
+from tests.normalising import refuse_to_normalize_long_texts
 
 MARKS = "\u0301\u0316"
 
@@ -44,8 +44,8 @@ def test_a_long_text_is_refused_for_its_length(text: str) -> None:
     assert refusal(Text(longest=100), text) == ["Must have at most 100 characters."]
 
 
-def test_a_text_that_takes_long_to_normalise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    refuse_to_normalise_long_texts(monkeypatch)
+def test_a_text_that_takes_long_to_normalize_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_to_normalize_long_texts(monkeypatch)
     message = "Must not have more than 30 combining marks in a row."
     assert refusal(Text(longest=10_000), "a" + MARKS * 4_999) == [message]
 

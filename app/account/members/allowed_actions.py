@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from app.account.members.removal import is_only_owner
 from app.account.members.rules import (
     LAST_OWNER,
     ActingMember,
@@ -15,17 +16,8 @@ from app.account.members.rules import (
     check_role_change,
 )
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
-from app.models import Membership
 from app.policy.permissions import OWNER, ROLES
-
-_OWNERS = CompiledQuery(
-    columns_of(Membership, Membership.user_id).where(
-        Membership.role == OWNER, Membership.joined_at.is_not(None)
-    )
-)
 
 
 class AllowedActions(NamedTuple):
@@ -53,7 +45,7 @@ def allowed_actions(principal: Principal, role: str, member: Mapping[str, Any]) 
     member_id, current = member["id"], member["role"]
     role_problem = _problem(check_role_change, actor, member_id, current, current)
     removal_problem = _problem(check_removal, actor, member_id, current)
-    if [row.user_id for row in _OWNERS.all(account_id=principal.account_id)] == [member_id]:
+    if current == OWNER and is_only_owner(principal.account_id, member_id):
         role_problem = role_problem or LAST_OWNER
         removal_problem = removal_problem or LAST_OWNER
     roles = tuple(

@@ -62,7 +62,12 @@ def solely_owned_accounts(user_id: str) -> list[Any]:
     """The accounts whose only owner is this person: rows with ``id``, ``name``, ``slug`` and
     ``deletes_at``."""
     owned = _OWNED.all(own_user_id=user_id)
-    return [row for row in owned if _OTHER_OWNERS.first(account_id=row.id, user_id=user_id) is None]
+    return [row for row in owned if is_only_owner(row.id, user_id)]
+
+
+def is_only_owner(account_id: str, user_id: str) -> bool:
+    """Return whether nobody else owns the account of this owner."""
+    return _OTHER_OWNERS.first(account_id=account_id, user_id=user_id) is None
 
 
 def leave_accounts(person: User) -> bool:

@@ -23,7 +23,7 @@ _ENTITY_TAGS: Final = {
     "examples": ['"0f5c8a1be3d94c27a6f0b1d2e3c4a596"'],
 }
 
-# Every error that an operation can answer, by the name of its class.
+# Every error that an operation can answer, by its status.
 REFUSALS: Final[dict[int, type[ApiError]]] = {
     kind.status: kind
     for kind in (

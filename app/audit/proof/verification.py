@@ -13,8 +13,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Any, Final
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
 from app.audit.proof.comparing import Batch, Found, differences
@@ -193,15 +191,11 @@ class Verifier:
                 yield self._about("log_rewritten", found)
 
     def _signature(self, found: Checkpoint) -> Iterator[Finding]:
-        key = self._public_key(found.key_id)
+        key = self.keys.get(found.key_id)
         if key is None:
             yield self._about("key_unknown", found, found.key_id)
-        elif not proof.is_signed(key, found):
+        elif not proof.is_signed(proof.read_public_key(key), found):
             yield self._about("signature_wrong", found)
-
-    def _public_key(self, key_id: str) -> Ed25519PublicKey | None:
-        text = self.keys.get(key_id)
-        return None if text is None else proof.read_public_key(text)
 
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
         self.entries += 1

@@ -1,7 +1,7 @@
 """Records of projects and assets as features: a geometry, and flat properties.
 
 QGIS and GDAL make a column of each property, so the keys of ``metadata`` are properties of their
-own. Everything that goes out as features is made here: responses, exports, OGC API Features.
+own. Responses, exports and OGC API Features have them from here.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def _edges_near(rings: Rings, other: Rings) -> Floats:
 
 
 def _without_the_far(ones: Floats, others: Floats) -> tuple[Floats, Floats]:
-    """The edges of both that are in groups of neighbours whose boxes overlap."""
+    """The edges of both that are in groups of neighbors whose boxes overlap."""
     if not (len(ones) and len(others)):
         return ones[:0], others[:0]
     boxes, other_boxes = _boxes_of_groups(ones), _boxes_of_groups(others)

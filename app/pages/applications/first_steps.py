@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from shlex import quote
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -40,7 +40,7 @@ def first_steps(application: Mapping[str, Any], secret: str | None = None) -> Fi
         f"{known['authorization_endpoint']}?{urlencode(asked)}",
         known["token_endpoint"],
         f"{issuer()}/.well-known/oauth-authorization-server",
-        _lines(f"curl {quote(known['token_endpoint'])}", _fields(application, secret)),
+        " \\\n  ".join([f"curl {quote(known['token_endpoint'])}", *_fields(application, secret)]),
     )
 
 
@@ -53,7 +53,3 @@ def _fields(application: Mapping[str, Any], secret: str | None) -> list[str]:
         "-d code=CODE",
         f"--data-urlencode {quote('redirect_uri=' + application['redirect_uris'][0])}",
     ]
-
-
-def _lines(first: str, others: Sequence[str]) -> str:
-    return " \\\n  ".join([first, *others])

@@ -52,4 +52,3 @@ SERVICE_TOKENS: Final = Kind(
     "never expires, and can be restricted to the addresses where that work runs.",
     "Nightly export",
 )
-KINDS: Final = (API_KEYS, SERVICE_TOKENS)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from app.account.members.invitation_status import InvitationStatus
 from app.account.members.removal_preview import LostAccess
 from app.policy.permissions import ROLES
+from app.values.text import pluralize
 
 ROLE_WORDS: Final = {
     "viewer": "Sees projects, assets and members. Changes nothing.",
@@ -35,16 +36,16 @@ def lost_access_words(lost: LostAccess) -> list[str]:
     """Sentences about the access that a change takes away; none if it takes none."""
     sentences = []
     if lost.sessions:
-        sentences.append(f"Signs them out here, in {_number(lost.sessions, 'browser')}.")
+        sentences.append(f"Signs them out here, in {pluralize(lost.sessions, 'browser')}.")
     if lost.applications:
-        number = _number(len(lost.applications), "application")
+        number = pluralize(len(lost.applications), "application")
         sentences.append(f"Ends the access of {number}: {_listed(lost.applications)}.")
     for does, credentials in (
         ("Reduces {} to what the role may do", lost.reduced),
         ("Revokes {}", lost.revoked),
     ):
         if credentials:
-            number = _number(len(credentials), "key or token", "keys and tokens")
+            number = pluralize(len(credentials), "key or token", "keys and tokens")
             names = _listed([_credential(each) for each in credentials])
             sentences.append(f"{does.format(number)}: {names}.")
     return sentences
@@ -87,10 +88,6 @@ def mail_words(invited: InvitationStatus | None) -> tuple[str, str]:
 
 def _credential(row: Any) -> str:
     return f"{_KINDS[row.kind]} {row.name} (ends in {row.token_end})"
-
-
-def _number(number: int, one: str, several: str = "") -> str:
-    return f"1 {one}" if number == 1 else f"{number:,} {several or one + 's'}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -42,16 +42,15 @@ SORTS: Final = {
     "members": "Most members and invitations",
 }
 _COLUMNS: Final = (Account.id, Account.name, Account.slug, Account.plan, Account.created_at)
-_COUNTERS: Final = tuple(
-    func.coalesce(column, 0).label(column.key)
-    for column in (
-        AccountUsage.area_m2,
-        AccountUsage.projects_active,
-        AccountUsage.projects_archived,
-        AccountUsage.projects_draft,
-        AccountUsage.members,
-    )
+# What ``app.usage.counters.summary`` needs.
+SUMMED: Final = (
+    AccountUsage.area_m2,
+    AccountUsage.projects_active,
+    AccountUsage.projects_archived,
+    AccountUsage.projects_draft,
+    AccountUsage.members,
 )
+_COUNTERS: Final = tuple(func.coalesce(column, 0).label(column.key) for column in SUMMED)
 _PROJECTS: Final = (
     AccountUsage.projects_active + AccountUsage.projects_archived + AccountUsage.projects_draft
 )

@@ -16,6 +16,7 @@ from app.db.queries import CompiledQuery, connect
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
 from app.jobs.valkey import valkey
 from app.models import AccountUsage, Mail, User
+from app.pages.operator.accounts import SUMMED
 from app.policy.audit import INSTANCE
 from app.processes.worker_registry import count_workers
 from app.usage.counters import summary
@@ -31,16 +32,7 @@ _QUEUES: Final = {
 _TOTALS: Final = CompiledQuery(
     select(
         func.count().label("accounts"),
-        *(
-            func.coalesce(func.sum(column), 0).label(column.key)
-            for column in (
-                AccountUsage.projects_active,
-                AccountUsage.projects_archived,
-                AccountUsage.projects_draft,
-                AccountUsage.area_m2,
-                AccountUsage.members,
-            )
-        ),
+        *(func.coalesce(func.sum(column), 0).label(column.key) for column in SUMMED),
     ).select_from(AccountUsage)
 )
 _PEOPLE: Final = CompiledQuery(select(func.count()).select_from(User))

@@ -29,6 +29,7 @@ from app.site.fields import FormSchema, NameSchema, WholeNumber
 from app.site.forms import Draft, Unchanged, form_page, sent_draft
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import current_person, of_account
+from app.values.text import pluralize
 
 bp = PageBlueprint("settings", __name__, section="/settings")
 
@@ -104,7 +105,7 @@ def _requirement_in_words(days: int | None) -> str:
         return "Members no longer need a second factor."
     if days == 0:
         return "Members need a second factor now."
-    return f"Members have {days} {'day' if days == 1 else 'days'} to turn on a second factor."
+    return f"Members have {pluralize(days, 'day')} to turn on a second factor."
 
 
 def _is_owner() -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from flask import request
 
@@ -20,11 +20,9 @@ class Shown(NamedTuple):
     days: int
     credential: str
 
-    def query(self, days: int | None = None, credential: str | None = None) -> str:
+    def query(self, **others: Any) -> str:
         """The query of an address that shows these, or others."""
-        chosen = self.days if days is None else days
-        whose = self.credential if credential is None else credential
-        return filtered("", {"days": chosen, "credential": whose}, {"days": _DEFAULT})
+        return filtered("", self._asdict() | others, {"days": _DEFAULT})
 
 
 def shown_requests() -> Shown:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from app.account.credentials.service import list_credentials
 from app.account.members.service import list_members
@@ -23,16 +23,11 @@ class Steps(NamedTuple):
         return sum(self)
 
 
-def keys_of(account_id: str) -> list[dict[str, Any]]:
-    """The API keys of an account that are not over, the newest first."""
-    return [key for key in list_credentials(account_id, "api_key") if not has_ended(key)]
-
-
 def steps_of(principal: Principal) -> Steps:
     """The steps of the account that somebody works in."""
     account_id = principal.account_id
     return Steps(
         project_total(counters(account_id)) > 0,
-        bool(keys_of(account_id)),
+        any(not has_ended(key) for key in list_credentials(account_id, "api_key")),
         len(list_members(account_id)) > 1,
     )

@@ -100,7 +100,7 @@ def use_code(user_id: str, code: str) -> bool:
 
 
 def authenticator_since(user_id: str) -> Any:
-    """The time since when a person has an authenticator app; None if they have none."""
+    """The time from which a person has had an authenticator app; None if they have none."""
     row = _BY_PERSON.first(user_id=user_id)
     return None if row is None else row.created_at
 

@@ -32,7 +32,7 @@ class Requirement(NamedTuple):
     """The requirement of an account.
 
     Attributes:
-        since: the time since when a second factor is required; None if it is not.
+        since: the time from which a second factor is required; None if it is not.
         grace_days: the days that members have from then, or from joining, to turn one on.
     """
 

@@ -58,7 +58,7 @@ def test_the_largest_come_first(client: Client) -> None:
     assert seen_from_there["share"] == 1
 
 
-def test_neighbours_do_not_overlap(client: Client) -> None:
+def test_neighbors_do_not_overlap(client: Client) -> None:
     """They share an edge, or a part of one, or a corner."""
     own = make_project(client, geometry=square(10, 50, 0.1))
     make_project(client, geometry=square(10.1, 50, 0.1))

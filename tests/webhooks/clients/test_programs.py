@@ -136,7 +136,7 @@ def test_a_receiver_that_checks_the_other_signature_rejects_them_too(
 
 
 @pytest.mark.slow
-def test_a_receiver_processes_an_event_once_and_recognises_late_ones(
+def test_a_receiver_processes_an_event_once_and_recognizes_late_ones(
     authority: Authority, certificate: Path, tmp_path: Path, language: str
 ) -> None:
     secret = new_secret()
