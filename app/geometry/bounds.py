@@ -16,9 +16,9 @@ class Bounds(NamedTuple):
     """A box in degrees, unwrapped: ``west`` is within ±180, and never past ``east``.
 
     A box that crosses the antimeridian has ``east`` past 180: from 170°E to 170°W is west=170,
-    east=190. The full circle is west=-180, east=180. Two boxes overlap
-    if they have a point in common, a shared edge or corner too, with one of them as it is or
-    shifted by ±360 degrees of longitude.
+    east=190. The full circle is west=-180, east=180. Two boxes overlap if they have a point in
+    common, a shared edge or corner too, with one of them as it is or shifted by ±360 degrees of
+    longitude.
     """
 
     west: float

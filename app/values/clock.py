@@ -10,6 +10,8 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from app.values.text import pluralize
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 # Times are divided by it: with floats, some would come out one millisecond too early.
 _MILLISECOND: Final = timedelta(milliseconds=1)
@@ -112,5 +114,4 @@ def describe_duration(duration: timedelta, *, day: str = "24 hours") -> str:
         return day
     seconds = int(duration.total_seconds())
     unit, length = next(each for each in _UNITS if seconds % each[1] == 0)
-    number = seconds // length
-    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+    return pluralize(seconds // length, unit)

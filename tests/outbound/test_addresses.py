@@ -282,7 +282,7 @@ def test_no_network_opens_cloud_metadata(subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.parametrize("address", ["2606:2800::5efe:93.184.216.34", "2001:4860:4860::8888"])
-def test_neighbouring_addresses_are_public(address: str) -> None:
+def test_neighboring_addresses_are_public(address: str) -> None:
     assert is_allowed(ip_address(address))
 
 

@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 from tests.make import Browser, sign_up, text_of
 from tests.make.browser import PASSWORD
 from tests.make.mails import mails_to
-from tests.normalising import refuse_to_normalize_long_texts
+from tests.normalizing import refuse_to_normalize_long_texts
 
 _numbers = itertools.count(1)
 HTML = {"Accept": "text/html"}

@@ -9,7 +9,7 @@ import pytest
 from marshmallow import fields
 
 from app.values.fields import BoundedList, Text, Timestamp
-from tests.normalising import refuse_to_normalize_long_texts
+from tests.normalizing import refuse_to_normalize_long_texts
 
 MARKS = "\u0301\u0316"
 

@@ -14,7 +14,7 @@ from tests.make import Client, make_invited, make_project
 from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 from tests.make.members import make_member
-from tests.normalising import refuse_to_normalize_long_texts
+from tests.normalizing import refuse_to_normalize_long_texts
 from tests.oauth.support import browser_of as browser_with_password
 from tests.pages.support import browser_of, post, signed_in_browser
 from tests.people.second_factor.support import Later, give, turn_on
@@ -91,7 +91,7 @@ def test_another_name_is_refused(client: Client) -> None:
 
 
 def test_marks_in_a_row_take_no_time(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Normalising them takes as long as the square of their number."""
+    """Normalizing them takes as long as the square of their number."""
     browser, typed = browser_with_password(client), "a" + "\u0316\u0300" * 15_000
     browser.get(PAGE).form(PAGE).enctype = "multipart/form-data"  # other forms are shorter
     refuse_to_normalize_long_texts(monkeypatch)
