@@ -21,10 +21,10 @@ def sent_by(call: Callable[[], Any]) -> list[tuple[str, dict[str, Any]]]:
     seen: list[tuple[str, dict[str, Any]]] = []
     execute = queries._execute
 
-    def note(source: Any, text: str, values: dict[str, Any], *number: int) -> Any:
-        if _LIST.search(text):
-            seen.append((text, values))
-        return execute(source, text, values, *number)
+    def note(source: Any, statement: Any, values: dict[str, Any], *number: int) -> Any:
+        if _LIST.search(statement.text):
+            seen.append((statement.text, values))
+        return execute(source, statement, values, *number)
 
     queries._execute = note
     try:

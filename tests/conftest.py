@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from app.api import expensive
+from app.api.expensive import TURNS
 from app.db.connections import close_all
 from app.factory import create_app
 from app.processes import embedded
@@ -200,7 +200,7 @@ def _check_test(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     contract.provoked = frozenset()
     found = statement_checks.take_findings() + entry_checks.take_findings()
-    if expensive._turn.locked():
+    if TURNS.is_taken:
         found.append("a large response was not closed")
     assert not found, "\n".join(found)
 

@@ -48,6 +48,8 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     # The database's clock is this machine's; an answer that took long must not set ours back.
     (clock, "_TOLERATED", 10.0),
     (expensive, "EXPENSIVE_WAIT_SECONDS", _LONG),
+    (expensive, "EXPENSIVE_AFTER_SECONDS", _LONG),
+    (expensive, "REQUEST_SECONDS", _LONG),
     (exchange, "BODY_SECONDS", _LONG),
     (resolving, "LOOKUP_HANGS", _LONG),
     (provider, "REQUEST_SECONDS", _LONG),

@@ -1,7 +1,10 @@
-"""Expensive work: one piece at a time in a process, and none for a client that has gone.
+"""Expensive work: one piece at a time in a process, in turns of accounts, none for a client that
+has gone, and no request without an end.
 
 A process has few threads, and cheap requests need them too. So only a few expensive ones wait
-briefly for their turn; any more are answered 503 at once.
+briefly for their turn; any more are answered 503 at once. What is known to be expensive takes its
+turn first; any other request does so once it has used EXPENSIVE_AFTER_SECONDS of processor time,
+and ends after REQUEST_SECONDS. Both begin anew with each piece of a stream.
 """
 
 from __future__ import annotations
@@ -10,30 +13,111 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from flask import Flask, Response, g, has_request_context, request
 
-from app.http.errors import ServiceUnavailable
+from app.auth.guard import current_principal
+from app.db.extensions import db
+from app.http.errors import BadRequest, Detail, ServiceUnavailable
 from app.policy.bounds import (
+    EXPENSIVE_AFTER_SECONDS,
     EXPENSIVE_BODY_BYTES,
     EXPENSIVE_RETRY_SECONDS,
     EXPENSIVE_WAIT_SECONDS,
     EXPENSIVE_WAITING,
+    REQUEST_SECONDS,
 )
+from app.values.processor_clock import ProcessorClock
 
 T = TypeVar("T")
 
-_queue: Final = threading.BoundedSemaphore(1 + EXPENSIVE_WAITING)
-_turn: Final = threading.Lock()
 _HAS_TURN: Final = "has_expensive_turn"
 _UNTIL_THE_END: Final = "until_the_end"
+_CLOCK: Final = "processor_clock"
+_CLOCK_RUNS: Final = "processor_clock_runs"
+# Parameters by which a client can ask for less, those first that make most of a difference.
+_NARROWING: Final = ("filter", "search", "bbox", "datetime", "limit", "per_page")
+
+
+class Turns:
+    """One turn, and those who wait for it: the account that had it last comes last, and where many
+    wait, the account with most of them gives way to one with fewer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: str | None = None
+        self._last: str | None = None
+        self._waiting: list[_Waiting] = []
+
+    @property
+    def is_taken(self) -> bool:
+        return self._running is not None
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def take(self, account: str, seconds: float) -> bool:
+        """Wait for the turn, for ``seconds`` at most. Returns False where there is none."""
+        with self._lock:
+            if self._running is None:
+                self._running = account
+                return True
+            own = _Waiting(account)
+            if not seconds or not self._has_place(account):
+                return False
+            self._waiting.append(own)
+        own.is_over.wait(seconds)
+        with self._lock:
+            if own in self._waiting:
+                self._waiting.remove(own)
+            return own.has_turn
+
+    def end(self) -> None:
+        """Give the turn to who waits for it."""
+        with self._lock:
+            self._last, self._running = self._running, None
+            others = [each for each in self._waiting if each.account != self._last]
+            for following in (others or self._waiting)[:1]:
+                self._waiting.remove(following)
+                self._running = following.account
+                following.has_turn = True
+                following.is_over.set()
+
+    def _has_place(self, account: str) -> bool:
+        """Return whether one more of an account may wait, if need be in place of another one."""
+        if len(self._waiting) < EXPENSIVE_WAITING:
+            return True
+        accounts = [each.account for each in self._waiting]
+        for other in reversed(self._waiting):
+            if accounts.count(other.account) + (other.account == self._running) > 1 + (
+                accounts.count(account) + (account == self._running)
+            ):
+                self._waiting.remove(other)
+                other.is_over.set()
+                return True
+        return False
+
+
+class _Waiting:
+    """A request that waits for its turn."""
+
+    def __init__(self, account: str) -> None:
+        self.account = account
+        self.is_over = threading.Event()
+        self.has_turn = False
+
+
+TURNS: Final = Turns()
 
 
 def init_app(app: Flask) -> None:
-    """End what lasts until the response is written. To be called before anything else registers an
-    ``after_request`` function: Flask calls them in reverse order, so this one gets the response
-    that is sent."""
+    """Begin the clock of each request, and end what lasts until the response is written. To be
+    called before anything else registers such functions: Flask calls those for requests in order,
+    and those for responses in reverse order, so that this one gets the response that is sent."""
+    app.before_request(_begin)
     app.after_request(_end_with_response)
     app.teardown_request(_end_without_response)
 
@@ -48,7 +132,7 @@ def expensive_work() -> Iterator[None]:
     if not has_request_context() or _HAS_TURN in g:
         yield
         return
-    with _take_turn():
+    with _turn():
         setattr(g, _HAS_TURN, True)
         try:
             yield
@@ -68,14 +152,19 @@ def reading_body() -> AbstractContextManager[None]:
 
 def answer_in_turn() -> None:
     """Do the rest of this request in its turn, until all of its response is written: a large one is
-    compressed meanwhile.
+    compressed meanwhile. What holds the lock of a change does not wait.
 
     Raises:
         ServiceUnavailable: too many others are before this one, or the client has gone.
     """
     if not has_request_context() or _HAS_TURN in g:
         return
-    until_the_end(_take_turn())
+    until_the_end(_turn())
+    without_turn()
+
+
+def without_turn() -> None:
+    """Do the rest of this request without a turn: it has one, or waits elsewhere for its work."""
     setattr(g, _HAS_TURN, True)
 
 
@@ -101,7 +190,40 @@ def client_check() -> Callable[[], None]:
     return check
 
 
+class _Stream:
+    """The pieces of a response, each with its own processor time."""
+
+    def __init__(self, pieces: Any, clock: ProcessorClock) -> None:
+        self._pieces, self._clock = pieces, clock
+        self._rest = iter(pieces)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        self._clock.restart()
+        with self._clock.running():
+            return next(self._rest)
+
+    def close(self) -> None:
+        if hasattr(self._pieces, "close"):
+            self._pieces.close()
+
+
+def _begin() -> None:
+    clock = ProcessorClock(
+        (EXPENSIVE_AFTER_SECONDS, answer_in_turn), (REQUEST_SECONDS, _refuse_long)
+    )
+    runs = clock.running()
+    runs.__enter__()
+    g.setdefault(_CLOCK, clock)
+    g.setdefault(_CLOCK_RUNS, runs)
+
+
 def _end_with_response(response: Response) -> Response:
+    clock = g.get(_CLOCK)
+    if clock and response.is_streamed and not response.direct_passthrough:
+        response.response = _Stream(response.response, clock)
     if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
         response.call_on_close(stack.close)
     return response
@@ -110,33 +232,43 @@ def _end_with_response(response: Response) -> Response:
 def _end_without_response(_: BaseException | None) -> None:
     if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
         stack.close()
+    if (runs := g.pop(_CLOCK_RUNS, None)) is not None:
+        runs.__exit__(None, None, None)
+
+
+def _refuse_long() -> None:
+    """End this request, which has used all of its time."""
+    if has_request_context() and request.method in ("GET", "HEAD"):
+        names = [name for name in _NARROWING if name in request.args]
+        message = (
+            "This takes too long to find. Ask for less: a smaller area, a longer or simpler text, "
+            "fewer conditions or fewer records."
+        )
+        raise BadRequest(message, details=[Detail(name, message) for name in names[:1]])
+    message = "This takes too long. Send less at once, or try again later."
+    raise ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
 
 
 @contextmanager
-def _take_turn() -> Iterator[None]:
-    with _place_in_queue():
-        if not _turn.acquire(timeout=EXPENSIVE_WAIT_SECONDS):
-            raise _too_many()
-        try:
-            client_check()()
-            yield
-        finally:
-            _turn.release()
-
-
-@contextmanager
-def _place_in_queue() -> Iterator[None]:
-    if not _queue.acquire(blocking=False):
-        raise _too_many()
+def _turn() -> Iterator[None]:
+    holds_up_others = db.session.registry.has() and db.session().in_transaction()
+    if not TURNS.take(_account(), 0.0 if holds_up_others else EXPENSIVE_WAIT_SECONDS):
+        message = "Too many large requests are being processed. Try again shortly."
+        raise ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
     try:
+        client_check()()
         yield
     finally:
-        _queue.release()
+        TURNS.end()
 
 
-def _too_many() -> ServiceUnavailable:
-    message = "Too many large requests are being processed. Try again shortly."
-    return ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
+def _account() -> str:
+    """The account that this request is for; else the person, or the address that it comes from."""
+    caller: Any = current_principal() or g.get("person")
+    for name in ("account_id", "user_id"):
+        if found := getattr(caller, name, None):
+            return str(found)
+    return request.remote_addr or ""
 
 
 def _is_closed(connection: socket.socket) -> bool:

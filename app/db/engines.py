@@ -27,6 +27,7 @@ from app.db.postgresql import connection as postgresql
 from app.db.postgresql.failover import KnownServer
 from app.db.postgresql.unconfirmed import refuse_unconfirmed
 from app.db.write_queue import QueuedConnection, join_queue
+from app.values import processor_clock
 from config import Settings
 
 # SQLAlchemy's InvalidRequestError, when two connections in a row were refused at their checkout.
@@ -87,6 +88,8 @@ def init_app(app: Flask) -> None:
             for engine in (db.engine, reading_engine):
                 postgresql.prepare(engine, settings, server, is_reading=engine is reading_engine)
             refuse_unconfirmed(db.engine, reading_engine, settings)
+        for engine in (db.engine, reading_engine):
+            event.listen(engine, "handle_error", lambda _: processor_clock.raise_refusal())
 
 
 @contextmanager
@@ -141,7 +144,8 @@ def violated_constraint(error: IntegrityError) -> str:
     return str(error.orig).partition("UNIQUE constraint failed: ")[2]
 
 
-def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
+def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
+    connection.check_every()
     connection.isolation_level = None  # this module begins transactions, not the driver
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")

@@ -21,7 +21,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from app.db import progress
 from app.db.postgresql.connection import NoReply
+from app.values import processor_clock
 
 _ENGINE: Final = "canopy_reading_engine"
 _SOURCE: Final = "canopy_reading_source"  # another engine, for a while
@@ -98,7 +100,7 @@ class CompiledQuery:
         """
         source = engine()
         compiled = self._compiled_for(source)
-        cursor, rows = _execute(source, compiled.text, compiled.bind(values), number)
+        cursor, rows = _execute(source, compiled, compiled.bind(values), number)
         g.setdefault(_CURSORS, []).append(cursor)
         return compiled.chunks(source, cursor, rows, number)
 
@@ -114,7 +116,7 @@ class CompiledQuery:
     def _run(self, values: dict[str, Any]) -> tuple[_Compiled, list[Any]]:
         source = engine()
         compiled = self._compiled_for(source)
-        cursor, rows = _execute(source, compiled.text, compiled.bind(values))
+        cursor, rows = _execute(source, compiled, compiled.bind(values))
         cursor.close()
         return compiled, rows
 
@@ -133,6 +135,8 @@ class _Compiled:
         compiled = statement.compile(dialect=with_named_parameters(dialect))  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
         self.text = str(compiled)
+        self.is_sqlite = dialect.name == "sqlite"
+        self.compares_text = self.is_sqlite and progress.compares_text(self.text)
         self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
         self._to_driver = _converters(
             (name, bound.type.dialect_impl(dialect).bind_processor(dialect))
@@ -146,6 +150,10 @@ class _Compiled:
             for place, entry in enumerate(compiled._result_columns)
             if not isinstance(entry.type, Float)  # drivers give floats as they are
         )
+
+    def steps(self, values: dict[str, Any]) -> int:
+        """SQLite's steps between two checks if the request may go on."""
+        return progress.steps_for(values) if self.compares_text else progress.STEPS
 
     def bind(self, values: dict[str, Any]) -> dict[str, Any]:
         """The parameters as the driver takes them."""
@@ -167,6 +175,7 @@ class _Compiled:
                 yield self.converted(rows)
                 rows = cursor.fetchmany(number)
         except source.dialect.loaded_dbapi.Error as error:
+            processor_clock.raise_refusal()
             raise _wrapped(error, self.text, source, gone=False) from error
         finally:
             cursor.close()
@@ -197,7 +206,7 @@ def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
 
 
 def _execute(
-    source: Engine, text: str, values: dict[str, Any], number: int | None = None
+    source: Engine, statement: _Compiled, values: dict[str, Any], number: int | None = None
 ) -> tuple[Any, list[Any]]:
     """Run a statement. A reading that failed because the connection was gone is done again.
 
@@ -207,8 +216,10 @@ def _execute(
         connection: Any = connection_to(source)
         cursor = None
         try:
+            if statement.is_sqlite:
+                connection.driver_connection.check_every(statement.steps(values))
             cursor = connection.cursor()
-            cursor.execute(text, values)
+            cursor.execute(statement.text, values)
             rows = cursor.fetchall() if number is None else cursor.fetchmany(number)
         except source.dialect.loaded_dbapi.Error as error:
             gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
@@ -216,7 +227,8 @@ def _execute(
                 g.get(_CONNECTIONS).pop(source).invalidate(error)
                 source.dispose()
             if not (gone and tries_left) or isinstance(error, NoReply):
-                raise _wrapped(error, text, source, gone) from error
+                processor_clock.raise_refusal()
+                raise _wrapped(error, statement.text, source, gone) from error
         else:
             return cursor, rows
     raise AssertionError("the last try returns or raises")

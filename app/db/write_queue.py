@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
+from app.db.progress import WatchedConnection
 from app.values.deadline import Deadline
 from app.values.files import open_lock_file, try_lock, unlock
 
@@ -109,7 +109,7 @@ class WriteQueue:
             raise
 
 
-class QueuedConnection(sqlite3.Connection):
+class QueuedConnection(WatchedConnection):
     """A connection whose transactions wait in the queue of its file, if it has one. It leaves the
     queue when the transaction ends."""
 

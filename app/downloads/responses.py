@@ -19,7 +19,7 @@ from typing import Final
 from flask import Flask, Response, current_app, request
 from sqlalchemy import bindparam, select
 
-from app.api.expensive import until_the_end
+from app.api.expensive import until_the_end, without_turn
 from app.api.requests import request_id
 from app.db import queries
 from app.db.queries import CompiledQuery
@@ -65,6 +65,7 @@ def stream_file(
     slot = until_the_end(ExitStack())
     threads = current_app.config["SETTINGS"].web_threads
     slot.enter_context(export_slot(account_id, threads))
+    without_turn()
     slug = INSTANCE if account_id == INSTANCE else _SLUG.first(account_id=account_id).slug
     queries.release()  # each query of an export takes its own connection
     # A response without a length ends with its connection in HTTP/1.0, whatever the reason.

@@ -25,7 +25,7 @@ from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
 from app.values.batching import batched_by_bytes
 
 _AT_ONCE: Final = 100  # boundaries, or fewer when they are large
-_AT_ONCE_BYTES: Final = 4 * 1024 * 1024
+_AT_ONCE_BYTES: Final = 512 * 1024  # compared with any shape in some 0.1 s
 
 
 class TooMuchToCompare(Exception):

@@ -55,14 +55,20 @@ BODY_CONTAINERS: Final = 300_000
 BODY_STRINGS: Final = 20_000
 BODY_ESCAPES: Final = 1_000_000
 
-# Requests with a larger body, those with a boundary that can take long to validate, and pages with
-# more bytes of boundaries are expensive. A process works on one of them at a time.
-# EXPENSIVE_WAITING others wait, each for EXPENSIVE_WAIT_SECONDS at most; clients are asked to
-# repeat all others. The web server rejects those with a larger body.
+# The processor time of a request until its first byte, and between two pieces of a stream. It is
+# looked at between steps of up to 0.3 s, and is 2 s at most with the last of them.
+REQUEST_SECONDS: Final = 1.7
+
+# Requests with a larger body, those with a boundary that can take long to validate, pages with more
+# bytes of boundaries, and all others once they have used EXPENSIVE_AFTER_SECONDS of processor time
+# are expensive. A process works on one of them at a time, by turns of accounts. EXPENSIVE_WAITING
+# others wait, each for EXPENSIVE_WAIT_SECONDS at most; clients are asked to repeat all others. The
+# web server rejects those with a larger body.
+EXPENSIVE_AFTER_SECONDS: Final = 0.2
 EXPENSIVE_BODY_BYTES: Final = 128 * 1024
 EXPENSIVE_PAGE_BYTES: Final = 4 * 1024 * 1024
 EXPENSIVE_WAITING: Final = 2
-EXPENSIVE_WAIT_SECONDS: Final = 0.2
+EXPENSIVE_WAIT_SECONDS: Final = 1.0
 EXPENSIVE_RETRY_SECONDS: Final = 1
 
 METADATA_BYTES: Final = 16 * 1024

@@ -1,9 +1,14 @@
-"""Grouping items of a stream into batches that fit into memory."""
+"""Grouping items of a stream into batches that fit into memory.
+
+Between two batches, the request that they are made for may be ended (``processor_clock``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
+
+from app.values import processor_clock
 
 T = TypeVar("T")
 
@@ -24,6 +29,7 @@ def batched_by_bytes(
         if total > most_bytes or len(batch) == most:
             if batch:
                 yield batch
+                processor_clock.check()
             batch, total = [], item_bytes
         batch.append(item)
     if batch:

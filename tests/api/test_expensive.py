@@ -17,7 +17,7 @@ import pytest
 from flask import Flask
 
 from app.api import envelope, expensive
-from app.api.expensive import expensive_work
+from app.api.expensive import TURNS, expensive_work
 from app.geometry import read_boundary
 from app.http import compression
 from app.http.errors import ServiceUnavailable
@@ -59,7 +59,7 @@ def others_at_work(app: Flask, number: int = 1) -> Iterator[None]:
         for thread in threads:
             thread.start()
             assert begun.wait(PATIENCE)
-        wait_for(lambda: expensive._queue._value == 1 + EXPENSIVE_WAITING - number)  # type: ignore[attr-defined]
+        wait_for(lambda: TURNS.waiting == number - 1)
         yield
     finally:
         over.set()
@@ -123,8 +123,7 @@ def test_who_waits_gets_its_turn(client: Client) -> None:
     thread = threading.Thread(target=create)
     with client.app.test_request_context(), expensive_work():
         thread.start()
-        wait_for(lambda: expensive._queue._value < EXPENSIVE_WAITING)  # type: ignore[attr-defined]
-        time.sleep(0.05)
+        wait_for(lambda: TURNS.waiting == 1)
     thread.join()
     assert answers == [422]
 
@@ -158,14 +157,14 @@ def test_a_large_geometry_is_checked_in_the_turn_of_its_body(
     has_turn: list[bool] = []
 
     def read(*arguments: Any, **options: Any) -> Any:
-        has_turn.append(expensive._turn.locked())
+        has_turn.append(TURNS.is_taken)
         return read_boundary(*arguments, **options)
 
     monkeypatch.setattr(validation, "read_boundary", read)
     assert client.post(VALIDATE, json=comb(3_000)).json["data"]["valid"] is True
     assert client.post(VALIDATE, json=comb(10_000)).json["data"]["valid"] is True
     assert has_turn == [False, True]
-    assert not expensive._turn.locked()
+    assert not TURNS.is_taken
 
 
 @pytest.mark.slow
@@ -184,7 +183,7 @@ def test_a_large_page_is_compressed_in_its_turn(
     whole = compression._encoded
 
     def encoded(*arguments: Any) -> Any:
-        at_once.append(expensive._turn.locked())
+        at_once.append(TURNS.is_taken)
         return whole(*arguments)
 
     monkeypatch.setattr(compression, "_encoded", encoded)
@@ -192,7 +191,7 @@ def test_a_large_page_is_compressed_in_its_turn(
     for _ in range(2 * EXPENSIVE_WAITING):
         assert client.get(page, headers={"Accept-Encoding": "gzip"}).status_code == 200
     assert at_once == [True] * 2 * EXPENSIVE_WAITING
-    assert not expensive._turn.locked()
+    assert not TURNS.is_taken
     with others_at_work(client.app):
         refused = client.get(page)
         assert refused.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
@@ -211,9 +210,9 @@ def test_a_turn_lasts_until_a_large_page_is_sent(
     headers = client.authorization | {"Accept-Encoding": "gzip"}
     response = client.app.test_client().get("/v1/projects", headers=headers, buffered=False)
     next(iter(response.response))
-    assert expensive._turn.locked()
+    assert TURNS.is_taken
     response.close()
-    assert not expensive._turn.locked()
+    assert not TURNS.is_taken
 
 
 @pytest.mark.provokes(503)
@@ -222,7 +221,7 @@ def test_a_turn_ends_when_a_page_fails(client: Client, monkeypatch: pytest.Monke
     full = ServiceUnavailable("There is no room.")
     monkeypatch.setattr(listing, "pick_fields", Mock(side_effect=full))
     assert client.get("/v1/projects").status_code == 503
-    assert not expensive._turn.locked()
+    assert not TURNS.is_taken
 
 
 @pytest.mark.provokes(500)
@@ -239,7 +238,7 @@ def test_a_turn_ends_when_its_response_is_replaced(
     gc.disable()  # else it might end a turn that was forgotten
     try:
         assert client.get("/v1/projects").status_code == 500
-        assert not expensive._turn.locked()
+        assert not TURNS.is_taken
     finally:
         gc.enable()
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from urllib.parse import urlencode
 
 import pytest
 from flask import Flask
 
-from app.api import expensive
 from app.doctor.counters import correct_counters
 from app.ogc import feature_collections
 from tests.database_webhook.reports import change
@@ -18,6 +16,7 @@ from tests.maintenance.contents import url_of
 from tests.make import Client, make_asset, make_project, point, square
 from tests.make.features import feature
 from tests.ogc.reading import EPSG_3857, found, items, names
+from tests.turns import turn_taken
 
 PATH = "/ogc/collections/projects/items"
 
@@ -136,9 +135,7 @@ def test_a_page_that_is_kept_waits_for_no_turn(
 ) -> None:
     make_project(client, geometry=square())
     tag = items(client, crs=EPSG_3857).headers["ETag"]
-    turn = threading.Lock()
-    monkeypatch.setattr(expensive, "_turn", turn)
-    with turn:
+    with turn_taken():
         assert items(client, crs=EPSG_3857).status_code == 200
         known = client.get(
             f"{PATH}?{urlencode({'crs': EPSG_3857})}", headers={"If-None-Match": tag}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import threading
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from flask import Flask
 
 from app.api import expensive
+from app.api.expensive import TURNS
 from app.http import body_files
 from app.lists import selecting
 from app.ogc import feature_collections
@@ -20,6 +20,7 @@ from tests.body_files import SeenFile, watch_files
 from tests.make import Client, make_account, make_asset, make_project
 from tests.ogc.reading import found
 from tests.ogc.reading import items as page_of
+from tests.turns import turn_taken
 
 
 @pytest.fixture(scope="module")
@@ -93,13 +94,11 @@ def test_a_large_page_waits_for_its_turn(
     account: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 0.01)
-    turn = threading.Lock()
-    monkeypatch.setattr(expensive, "_turn", turn)
-    with turn:
+    with turn_taken():
         assert page_of(account).status_code == 503
         assert page_of(account, limit=1).status_code == 200
     assert page_of(account).status_code == 200
-    assert not turn.locked()
+    assert not TURNS.is_taken
 
 
 def test_the_metadata_of_assets_counts_too(

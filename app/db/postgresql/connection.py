@@ -23,8 +23,9 @@ from sqlalchemy.engine import Dialect, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 
 from app.db.postgresql.failover import KnownServer
-from app.values import clock
+from app.values import clock, processor_clock
 from app.values.circuit_breaker import CircuitBreaker
+from app.values.processor_clock import ProcessorClock
 from config import Settings, SettingsError
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ _CLOCK: Final = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::pg_cat
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
 _FRESH_SECONDS: Final = 1.0  # for which a new connection is assumed to be open
 _READ_ONLY: Final = "25006"  # read_only_sql_transaction
+_CANCEL_SECONDS: Final = 2.0
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
 
 
@@ -60,6 +62,7 @@ class LimitedConnection(psycopg.Connection[Any]):
     """A connection that is closed when PostgreSQL does not reply in time."""
 
     reply_seconds: float | None = None  # None: no limit
+    is_reading = False  # it has no locks to wait for
     commits: CircuitBreaker | None = None  # of its engine, if it is for changes
     server: KnownServer | None = None
     opened_at = 0.0  # of the monotonic clock
@@ -71,6 +74,8 @@ class LimitedConnection(psycopg.Connection[Any]):
             NoReply: it took too long, and the connection is closed. It is not canceled: a canceled
                 commit that waits for a standby would look like a success.
         """
+        if self.is_reading and (clock := processor_clock.current()) is not None:
+            gen = _watched(self, gen, clock)
         try:
             return super().wait(gen, interval, self.reply_seconds if timeout is None else timeout)
         except psycopg.errors._WaitTimeout as error:
@@ -111,6 +116,31 @@ class LimitedConnection(psycopg.Connection[Any]):
         """Return whether the commit of this transaction will have to be confirmed."""
         found = self.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL").fetchone()
         return bool(found and found[0])
+
+
+def _watched(connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock) -> PQGen[T]:
+    """The exchange of a statement with PostgreSQL. It is canceled when its request may not go on.
+
+    What the thread waits for longer than the driver's interval counts as the request's own time.
+    """
+    began, is_long, is_canceled = time.monotonic(), False, False
+    try:
+        wanted = next(gen)
+        while True:
+            ready = yield wanted
+            if not ready and not is_canceled:
+                is_long = True
+                if not clock.may_go_on(time.monotonic() - began):
+                    is_canceled = True
+                    with suppress(psycopg.Error):  # else its own timeout ends it
+                        connection.cancel_safe(timeout=_CANCEL_SECONDS)
+            wanted = gen.send(ready)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    finally:
+        if is_long:
+            clock.add(time.monotonic() - began)
 
 
 def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
@@ -179,6 +209,7 @@ def prepare(
         server.on_opened(connection.info.host, connection.info.port)
         connection.server, connection.opened_at = server, time.monotonic()
         connection.reply_seconds = reply_seconds(settings)
+        connection.is_reading = is_reading
         if not is_shared:
             connection.execute(set_all)
             connection.commit()

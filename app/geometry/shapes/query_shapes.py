@@ -30,12 +30,14 @@ class QueryShape:
     """A geometry of a query, in degrees.
 
     ``bounds`` is the unwrapped box around it; ``is_box`` says that it is nothing but this box.
-    ``everywhere`` is shapely's geometry of it, with copies a turn to the west and to the east.
+    ``copies`` are shapely's geometries of it: itself, and a turn to the west or to the east where
+    that reaches between -180 and 180 degrees, too. Each is prepared for being compared with many;
+    a collection of them would not be.
     """
 
     bounds: Bounds
     is_box: bool
-    everywhere: Any
+    copies: tuple[Any, ...]
 
     def intersects(self, texts: Sequence[str]) -> list[bool]:
         """For each boundary, True if it has a point in common with this; one on the edge is enough.
@@ -52,7 +54,8 @@ class QueryShape:
         return self._test(shapely.points(np.array(longitudes), np.array(latitudes)))
 
     def _test(self, geometries: Any) -> list[bool]:
-        found: list[bool] = shapely.intersects(self.everywhere, geometries).tolist()
+        tests = [shapely.intersects(copy, geometries) for copy in self.copies]
+        found: list[bool] = np.any(tests, axis=0).tolist()
         return found
 
 
@@ -84,7 +87,7 @@ def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
         turned = (west + 180) % _TURN - 180
         west, east = turned, turned + east - west
     bounds = Bounds(west, max(south, -90.0), east, min(north, 90.0))
-    return QueryShape(bounds, True, _everywhere(shapely.box(*bounds)))
+    return QueryShape(bounds, True, _copies(shapely.box(*bounds)))
 
 
 def read_shape(text: str, crs: Crs) -> QueryShape:
@@ -101,7 +104,7 @@ def read_shape(text: str, crs: Crs) -> QueryShape:
     west, south, east, north = shapely.bounds(geometry).tolist()
     if not (west >= -180 and east <= 180 and south >= -90 and north <= 90):
         raise ShapeInvalid("Longitudes must be within ±180 and latitudes within ±90.")
-    return QueryShape(Bounds(west, south, east, north), False, _everywhere(geometry))
+    return QueryShape(Bounds(west, south, east, north), False, _copies(geometry))
 
 
 def _read(text: str) -> Any:
@@ -117,11 +120,12 @@ def _read(text: str) -> Any:
     return shapely.force_2d(geometry)
 
 
-def _everywhere(geometry: Any) -> Any:
-    copies = [shapely.transform(geometry, partial(np.add, shift)) for shift in _SHIFTS]
-    around = shapely.geometrycollections(copies)
-    shapely.prepare(around)
-    return around
-
-
-_SHIFTS: Final = tuple(np.array([turn, 0.0]) for turn in (-_TURN, 0.0, _TURN))
+def _copies(geometry: Any) -> tuple[Any, ...]:
+    west, _, east, _ = shapely.bounds(geometry).tolist()
+    copies = [
+        shapely.transform(geometry, partial(np.add, np.array([turn, 0.0]))) if turn else geometry
+        for turn in (0.0, -_TURN, _TURN)
+        if west + turn <= 180 and east + turn >= -180
+    ]
+    shapely.prepare(copies)
+    return tuple(copies)

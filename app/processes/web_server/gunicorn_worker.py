@@ -204,7 +204,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
                 self._wait(conn)
             elif progress in refusals.OF_PROGRESS:
                 self._refuse(conn, refusals.OF_PROGRESS[progress])
-            elif conn.request.is_large and len(self._large) >= self._most_large:
+            elif conn.request.is_large and not self._has_place_for(conn):
                 self._refuse(conn, refusals.TOO_MANY_LARGE)
             else:
                 self._hand_over(conn, conn.request.pieces())
@@ -224,6 +224,14 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         handled.add_done_callback(
             lambda outcome: self.method_queue.defer(self.finish_request, conn, outcome)
         )
+
+    def _has_place_for(self, conn: Any) -> bool:
+        """Return whether a thread may answer a large request: few of them at once, and all but one
+        of the same sender."""
+        senders = [each.request.framer.sender for each in self._large]
+        own = senders.count(conn.request.framer.sender)
+        most: int = self._most_large
+        return len(senders) < most and own < max(1, most - 1)
 
     def _wait(self, conn: Any) -> None:
         """Wait until more of a request can be read."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from app.api import expensive
+from app.api.expensive import TURNS
 from app.db.extensions import db
 from app.policy.bounds import MAP_SHORT_BYTES
 from app.projects.map import reading
 from tests.make import Client, make_project, multi_square, square
+from tests.turns import turn_taken
 
 pytestmark = pytest.mark.both
 
@@ -220,10 +221,8 @@ def test_a_large_map_waits_for_its_turn(
     make_project(client, geometry=square(10, 50, 0.1))
     monkeypatch.setattr(reading, "EXPENSIVE_PAGE_BYTES", 50)
     monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 0.01)
-    turn = threading.Lock()
-    monkeypatch.setattr(expensive, "_turn", turn)
-    with turn:
+    with turn_taken():
         assert client.get(f"{PATH}?zoom={zoom}").status_code == 503
         assert shape(client, 0)["type"] == "Point"
     assert shape(client, zoom)["type"] == "Polygon"
-    assert not turn.locked()
+    assert not TURNS.is_taken

@@ -1,0 +1,156 @@
+"""A request ends when it has used its processor time, and takes its turn before that, whichever
+route it is for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.api import expensive
+from app.api.expensive import TURNS, answer_in_turn
+from app.db.extensions import db
+from app.db.queries import CompiledQuery, connect
+from app.http.errors import BadRequest, ServiceUnavailable
+from app.lists import intersecting
+from app.policy.bounds import EXPENSIVE_RETRY_SECONDS
+from app.values.batching import batched_by_bytes
+from app.values.processor_clock import ProcessorClock
+from tests.geometry.expensive_shapes import comb
+from tests.make import Client, make_project
+from tests.turns import turn_taken
+from tests.waiting import PATIENCE
+
+ITEMS = "/ogc/collections/projects/items"
+LIKE = " OR ".join(f"description LIKE '%{150 * 'a'}{n}'" for n in range(9))
+ENDLESS = text(
+    "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers) "
+    "SELECT count(*) FROM numbers"
+)
+
+
+@pytest.fixture
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests have little time."""
+    monkeypatch.setattr(expensive, "EXPENSIVE_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.3)
+
+
+@pytest.fixture
+def _long_texts(client: Client) -> None:
+    """Descriptions that take 6 ms each to compare with ``LIKE`` on SQLite."""
+    for _ in range(150):
+        make_project(client, description=10_000 * "a")
+
+
+def refuse() -> None:
+    raise BadRequest("enough")
+
+
+def clock(seconds: float = 0.05) -> ProcessorClock:
+    return ProcessorClock((seconds, refuse))
+
+
+@pytest.mark.both
+@pytest.mark.usefixtures("_short", "_long_texts")
+def test_a_filter_that_takes_too_long_is_ended_and_named(client: Client) -> None:
+    response = client.get(ITEMS, query_string={"filter": LIKE, "limit": 1})
+    assert response.status_code == 400
+    (detail,) = response.json["error"]["details"]
+    assert detail["field"] == "filter"
+    assert "Ask for less" in detail["message"]
+    assert client.get(ITEMS, query_string={"limit": 1}).status_code == 200
+
+
+@pytest.mark.both
+@pytest.mark.provokes(503)
+@pytest.mark.usefixtures("_short", "_long_texts")
+def test_a_filter_that_takes_long_needs_its_turn(client: Client) -> None:
+    with turn_taken():
+        response = client.get(ITEMS, query_string={"filter": LIKE, "limit": 1})
+        assert client.get(ITEMS, query_string={"limit": 1}).status_code == 200
+    assert response.status_code == 503
+    assert response.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
+    assert not TURNS.is_taken
+
+
+@pytest.mark.usefixtures("_short")
+def test_boundaries_are_compared_until_the_time_is_over(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(8):
+        make_project(client, geometry=comb(2_000))
+    monkeypatch.setattr(intersecting, "_AT_ONCE", 1)
+    monkeypatch.setattr(expensive, "EXPENSIVE_AFTER_SECONDS", 10)
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.001)
+    response = client.get(ITEMS, query_string={"filter": "S_INTERSECTS(geometry,POINT(1 1))"})
+    assert response.status_code == 400
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: CompiledQuery(ENDLESS.columns()).all(),
+        lambda: next(CompiledQuery(ENDLESS.columns()).stream(1)),
+        lambda: connect().execute(ENDLESS),
+    ],
+)
+def test_any_statement_that_reads_is_ended(app: Flask, run: Callable[[], Any]) -> None:
+    with (
+        app.test_request_context(),
+        clock().running(),
+        pytest.raises(BadRequest, match="enough"),
+    ):
+        run()
+
+
+def test_a_statement_of_a_change_is_ended(app: Flask) -> None:
+    with app.test_request_context(method="POST"), clock().running():
+        with pytest.raises(BadRequest, match="enough"):
+            db.session.execute(ENDLESS)
+        db.session.rollback()
+
+
+def test_whoever_holds_up_changes_waits_for_no_turn(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 10 * PATIENCE)
+    with turn_taken(), app.test_request_context(method="POST"):
+        db.session.execute(text("SELECT 1"))
+        with pytest.raises(ServiceUnavailable):
+            answer_in_turn()
+        db.session.rollback()
+
+
+def test_each_piece_of_a_stream_has_its_own_time(app: Flask) -> None:
+    def use_time(seconds: float) -> None:
+        end = time.thread_time() + seconds
+        while time.thread_time() < end:
+            pass
+
+    def pieces(seconds: float) -> Iterator[bytes]:
+        for _ in range(6):
+            for _ in batched_by_bytes(range(3), int, 1, 1):
+                use_time(seconds)
+            yield b"1"
+
+    with app.test_request_context():
+        few = expensive._Stream(pieces(0.01), clock())
+        assert b"".join(few) == b"111111"
+        with pytest.raises(BadRequest):
+            next(expensive._Stream(pieces(0.1), clock()))
+
+
+def test_outside_of_a_request_nothing_is_ended(app: Flask) -> None:
+    with app.app_context():
+        limited = text(
+            "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "
+            "WHERE n < 300000) SELECT count(*) FROM numbers"
+        )
+        assert connect().execute(limited).scalar() == 300_000
