@@ -79,8 +79,7 @@ _BOUNDS: Final = {
     "SEARCH_LENGTH": "characters of `search`",
     "GEOMETRY_POSITIONS": "positions of one boundary, including the closing ones",
     "VALIDATION_SECONDS": "processor seconds that validating one boundary may take at worst",
-    "OVERLAY_SECONDS": "processor seconds that comparing two boundaries may take; "
-    "ten times as many at worst",
+    "OVERLAY_SECONDS": "processor seconds that comparing two boundaries may take",
     "OVERLAY_LOCKED_SECONDS": "processor seconds that comparing two boundaries may take while "
     "other changes wait",
     "OVERLAP_CANDIDATES": "projects with which a boundary is compared to find overlaps",

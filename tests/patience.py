@@ -18,7 +18,6 @@ from app.api import expensive
 from app.audit.log import jobs as audit_log
 from app.doctor.checks import valkey as doctor
 from app.geometry import boundary
-from app.geometry.shapes import overlay
 from app.imports import leases
 from app.jobs import valkey, valkey_client, wake_signals
 from app.mail import jobs as mail
@@ -44,7 +43,6 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (boundary, "_LOCATABLE", (_LONG, 0.0)),
     (boundary, "_SEARCH_SECONDS", (_LONG, _LONG)),
     (overlaps, "OVERLAPS_SECONDS", _LONG),
-    (overlay, "_FAILED", 1_000),
     # The database's clock is this machine's; an answer that took long must not set ours back.
     (clock, "_TOLERATED", 10.0),
     (expensive, "EXPENSIVE_WAIT_SECONDS", _LONG),

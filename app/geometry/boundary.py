@@ -13,9 +13,10 @@ import numpy as np
 import orjson
 import shapely
 
+from app.geometry import timed
 from app.geometry.area import boundary_area, covers_over_half_earth
 from app.geometry.bounds import Bounds, boundary_bounds
-from app.geometry.complexity import SMALL, is_too_complex, validation_seconds
+from app.geometry.complexity import SMALL, is_cheap_to_validate
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
@@ -26,8 +27,7 @@ from app.geometry.structure import structure_problems
 from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
 Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
-
-_CHEAP: Final = 0.1  # seconds of validation, at worst
+Validate: TypeAlias = Callable[[Any, float], tuple[bool | None, float]]
 
 # Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile.
 # Real boundaries take less than half a microsecond for each position.
@@ -66,7 +66,7 @@ def read_boundary(
 
     Args:
         expensive: a context that is entered for work that takes long, so that the caller can admit
-            or refuse it. At most it is some 1.5 s, in fragmented memory.
+            or refuse it. At most it is VALIDATION_SECONDS, in another process.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
@@ -74,12 +74,11 @@ def read_boundary(
     if rings is None:
         errors = structure_problems(kind, coordinates, max_positions)
         raise GeometryInvalid(chain(problems, errors))
-    seconds = validation_seconds(rings)
-    with expensive() if seconds > _CHEAP else nullcontext():
-        if seconds > VALIDATION_SECONDS and is_too_complex(rings):
-            raise GeometryInvalid([*problems, _too_complex("is too complex to validate")])
+    is_cheap = is_cheap_to_validate(rings)
+    with nullcontext() if is_cheap else expensive():
         polygons = build_polygons(rings)
-        raise_if_any(chain(problems, _shape_problems(rings, polygons, expensive)))
+        validate = _validate if is_cheap else timed.is_valid
+        raise_if_any(chain(problems, _shape_problems(rings, polygons, validate, expensive)))
         return Boundary(
             type=kind,
             text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
@@ -99,7 +98,15 @@ def _too_complex(what: str) -> Problem:
     return Place().problem("too_complex", message)
 
 
-def _shape_problems(rings: Rings, polygons: Any, expensive: Slot) -> Iterator[Problem]:
+def _validate(polygons: Any, _: float) -> tuple[bool, float]:
+    """Return whether a geometry is valid, and the processor seconds that it took to find out."""
+    began = thread_time()
+    return bool(shapely.is_valid(polygons)), thread_time() - began
+
+
+def _shape_problems(
+    rings: Rings, polygons: Any, validate: Validate, expensive: Slot
+) -> Iterator[Problem]:
     """Yield the problems of a boundary with a valid structure; each rule assumes those before.
 
     Validity is that of OGC Simple Features 1.2.1, section 6.1.11, in the plane of longitude and
@@ -110,10 +117,10 @@ def _shape_problems(rings: Rings, polygons: Any, expensive: Slot) -> Iterator[Pr
     if ambiguous:
         yield from ambiguous
         return
-    began = thread_time()
-    is_valid = shapely.is_valid(polygons)
-    seconds = thread_time() - began
-    if not is_valid:
+    is_valid, seconds = validate(polygons, VALIDATION_SECONDS)
+    if is_valid is None:
+        yield _too_complex("is too complex to validate")
+    elif not is_valid:
         yield from _faults(rings, polygons, seconds, expensive)
     elif is_wide:
         yield from _oversize_problems(rings)
@@ -122,7 +129,7 @@ def _shape_problems(rings: Rings, polygons: Any, expensive: Slot) -> Iterator[Pr
 def _faults(rings: Rings, polygons: Any, seconds: float, expensive: Slot) -> Iterator[Problem]:
     """Yield the faults or, if locating them takes too long, only that there is one.
 
-    ``seconds``: how long ``shapely.is_valid`` took.
+    ``seconds``: how long it took to find out that there is one.
     """
     at_all, each = _LOCATABLE
     if seconds > at_all + each * len(rings.lon):

@@ -4,10 +4,11 @@ GEOS cuts the rings into runs of edges that head the same way (monotone chains),
 runs whose boxes overlap. Then it locates each ring in every other ring whose box it overlaps,
 position by position. In real boundaries few boxes overlap. In one that was made to be expensive
 nearly all do, and the time grows with the square of its size: minutes for 100,000 positions. So the
-boxes that overlap are counted, with what comparing them takes at worst.
+boxes that overlap are counted, with what comparing them takes at worst: first those of groups,
+which is quick and never too low, and then each pair if need be.
 
-``validation_seconds`` compares the boxes of groups, which is quick and never too low. Where that
-says that it can take too long, ``is_too_complex`` counts each pair.
+The estimate is never too low, and often a hundred times too high. So it only decides which
+boundaries need a process of their own that can be ended (``app.geometry.timed``).
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ import numpy as np
 import shapely
 
 from app.geometry.rings import Booleans, Floats, Integers, Rings
-from app.policy.bounds import VALIDATION_SECONDS
 
 SMALL: Final = 1_000
 """Fewer positions than this are validated within 30 ms, however they lie."""
+
+_CHEAP: Final = 0.1  # seconds
 
 _SECONDS_PER_EDGE: Final = 250e-9
 """Of a run that another one is compared with: twice what it takes where rings touch in one point,
@@ -52,24 +54,18 @@ class Boxes(NamedTuple):
     part: Integers
 
 
-def validation_seconds(rings: Rings) -> float:
-    """Return the processor seconds that the validation can take; 0 for a small boundary."""
+def is_cheap_to_validate(rings: Rings) -> bool:
+    """True if the validation takes a tenth of a second of processor time at worst."""
     if len(rings.lon) <= SMALL:
-        return 0
-    return comparing_seconds(_grouped(run_boxes(rings))) + comparing_seconds(
-        _grouped(ring_boxes(rings))
-    )
-
-
-def is_too_complex(rings: Rings) -> bool:
-    """True if the validation could take longer than VALIDATION_SECONDS."""
+        return True
+    runs, parts = _run_boxes(rings), _ring_boxes(rings)
     return (
-        comparing_seconds(run_boxes(rings)) + comparing_seconds(ring_boxes(rings))
-        > VALIDATION_SECONDS
+        _comparing_seconds(_grouped(runs)) + _comparing_seconds(_grouped(parts)) <= _CHEAP
+        or _comparing_seconds(runs) + _comparing_seconds(parts) <= _CHEAP
     )
 
 
-def run_boxes(rings: Rings) -> Boxes:
+def _run_boxes(rings: Rings) -> Boxes:
     """The boxes of the runs. As in GEOS, a repeated position makes no edge."""
     lon, lat = rings.lon, rings.lat
     eastward, northward = np.diff(lon), np.diff(lat)
@@ -89,7 +85,7 @@ def run_boxes(rings: Rings) -> Boxes:
     return Boxes((*low, *high), seconds, seconds, ring[firsts])
 
 
-def ring_boxes(rings: Rings) -> Boxes:
+def _ring_boxes(rings: Rings) -> Boxes:
     """The boxes of the rings. For another part, an exterior ring stands for its whole part."""
     starts, parts = np.array(rings.starts), np.array(rings.part_starts)
     inside = (np.diff(starts) + _RING) * _SECONDS_PER_POSITION
@@ -118,10 +114,10 @@ def _around(sides: Sides, starts: Integers) -> Sides:
     )
 
 
-def comparing_seconds(boxes: Boxes, most: float = VALIDATION_SECONDS) -> float:
+def _comparing_seconds(boxes: Boxes) -> float:
     """The seconds that it takes to compare all boxes with those that they overlap, and themselves.
 
-    The count ends where that is more than ``most``.
+    The count ends where that is more than _CHEAP.
     """
     corners = np.stack(boxes.sides, axis=1).reshape(-1, 2, 2)
     diagonals: Any = shapely.linestrings(corners)  # cheaper than polygons of the same box
@@ -131,6 +127,6 @@ def comparing_seconds(boxes: Boxes, most: float = VALIDATION_SECONDS) -> float:
         one, other = tree.query(diagonals[start : start + step])
         is_inside = boxes.part[start + one] == boxes.part[other]
         total += float(np.where(is_inside, boxes.inside[other], boxes.outside[other]).sum())
-        if total > most:
+        if total > _CHEAP:
             break
     return total

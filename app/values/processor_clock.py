@@ -83,6 +83,12 @@ def current() -> ProcessorClock | None:
     return clock
 
 
+def add(seconds: float) -> None:
+    """Count what another process took of its processor time for the request of this thread."""
+    if (clock := current()) is not None:
+        clock.add(seconds)
+
+
 def check() -> None:
     """Raise an error if the request of this thread may not go on."""
     if (clock := current()) is not None:

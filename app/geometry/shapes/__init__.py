@@ -1,7 +1,6 @@
 """Operations on valid boundaries. No I/O.
 
 * ``overlay``: the area that two boundaries have in common, and by how much they differ;
-  ``overlay_cost`` estimates how long that takes;
 * ``query_shapes``: the box or geometry of a query, and what intersects it;
 * ``crs``: the coordinate systems of maps;
 * ``simplify``: shapes of fewer positions, for maps.

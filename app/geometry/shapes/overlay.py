@@ -2,28 +2,28 @@
 meters.
 
 Polygons are overlaid in the plane of longitude and latitude, and the pieces are measured as
-boundaries are. Parts on both sides of the antimeridian need no care, as no part crosses it.
+boundaries are. Where GEOS could take long, it does so in another process, which is ended in time.
+Parts on both sides of the antimeridian need no care, as no part crosses it.
 """
 
 from __future__ import annotations
 
-from time import thread_time
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from app.geometry import timed
 from app.geometry.area import boundary_area
 from app.geometry.polygons import build_polygons, polygon_rings
 from app.geometry.rings import Floats, Rings, stored_rings
-from app.geometry.shapes.overlay_cost import overlay_seconds
 from app.policy.bounds import OVERLAY_SECONDS
 
 _COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
+_SMALL: Final = 4_000  # pairs of edges; even if all cross, and GEOS tries again, it takes 0.5 s
 _LARGE: Final = 500  # positions of two boundaries; fewer are overlaid whole
 _MARGIN: Final = 1e-6  # degrees around what has changed
-_FAILED: Final = 3  # times the allowed seconds: an overlay that took longer was tried repeatedly
 # Odd numbers without a pattern, by which the bits of numbers are mixed.
 _MIXERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
@@ -58,44 +58,52 @@ def stored_shape(text: str) -> Shape:
 
 
 def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> float | None:
-    """Return the square meters that two boundaries have in common, or None if it could take longer
-    than ``seconds`` of processor time to find out. For several calls, keep ``one`` the same."""
-    if len(one.rings.lon) * len(other.rings.lon) <= _COMPARED:
+    """Return the square meters that two boundaries have in common, or None if it takes longer than
+    twice ``seconds`` of processor time to find out. For several calls, keep ``one`` the same."""
+    pairs = len(one.rings.lon) * len(other.rings.lon)
+    if pairs <= _COMPARED:
         if not shapely.intersects(one.polygons, other.polygons):
             return 0.0
         if shapely.contains_properly(one.polygons, other.polygons):
             return boundary_area(other.rings)
-    if overlay_seconds(one.rings, other.rings, seconds) > seconds:
-        lost = difference(one, other, seconds).removed_m2  # little, where they are nearly the same
-        return None if lost is None else max(0.0, boundary_area(one.rings) - lost)
-    try:
-        return _area(shapely.intersection(one.polygons, other.polygons))
-    except shapely.errors.GEOSException:
-        return None
+    if pairs <= _SMALL:
+        try:
+            return _area(shapely.intersection(one.polygons, other.polygons))
+        except shapely.errors.GEOSException:
+            return None
+    common = timed.intersection(one.polygons, other.polygons, seconds)
+    if common is not None:
+        return _area(common)
+    lost = difference(one, other, seconds).removed_m2  # little, where they are nearly the same
+    return None if lost is None else max(0.0, boundary_area(one.rings) - lost)
 
 
 def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> AreaDifference:
-    """Return the areas that the new boundary has gained and lost, or UNKNOWN if it could take
-    longer than twice ``seconds`` of processor time to find out.
+    """Return the areas that the new boundary has gained and lost, or UNKNOWN if it takes longer
+    than ``seconds`` of processor time to find out.
 
     Of large boundaries only the box around the changed edges is overlaid. Finding it takes a
     microsecond for each position.
     """
+    box = None
     if len(old.rings.lon) + len(new.rings.lon) > _LARGE:
         box = _changed_box(old.rings, new.rings)
         if box is None:
             return AreaDifference(0, 0)
-        old, new = _cropped(old, box), _cropped(new, box)
-    if overlay_seconds(old.rings, new.rings, seconds) > seconds:
+    found: tuple[Any, Any] | None
+    if len(old.rings.lon) * len(new.rings.lon) <= _SMALL:
+        try:
+            found = (
+                shapely.difference(new.polygons, old.polygons),
+                shapely.difference(old.polygons, new.polygons),
+            )
+        except shapely.errors.GEOSException:
+            found = None
+    else:
+        found = timed.differences(old.polygons, new.polygons, box, seconds)
+    if found is None:
         return UNKNOWN
-    began = thread_time()
-    try:
-        gained = shapely.difference(new.polygons, old.polygons)
-        if thread_time() - began > _FAILED * seconds:
-            return UNKNOWN
-        lost = shapely.difference(old.polygons, new.polygons)
-    except shapely.errors.GEOSException:
-        return UNKNOWN
+    gained, lost = found
     return AreaDifference(round(_area(gained)), round(_area(lost)))
 
 
@@ -135,9 +143,3 @@ def _edge_numbers(rings: Rings) -> NDArray[np.uint64]:
     place ^= place >> np.uint64(32)
     numbers: NDArray[np.uint64] = place[:-1] * place[1:] + place[:-1] + place[1:]
     return numbers
-
-
-def _cropped(shape: Shape, box: Any) -> Shape:
-    """The part of a shape that is in a box."""
-    rings = polygon_rings(shapely.intersection(shape.polygons, box))
-    return Shape(rings, build_polygons(rings))

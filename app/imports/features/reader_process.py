@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from app.formats.features import FileInvalid, FormatReader, Layer
 from app.formats.readers.opening import open_file
+from app.geometry.timed import processor_seconds
 from app.imports.features.candidates import Candidate, Choices, Rejected, feature_name, prepare
 from app.imports.features.mapping import LayerScan
 from app.policy.files import READ_MEMORY_BYTES, READ_SECONDS, WAIT_SECONDS
@@ -157,6 +158,9 @@ def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: b
                 elif reader is not None:
                     for answer in _ANSWERS[name](reader, *arguments):
                         connection.send((True, answer))
+                        # The system does not count what GEOS took in another process.
+                        if is_bounded and processor_seconds() > READ_SECONDS:
+                            raise FileInvalid(_TOO_SLOW)
             except FileInvalid as error:
                 connection.send((False, str(error)))
             except MemoryError:

@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
-from time import thread_time
 from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import Table, and_, bindparam
@@ -23,6 +22,7 @@ from app.db.queries import CompiledQuery, engine
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids, overlaps_box
 from app.geometry import Boundary, Bounds
 from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
+from app.geometry.timed import processor_seconds
 from app.models import Project
 from app.policy.bounds import (
     EXPENSIVE_BODY_BYTES,
@@ -162,12 +162,12 @@ def _compare(
     target: _Target, shape: Shape, found: Sequence[_Candidate], seconds: float
 ) -> Overlaps:
     """The largest overlaps; of what takes longer than ``seconds``, the rest is left out."""
-    end, is_complete = thread_time() + seconds, len(found) <= OVERLAP_CANDIDATES
+    end, is_complete = processor_seconds() + seconds, len(found) <= OVERLAP_CANDIDATES
     largest: list[tuple[int, str, Any]] = []  # a heap
     for candidate, text in _with_texts(target.account_id, found):
         if len(largest) == OVERLAPS_SHOWN and candidate.at_most < largest[0][0]:
             break
-        left = end - thread_time()
+        left = end - processor_seconds()
         area = None
         if len(text) * _SECONDS_PER_BYTE < left:
             area = common_area(shape, stored_shape(text), min(left, OVERLAY_SECONDS))

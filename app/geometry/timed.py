@@ -1,0 +1,130 @@
+"""Operations of GEOS that end after a time. How long one takes depends on how edges lie, and cannot
+be told from outside; once it has begun, nothing in this process can end it.
+
+So they run in another one (``timed_program``), which starts when it is needed first, and ends when
+it has had nothing to do for a while. It has none of the application's memory, descriptors or
+environment.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import select
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from time import thread_time
+from typing import Any, Final
+
+import shapely
+
+from app.geometry.timed_program import read_message, write_message
+from app.values import processor_clock
+
+_PROGRAM: Final = Path(__file__).with_name("timed_program.py")
+_ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
+_START_SECONDS: Final = 10.0  # on a busy machine
+_BUSY: Final = 10.0  # times the processor time that a task may take
+_TRIES: Final = 2  # the program may have ended for being idle
+
+
+class _Program:
+    """The program of this process. One thread uses it at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, name: str, seconds: float, geometries: list[bytes]) -> tuple[Any, float]:
+        """The answer to a task, None if it has none, and the processor seconds that it took."""
+        task = marshal.dumps((name, seconds, geometries))
+        with self._lock:
+            for _ in range(_TRIES):
+                process = self._running()
+                with suppress(BrokenPipeError, EOFError):
+                    return self._exchange(process, task, _START_SECONDS + _BUSY * seconds)
+                self._end()
+        return None, seconds
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, "-I", str(_PROGRAM)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=_ENVIRONMENT,
+                bufsize=0,
+            )
+        return self._process
+
+    def _exchange(
+        self, process: subprocess.Popen[bytes], task: bytes, patience: float
+    ) -> tuple[Any, float]:
+        """Raises BrokenPipeError or EOFError if the program has ended."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        write_message(process.stdin.fileno(), task)
+        found: list[Any] = []
+        for _ in range(2):
+            if not select.select([process.stdout], [], [], patience)[0]:
+                raise EOFError
+            message = read_message(process.stdout.fileno())
+            if message is None:
+                raise EOFError
+            found.append(marshal.loads(message))  # noqa: S302 - of our own program
+        return found[0], found[1]
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with process:  # closes its pipes and waits for it
+                pass
+
+
+def is_valid(polygons: Any, seconds: float) -> tuple[bool | None, float]:
+    """Return whether a geometry is valid, or None if that takes longer than ``seconds`` of
+    processor time to find out; and how many it took."""
+    return _run("is_valid", seconds, [polygons])
+
+
+def intersection(one: Any, other: Any, seconds: float) -> Any:
+    """The intersection of two geometries, or None if it takes longer than ``seconds`` of processor
+    time, or GEOS fails."""
+    found, _ = _run("intersection", seconds, [one, other])
+    return None if found is None else shapely.from_wkb(found[0])
+
+
+def differences(old: Any, new: Any, box: Any, seconds: float) -> tuple[Any, Any] | None:
+    """The areas that ``new`` has beyond ``old``, and ``old`` beyond ``new``, within a box if it is
+    not None; or None if finding both takes longer than ``seconds`` of processor time, or GEOS
+    fails."""
+    geometries = [old, new] if box is None else [old, new, box]
+    found, _ = _run("differences", seconds, geometries)
+    return None if found is None else tuple(shapely.from_wkb(found))
+
+
+def processor_seconds() -> float:
+    """The processor seconds of this thread, with those of its tasks in the other process."""
+    return thread_time() + getattr(_thread, "seconds", 0.0)
+
+
+def _run(name: str, seconds: float, geometries: list[Any]) -> tuple[Any, float]:
+    found, used = _program.ask(name, seconds, [shapely.to_wkb(each) for each in geometries])
+    _thread.seconds = getattr(_thread, "seconds", 0.0) + used
+    processor_clock.add(used)
+    return found, used
+
+
+def _forget() -> None:
+    """Leave the program to the process that it belongs to, in one that was forked."""
+    global _program
+    _program = _Program()
+
+
+_program = _Program()
+_thread: Final = threading.local()
+os.register_at_fork(after_in_child=_forget)

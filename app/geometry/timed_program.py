@@ -1,0 +1,97 @@
+"""The program that works for ``app.geometry.timed``: each task in a process of its own, which the
+system ends once it has used its processor time, in the middle of a call of GEOS if need be.
+
+A task comes on standard input, and its answer goes to standard output: each has its length in four
+bytes before it, and is marshalled. The program imports nothing of the application.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import shapely
+
+_IDLE_SECONDS: Final = 60.0  # after which the program ends, and gives its memory back
+
+
+def _is_valid(polygons: Any) -> bool:
+    return bool(shapely.is_valid(polygons))
+
+
+def _intersection(one: Any, other: Any) -> list[bytes]:
+    return [shapely.to_wkb(shapely.intersection(one, other))]
+
+
+def _differences(old: Any, new: Any, box: Any = None) -> list[bytes]:
+    """What the second has beyond the first, and the first beyond the second, within a box."""
+    if box is not None:
+        old, new = shapely.intersection(old, box), shapely.intersection(new, box)
+    differences = shapely.difference(new, old), shapely.difference(old, new)
+    return [shapely.to_wkb(each) for each in differences]
+
+
+TASKS: Final[dict[str, Callable[..., Any]]] = {
+    "is_valid": _is_valid,
+    "intersection": _intersection,
+    "differences": _differences,
+}
+
+
+def main() -> None:
+    """Do one task after the other, until there are no more."""
+    source, target = sys.stdin.fileno(), sys.stdout.fileno()
+    while select.select([source], [], [], _IDLE_SECONDS)[0]:
+        task = read_message(source)
+        if task is None:
+            return
+        if not (child := os.fork()):
+            _do(target, *marshal.loads(task))  # noqa: S302 - of the application
+        _, status, usage = os.wait4(child, 0)
+        if status:
+            write_message(target, marshal.dumps(None))
+        write_message(target, marshal.dumps(usage.ru_utime + usage.ru_stime))
+
+
+def _do(target: int, name: str, seconds: float, geometries: list[bytes]) -> None:
+    """Do a task, answer and end. The answer is None if GEOS fails."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        answer = TASKS[name](*shapely.from_wkb(geometries))
+    except shapely.errors.GEOSException:
+        answer = None
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    write_message(target, marshal.dumps(answer))
+    os._exit(0)
+
+
+def read_message(source: int) -> bytes | None:
+    """The next message from a file; None: there are no more."""
+    size = _read(source, 4)
+    return None if size is None else _read(source, int.from_bytes(size))
+
+
+def write_message(target: int, message: bytes) -> None:
+    """Write a message to a file."""
+    left = memoryview(len(message).to_bytes(4) + message)
+    while left:
+        left = left[os.write(target, left) :]
+
+
+def _read(source: int, size: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < size:
+        part = os.read(source, size - len(parts))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
+
+
+if __name__ == "__main__":
+    main()
