@@ -8,6 +8,7 @@ environment.
 
 from __future__ import annotations
 
+import atexit
 import marshal
 import os
 import select
@@ -46,7 +47,7 @@ class _Program:
                 process = self._running()
                 with suppress(BrokenPipeError, EOFError):
                     return self._exchange(process, task, _START_SECONDS + _BUSY * seconds)
-                self._end()
+                self.end()
         return None, seconds
 
     def _running(self) -> subprocess.Popen[bytes]:
@@ -77,11 +78,19 @@ class _Program:
             found.append(marshal.loads(message))  # noqa: S302 - of our own program
         return found[0], found[1]
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the process, if it runs."""
         process, self._process = self._process, None
         if process is not None:
             process.kill()
             with process:  # closes its pipes and waits for it
+                pass
+
+    def disown(self) -> None:
+        """Leave the process to the one that this one was forked from."""
+        if self._process is not None:
+            self._process.returncode = 0
+            with self._process:  # closes these copies of its pipes
                 pass
 
 
@@ -120,11 +129,12 @@ def _run(name: str, seconds: float, geometries: list[Any]) -> tuple[Any, float]:
 
 
 def _forget() -> None:
-    """Leave the program to the process that it belongs to, in one that was forked."""
     global _program
+    _program.disown()
     _program = _Program()
 
 
 _program = _Program()
 _thread: Final = threading.local()
+atexit.register(lambda: _program.end())
 os.register_at_fork(after_in_child=_forget)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 from contextlib import ExitStack
@@ -35,9 +36,16 @@ def begun(server: SmallServer) -> int:
     return len(noted.read_text()) if noted.exists() else 0
 
 
-def send(server: SmallServer, length: int) -> socket.socket:
+_senders = itertools.count(1)
+
+
+def send(server: SmallServer, length: int, sender: str = "") -> socket.socket:
+    """Send a request; without a name, of somebody new."""
     client = server.connect()
-    head = f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n"
+    head = (
+        "POST / HTTP/1.1\r\nHost: a\r\n"
+        f"Authorization: Bearer {sender or next(_senders)}\r\nContent-Length: {length}\r\n\r\n"
+    )
     client.sendall(head.encode() + b"x" * length)
     return client
 
@@ -82,3 +90,21 @@ def test_small_requests_have_all_threads(tmp_path: Path) -> None:
         wait_for(lambda: begun(server) == 2)
         (server.folder / "over").touch()
         assert (receive(first).status, receive(second).status) == (200, 200)
+
+
+@pytest.mark.slow
+def test_one_sender_leaves_a_thread_to_others(tmp_path: Path) -> None:
+    with (
+        small_server(tmp_path / "senders", WORKING, "--threads=4") as server,
+        ExitStack() as stack,
+    ):
+        working = []
+        for number, sender in enumerate(("a", "a", "a", "b"), start=1):
+            client = stack.enter_context(send(server, EXPENSIVE_BODY_BYTES, sender))
+            if number == 3:
+                assert receive(client).status == 503
+                continue
+            working.append(client)
+            wait_for(lambda: begun(server) == len(working))
+        (server.folder / "over").touch()
+        assert [receive(client).status for client in working] == [200, 200, 200]
