@@ -53,6 +53,14 @@ TRIALS: Final = (
         weekly=True,
     ),
     Trial(
+        "heavy",
+        "bodies and queries made to be expensive end in two seconds, and hold up nobody",
+        140,
+        (("trials.faults", "heavy", "queries", "--minutes", "60"),),
+        "app/lists, app/ogc, app/geometry, app/exports, a new route",
+        weekly=True,
+    ),
+    Trial(
         "machines",
         "hosts in network namespaces fail, are cut off, and are upgraded; needs root",
         13,

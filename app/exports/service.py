@@ -22,7 +22,7 @@ from app.http.errors import BadRequest, Detail
 from app.lists.scanning import Reader
 from app.policy.files import FORMATS_OUT
 from app.projects.listing import project_query, scan_projects
-from app.values import clock
+from app.values import clock, processor_clock
 from app.values.clock import format_value
 from app.values.text import slugify
 
@@ -151,6 +151,7 @@ def in_short_queries(
             return read_from_replica(partial(query, *args, **values))
 
     for batch in scan(read):
+        processor_clock.restart()  # some formats have no piece before all batches are read
         on_batch(len(batch))
         yield from batch
 

@@ -16,7 +16,7 @@ from app.api.expensive import TURNS, answer_in_turn
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
 from app.http.errors import BadRequest, ServiceUnavailable
-from app.lists import intersecting
+from app.lists import intersecting, scanning
 from app.policy.bounds import EXPENSIVE_RETRY_SECONDS
 from app.values.batching import batched_by_bytes
 from app.values.processor_clock import ProcessorClock
@@ -154,3 +154,16 @@ def test_outside_of_a_request_nothing_is_ended(app: Flask) -> None:
             "WHERE n < 300000) SELECT count(*) FROM numbers"
         )
         assert connect().execute(limited).scalar() == 300_000
+
+
+@pytest.mark.usefixtures("_short")
+def test_an_export_takes_its_time(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has a slot, in which no batch takes long."""
+    for _ in range(150):
+        make_project(client, geometry=comb(400))
+    monkeypatch.setattr(scanning, "EXPORT_ROWS_BYTES", 1)
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.03)
+    with turn_taken():
+        response = client.get("/v1/exports/projects?format=gpkg")
+    assert response.status_code == 200, response.text
+    assert len(response.data) > 10_000

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.site.fields import FormSchema
-from tests.api.operations import operations
+from tests.api.operations import bare_app, operations
 from tests.geometry.sizes import largest
 from tests.make import (
     Client,
@@ -27,6 +27,8 @@ from trials.faults.heavy.form_fields import FIELDS, FIELDS_OF
 from trials.faults.heavy.forms import forms, page_rules
 from trials.faults.heavy.heads import heads
 from trials.faults.heavy.load import Cost, Others, Waits
+from trials.faults.heavy.queries import is_left_out, routes
+from trials.faults.heavy.reading import run
 from trials.faults.heavy.trial import Measured, all_requests, instance, judge, measure_all
 
 CHOSEN = ("= ones", "= marks", "= marks, multipart", ", gzip")
@@ -46,6 +48,24 @@ def test_expensive_requests_hold_up_nobody(scratch: Path) -> None:
         every = all_requests(server.client, sizes)
         short = [each for each in every if each.name.endswith(CHOSEN) or "positions" in each.name]
         assert judge(measure_all(server, short, seconds=3)).wrong == []
+
+
+@pytest.mark.trial
+@pytest.mark.timeout(300)
+def test_expensive_queries_end_in_time(scratch: Path, seed: int) -> None:
+    folder = scratch / "queries"
+    folder.mkdir()
+    with instance(folder) as server:
+        assert run(server, minutes=0.5, seed=seed, seconds=3).wrong == []
+
+
+def test_every_route_that_is_read_is_covered(client: Client) -> None:
+    sent = {path for path, _, _ in routes(client)}
+    wanted = {
+        each.rule for each in bare_app().url_map.iter_rules() if "GET" in (each.methods or ())
+    }
+    assert {rule for rule in wanted if "<" not in rule and not is_left_out(rule)} <= sent
+    assert any(path.startswith("/ogc/collections/assets/items") for path in sent)
 
 
 def test_every_operation_and_route_is_covered(client: Client) -> None:

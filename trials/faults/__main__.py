@@ -11,7 +11,7 @@ from pathlib import Path
 
 from trials.faults import burst, members, slow_clients, trials
 from trials.faults.burst import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, bursts
-from trials.faults.heavy import trial
+from trials.faults.heavy import reading, trial
 from trials.faults.members import RACES
 from trials.faults.trials import TRIALS
 from trials.faults.valkey import VALKEY_FAULTS, valkey
@@ -29,6 +29,7 @@ def main() -> int:
         *(each.name for each in TRIALS),
         slow_clients.NAME,
         trial.NAME,
+        reading.NAME,
     ]
     parser.add_argument(
         "names",
@@ -43,6 +44,8 @@ def main() -> int:
     parser.add_argument(
         "--rounds", type=int, default=200, help="rounds of each race between members (200)"
     )
+    parser.add_argument("--minutes", type=float, default=5, help="of queries, on each database (5)")
+    parser.add_argument("--seed", type=int, default=1, help="what queries by chance come from (1)")
     options = parser.parse_args()
     if unknown := set(options.names) - set(names):
         parser.error(f"no such fault: {', '.join(sorted(unknown))}")
@@ -72,6 +75,7 @@ def main() -> int:
         trials.report(wanted),
         slow_clients.report(wanted),
         trial.report(wanted),
+        reading.report(wanted, options.minutes, options.seed),
     )
     for is_right, text in found:
         failed += not is_right

@@ -19,6 +19,7 @@ from app.processes.web_server.refusals import MAX_HEAD
 from tests.waiting import wait_for
 from trials.faults.heavy.request import Request
 
+UNEXPLAINED = 599  # in place of a 5xx without Retry-After
 PROBE_EVERY = 0.02  # seconds
 _TIMEOUT = 60
 _AFTERWARDS = 0.005  # seconds, in which a process forgets a request
@@ -81,17 +82,19 @@ def send(port: int, request: Request, body: bytes) -> int:
             connection.endheaders(body)
         answer = connection.getresponse()
         answer.read()
+        if answer.status >= 500 and "Retry-After" not in answer.headers:
+            return UNEXPLAINED
         return answer.status
 
 
 def measure(port: int, workers: Sequence[int], request: Request) -> Cost:
     """Send a request alone. ``workers``: the web processes."""
     body = request.make_body()
-    before, began = _processor_seconds(workers), time.monotonic()
+    before, began = processor_seconds(workers), time.monotonic()
     status = send(port, request, body)
     waited = time.monotonic() - began
     time.sleep(_AFTERWARDS)
-    return Cost(request.name, status, _processor_seconds(workers) - before, waited)
+    return Cost(request.name, status, processor_seconds(workers) - before, waited)
 
 
 def web_processes(server: int, number: int) -> list[int]:
@@ -101,10 +104,15 @@ def web_processes(server: int, number: int) -> list[int]:
     return [int(pid) for pid in children.read_text().split()]
 
 
-def _processor_seconds(processes: Sequence[int]) -> float:
-    """The processor time that processes have had, all their threads together."""
-    tasks = [task for pid in processes for task in Path(f"/proc/{pid}/task").iterdir()]
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+def processor_seconds(processes: Sequence[int]) -> float:
+    """The processor time that processes have had, all their threads together; of those that have
+    ended, none."""
+    total = 0
+    for pid in processes:
+        for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+            with contextlib.suppress(OSError):
+                total += int(task.read_text().split()[0])
+    return total / 1e9
 
 
 def probe(port: int, path: str, headers: Mapping[str, str], seconds: float) -> Waits:

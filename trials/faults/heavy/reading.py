@@ -1,0 +1,188 @@
+"""Queries that were made to be expensive: what each takes until its first byte, and from one piece
+to the next; and how long another account waits while the worst of them come at once."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import itertools
+import json
+import os
+import random
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import text
+
+from app.db.queries import connect
+from bench.instance import polygon
+from tests.api.server import Server
+from tests.make import Client, make_account
+from tests.templates import DATABASES
+from trials.faults.heavy.load import (
+    UNEXPLAINED,
+    Waits,
+    flood,
+    processor_seconds,
+    send,
+    web_processes,
+)
+from trials.faults.heavy.queries import fill_account, queries
+from trials.faults.heavy.request import Request
+from trials.faults.heavy.trial import AT_ONCE, SECONDS, WORKERS, instance
+from trials.faults.trial_report import TrialReport
+
+NAME = "queries"
+OTHERS_P99 = 1.0  # seconds that another account's reads and writes may take
+CREATE_SECONDS = 0.005  # processor time of a create, on a machine to which SECONDS refers
+_POSITIONS = 51
+_CREATES = 50
+_SHOWN = 15
+_BLOCK = 64 * 1024
+_TIMEOUT = 120
+
+
+class Pieces(NamedTuple):
+    """The processor time of a response: until it begins, and the longest until its next piece."""
+
+    request: Request
+    status: int
+    first: float
+    longest: float
+
+    @property
+    def worst(self) -> float:
+        return max(self.first, self.longest)
+
+
+def report(names: Sequence[str], minutes: float, seed: int) -> Iterator[tuple[bool, str]]:
+    """For each database, whether all was right, and the figures, if this trial is among the names.
+
+    Args:
+        minutes: for the requests one after the other, on each database.
+    """
+    for database in DATABASES if NAME in names else ():
+        with (
+            tempfile.TemporaryDirectory(prefix="canopy-") as folder,
+            instance(Path(folder), database) as server,
+        ):
+            made = run(server, minutes, seed)
+        wrong = [f"  WRONG: {line}" for line in made.wrong + made.late]
+        head = f"{NAME}: {database}, seed {seed}"
+        yield not wrong, "\n".join([head, *made.lines, *wrong])
+
+
+def run(server: Server, minutes: float, seed: int, seconds: float = 20) -> TrialReport:
+    """Send queries one after the other, and then the worst at once.
+
+    Args:
+        seconds: for the latter.
+    """
+    made, workers = TrialReport(), web_processes(server.pid, WORKERS)
+    fill_account(server.client)
+    other = make_account(server.client.app)
+    create = _creates(server, other, workers)
+    allowed = SECONDS * max(1.0, create / CREATE_SECONDS)
+    found: list[Pieces] = []
+    end = time.monotonic() + 60 * minutes
+    for request in queries(server.client, random.Random(seed)):
+        found.append(_measure(server, workers, request))
+        if time.monotonic() > end:
+            break
+    found.sort(key=lambda each: -each.worst)
+    made.lines = [
+        f"  a create of {_POSITIONS} positions takes {create * 1000:.1f} ms of processor time: "
+        f"{allowed:.2f} s allowed",
+        f"  {len(found):,} queries one after the other, "
+        f"{sum(each.status == 200 for each in found):,} of them answered",
+    ]
+    for each in found[:_SHOWN]:
+        made.lines.append(
+            f"    {each.first:5.2f} s, {each.longest:5.2f} s  {each.status}  {each.request.name}"
+        )
+    for each in found:
+        explained = each.status < 500 or each.status == 503
+        made.check(explained, f"{each.request.name} was answered {each.status}")
+        long = f"{each.request.name} took {each.worst:.2f} s of processor time"
+        made.check(each.worst <= allowed, long)
+    _beside(server, other, [each.request for each in found[:AT_ONCE]], seconds, made)
+    return made
+
+
+def _beside(
+    server: Server, other: Client, worst: Sequence[Request], seconds: float, made: TrialReport
+) -> None:
+    """What another account sees while the worst queries come at once."""
+    with flood(server.port, worst) as statuses:
+        reads, writes = _others(server, other, seconds)
+    shown = ", ".join(f"{number:,} with {each}" for each, number in sorted(statuses.items()))
+    made.lines.append(f"  beside the worst {AT_ONCE}: {shown}")
+    for name, waits in (("reads", reads), ("writes", writes)):
+        made.lines.append(f"    {name} of another account  {waits}")
+        made.check_time(f"{name} of another account (p99)", waits.p99, OTHERS_P99)
+    made.check(UNEXPLAINED not in statuses, f"5xx without Retry-After: {statuses[UNEXPLAINED]}")
+
+
+def _others(server: Server, other: Client, seconds: float) -> tuple[Waits, Waits]:
+    """How long another account's reads and writes take, in turn. Each has to succeed."""
+    waits: tuple[list[float], list[float]] = ([], [])
+    end, numbers = time.monotonic() + seconds, itertools.count()
+    while time.monotonic() < end:
+        for request, own in zip((_read(other), _create(other, next(numbers))), waits, strict=True):
+            began = time.monotonic()
+            status = send(server.port, request, request.make_body())
+            own.append(time.monotonic() - began)
+            assert status < 300, status
+    return Waits(waits[0]), Waits(waits[1])
+
+
+def _read(client: Client) -> Request:
+    return Request("read", "GET", "/v1/projects", bytes, client.authorization)
+
+
+def _create(client: Client, number: int) -> Request:
+    body = json.dumps({"name": f"Forest {number}", "geometry": polygon(_POSITIONS)}).encode()
+    return Request("create", "POST", "/v1/projects", lambda: body, client.authorization)
+
+
+def _creates(server: Server, client: Client, workers: Sequence[int]) -> float:
+    """The processor time of a create."""
+    before = processor_seconds(_processes(server, workers))
+    for number in range(_CREATES):
+        request = _create(client, 1_000_000 + number)
+        assert send(server.port, request, request.make_body()) == 201
+    return (processor_seconds(_processes(server, workers)) - before) / _CREATES
+
+
+def _measure(server: Server, workers: Sequence[int], request: Request) -> Pieces:
+    processes = _processes(server, workers)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=_TIMEOUT)
+    longest, before = 0.0, processor_seconds(processes)
+    with contextlib.closing(connection):
+        connection.request("GET", request.path, headers=dict(request.headers))
+        answer = connection.getresponse()
+        used = processor_seconds(_processes(server, workers))
+        first, before = used - before, used
+        while answer.read1(_BLOCK):
+            used = processor_seconds(processes)
+            longest, before = max(longest, used - before), used
+    return Pieces(request, answer.status, first, longest)
+
+
+def _processes(server: Server, workers: Sequence[int]) -> list[int]:
+    """The web processes, those that they have started, and those of PostgreSQL."""
+    found = list(workers)
+    for worker in workers:
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{worker}/task").glob("*/children")
+            found += [int(pid) for each in children for pid in each.read_text().split()]
+    app = server.client.app
+    with app.app_context():
+        if app.config["SETTINGS"].uses_sqlite:
+            return found
+        with connect() as connection:
+            rows = connection.execute(text("SELECT pid FROM pg_stat_activity")).scalars().all()
+    return found + [pid for pid in rows if os.path.exists(f"/proc/{pid}")]
