@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from app.formats.formulas import unguard
 from app.formats.readers.bounds import Columns, unique
 from app.formats.readers.csv_rows import Row
 
@@ -13,9 +14,6 @@ _NUMBER: Final = re.compile(
 )
 _DIGITS: Final = 15  # that a float surely keeps
 _BOOLEANS: Final = {"true": True, "false": False}
-# A text that a spreadsheet would evaluate as a formula has an apostrophe before it in our exports,
-# and in those of other careful programs.
-_DISARMED: Final = re.compile(r"'+[=+\-@\t\r]")
 
 
 def column_names(header: Row) -> tuple[str, ...]:
@@ -26,7 +24,7 @@ def column_names(header: Row) -> tuple[str, ...]:
     """
     columns = Columns()
     for number, field in enumerate(header, start=1):
-        columns.add(unique(" ".join(field.split()) or f"column {number}", columns.names()))
+        columns.add(unique(" ".join(unguard(field).split()) or f"column {number}", columns.names()))
     return columns.names()
 
 
@@ -77,4 +75,4 @@ class ColumnType:
         if self._is_number and (found := _NUMBER.fullmatch(text.strip())):
             is_integer = not (found["point"] or found["exponent"])
             return int(found[0]) if is_integer else float(found[0].replace(",", "."))
-        return text[1:] if _DISARMED.match(text) else text
+        return unguard(text)

@@ -1,10 +1,5 @@
-"""CSV (RFC 4180) in UTF-8: a row of headings, the geometry as WKT in the last column.
-
-Spreadsheets evaluate a text that begins with ``=``, ``+``, ``-`` or ``@``, also in full width or
-after a line end or tab, as a formula, which can run programs or send data away (CWE-1236). Such a
-text is written with an apostrophe before it, and so is one that already has one, so that an import
-can remove it again. Numbers stay as they are.
-"""
+"""CSV (RFC 4180) in UTF-8: a row of headings, the geometry as WKT in the last column. An import
+reads the same values again."""
 
 from __future__ import annotations
 
@@ -12,13 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from app.formats.formulas import guard
 from app.formats.writers.columns import Table
 from app.formats.writers.features import Feature
 from app.formats.writers.shapes import Ring, positions_text, read_shape
 from app.formats.writers.source import FeatureSource
 from app.values.strict_json import Fragment, dumps
 
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _WKT_NAMES: Final = {"Point": "POINT", "Polygon": "POLYGON", "MultiPolygon": "MULTIPOLYGON"}
 _QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
@@ -36,7 +31,7 @@ def _geometry(feature: Feature) -> str | None:
 
 
 def csv_line(values: Sequence[Any]) -> bytes:
-    """A row, in which no text can be evaluated as a formula."""
+    """A row, in which no text can be evaluated as a formula. Numbers stay as they are."""
     return (",".join(map(_cell, values)) + "\r\n").encode()
 
 
@@ -45,7 +40,7 @@ def _cell(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         return dumps(value).decode()
-    text = f"'{value}" if _FORMULA.match(value) else value
+    text = guard(value)
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 

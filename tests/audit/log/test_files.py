@@ -19,6 +19,7 @@ from app.audit.proof.verification import Verifier, verify_lines
 from app.audit.targets import Target
 from app.db.extensions import db
 from app.db.transactions import transaction
+from app.formats.formulas import unguard
 from app.models import AuditEntry
 from app.values.ids import new_id
 from app.values.strict_json import canonical, loads
@@ -91,15 +92,16 @@ def test_filters_leave_what_they_name_in_files_too(client: Client) -> None:
 @pytest.mark.both
 def test_no_cell_is_a_formula(client: Client) -> None:
     with client.app.app_context(), transaction():
-        target = Target("project", "p1", "=HYPERLINK(1)")
-        changes = {"name": {"from": None, "to": "x"}}
+        target = Target("project", "p1", "=HYPERLINK(1);=2")
+        changes = {"name": {"from": None, "to": "x"}, "description": {"from": "y;=3", "to": None}}
         account = client.account_id
         record("project.updated", target, account_id=account, actor=ANN, changes=changes)
     (row,) = rows(client, "&target_id=p1")
     assert tuple(row) == HEADINGS
-    assert row["target_label"] == "'=HYPERLINK(1)"
+    assert row["target_label"] == "'=HYPERLINK(1);'=2"
     assert row["actor_label"] == ANN.label
-    assert json.loads(row["changes"]) == changes
+    assert "y;'=3" in row["changes"]
+    assert json.loads(unguard(row["changes"])) == changes
 
 
 def test_a_key_without_the_permission_gets_no_file(client: Client) -> None:
