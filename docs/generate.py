@@ -137,6 +137,8 @@ _BOUNDS: Final = {
     "REQUEST_DAYS_DEFAULT": "days in a response of `GET /v1/account/usage/requests` without "
     "`since`",
     "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
+    "INVITATIONS_A_DAY": "invitations that an account can send in 24 hours: as many as its plan "
+    "has seats, but no fewer than the first number and no more than the second",
     "PAGE_KEYS": "API keys of an account, or service tokens, that are not over; its pages make no "
     "more than these",
     "ENDED_KEYS_SHOWN": "API keys, or service tokens, that are over and shown on their pages: the "

@@ -113,6 +113,9 @@ REQUEST_DAYS_DEFAULT: Final = 30
 LAST_USED_SECONDS: Final = 60
 ALLOWLIST_ENTRIES: Final = 100
 
+# Invitations that an account can send in 24 hours: as many as its plan has seats, within these.
+INVITATIONS_A_DAY: Final = (20, 1_000)
+
 # API keys of an account, or service tokens, that are not over; its pages make no more than these.
 PAGE_KEYS: Final = 50
 ENDED_KEYS_SHOWN: Final = 50  # on its pages, of those that are over

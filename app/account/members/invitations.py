@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from flask import current_app
@@ -23,7 +23,8 @@ from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.limits.plan_file import plan_of
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
-from app.models import Account, Membership, User
+from app.models import Account, Mail, Membership, User
+from app.policy.bounds import INVITATIONS_A_DAY
 from app.policy.people import INVITATION_LIFE
 from app.security import tokens
 from app.site import instance_state
@@ -96,16 +97,18 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
 
     Raises:
         ValidationFailed: the address or the role is not valid.
-        Forbidden: the caller may not invite, the plan has no seat left, or sign-up is closed and
-            the person would be new here.
+        Forbidden: the caller may not invite, the account has sent too many invitations, the plan
+            has no seat left, or sign-up is closed and the person would be new here.
         Conflict: the person already belongs to the account.
     """
     _validate(email, role)
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
-    if not actor.is_operator and (person is None or not is_registered(person)):
-        _check_new_people(email)
+    if not actor.is_operator:
+        _check_sent(account)
+        if person is None or not is_registered(person):
+            _check_new_people(email)
     membership = None if person is None else find_membership(account.id, person.id)
     is_new = membership is None
     if membership is None:
@@ -206,6 +209,35 @@ def _check_new_people(email: str) -> None:
         f"{email} has not signed up, and sign-up is closed. Ask whoever runs this "
         f"instance{contact}."
     )
+
+
+def _check_sent(account: Account) -> None:
+    """Raise Forbidden if the account has sent all the invitations of a day."""
+    least, most = INVITATIONS_A_DAY
+    seats = plan_of(account.plan).members
+    limit = most if seats is None else min(max(least, seats), most)
+    last = (
+        select(Mail.created_at)
+        .where(
+            Mail.created_at > clock.now() - timedelta(days=1),
+            Mail.kind == MAIL,
+            Mail.cause.startswith(f"{MAIL}:{account.id}:", autoescape=True),
+        )
+        .order_by(Mail.created_at.desc())
+        .offset(limit - 1)
+        .limit(1)
+    )
+    sent_at = db.session.scalars(last).one_or_none()
+    if sent_at is not None:
+        again = clock.format_time(sent_at + timedelta(days=1))
+        raise Forbidden(
+            f"An account on the plan {account.plan} can send {limit:,} invitations in 24 hours. It "
+            f"can send the next one at {again}.",
+            details=[
+                Detail("limit", f"The account can send {limit:,} invitations in 24 hours."),
+                Detail("again_at", again),
+            ],
+        )
 
 
 def _check_seats(account: Account) -> None:

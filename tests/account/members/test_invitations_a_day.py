@@ -1,0 +1,82 @@
+"""The number of invitations of an account in 24 hours (docs/members.md, "Inviting")."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from flask import Flask
+
+from app.account.members.invitations import invite_member
+from app.db.extensions import db
+from app.policy.bounds import INVITATIONS_A_DAY
+from app.values import clock
+from tests.account.members.support import PATH, invite
+from tests.make import Client, mails_to, make_account, new_email, operator_of, together
+
+
+def _invite_and_withdraw(client: Client, times: int) -> None:
+    """Send invitations to strangers, so that no seat is taken in the end."""
+    for _ in range(times):
+        member_id = invite(client, new_email(client)).json["data"]["id"]
+        assert client.delete(f"{PATH}/{member_id}").status_code == 204
+
+
+def test_a_free_account_cannot_mail_any_number_of_strangers(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free, now = make_account(app, plan="free"), clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now)
+    _invite_and_withdraw(free, INVITATIONS_A_DAY[0])
+    again = clock.format_time(now + timedelta(days=1))
+    refused = new_email(free)
+    error = invite(free, refused)
+    assert error.status_code == 403
+    assert error.json["error"]["message"] == (
+        "An account on the plan free can send 20 invitations in 24 hours. It can send the next one "
+        f"at {again}."
+    )
+    assert {"field": "again_at", "message": again} in error.json["error"]["details"]
+    assert mails_to(app, refused) == []
+    monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=1))
+    assert invite(free, new_email(free)).status_code == 201
+
+
+def test_an_invitation_that_is_sent_again_counts(app: Flask) -> None:
+    free = make_account(app, plan="free")
+    email = new_email(free)
+    for _ in range(INVITATIONS_A_DAY[0]):
+        assert invite(free, email).status_code == 201
+    assert invite(free, email).status_code == 403
+
+
+def test_a_plan_with_more_seats_can_fill_them_in_a_day(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.account.members.invitations.INVITATIONS_A_DAY", (2, 26))
+    pro, enterprise = make_account(app, plan="pro"), make_account(app, plan="enterprise")
+    for client, number in ((pro, 25), (enterprise, 26)):
+        _invite_and_withdraw(client, number)
+        assert invite(client, new_email(client)).status_code == 403
+
+
+def test_other_accounts_and_the_operator_are_not_limited_by_it(app: Flask) -> None:
+    free = make_account(app, plan="free")
+    _invite_and_withdraw(free, INVITATIONS_A_DAY[0])
+    assert invite(make_account(app, plan="free"), new_email(free)).status_code == 201
+    with app.app_context():
+        assert invite_member(operator_of(free), email=new_email(free), role="viewer")
+        db.session.commit()
+
+
+@pytest.mark.both
+def test_concurrent_invitations_do_not_exceed_it(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.account.members.invitations.INVITATIONS_A_DAY", (3, 3))
+    client = make_account(app)
+    emails = [new_email(client) for _ in range(6)]
+    calls = [partial(invite, client, email) for email in emails]
+    found = [response.status_code for response in together(*calls)]
+    assert sorted(found) == [201] * 3 + [403] * 3
