@@ -9,6 +9,7 @@ from typing import Final
 
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidRequestError, UnsupportedResponseTypeError
+from authlib.oauth2.rfc9101.errors import RequestNotSupportedError, RequestUriNotSupportedError
 from flask import current_app
 
 from app.http.errors import BadRequest
@@ -28,15 +29,21 @@ class CannotRedirect(BadRequest):
 
 
 class RedirectWithError(Exception):
-    """An authorization request that ends in a redirect to the client, with an error.
+    """An authorization request of which the client is told with an error that it has failed.
 
     Attributes:
+        client, redirect_uri: whom to tell.
+        description: the ``error_description``.
         url: the redirect URI with the error.
     """
 
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
-        self.url = url
+    def __init__(
+        self, client: Client, redirect_uri: str, fields: Mapping[str, str], state: str | None
+    ) -> None:
+        super().__init__(fields["error"])
+        self.client, self.redirect_uri = client, redirect_uri
+        self.description = fields["error_description"]
+        self.url = client_redirect(redirect_uri, fields, state)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ def read_request(query: bytes) -> AuthorizationRequest:
         scopes = _scopes(parameters)
         prompts = _prompts(values.get("prompt", ""))
     except OAuth2Error as error:
-        raise RedirectWithError(client_redirect(redirect_uri, error_fields(error), state)) from None
+        raise RedirectWithError(client, redirect_uri, error_fields(error), state) from None
     challenge = values.get("code_challenge")
     return AuthorizationRequest(client, redirect_uri, scopes, state, challenge, prompts)
 
@@ -123,6 +130,10 @@ def _scopes(parameters: Parameters) -> tuple[str, ...]:
     values, repeated = parameters
     if repeated:
         raise InvalidRequestError(Description.REPEATED)
+    if "request" in values:
+        raise RequestNotSupportedError(Description.REQUEST)
+    if "request_uri" in values:
+        raise RequestUriNotSupportedError(Description.REQUEST_URI)
     if "response_type" not in values:
         raise InvalidRequestError(Description.RESPONSE_TYPE)
     if values["response_type"] != "code":  # Authlib would echo it, unescaped

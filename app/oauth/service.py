@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from app.oauth.authorizations import create_authorization
@@ -64,15 +65,27 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked
     return client_redirect(request.redirect_uri, {"code": code}, request.state)
 
 
-def deny(request: AuthorizationRequest, error: str = "access_denied") -> str:
-    """Return the redirect URL with an error instead of a code.
+def refusal(request: AuthorizationRequest, error: str) -> RedirectWithError:
+    """Return the error that the application gets instead of a code.
 
     Args:
         error: ``access_denied``, or for a silent request ``login_required`` or
             ``consent_required`` (OpenID Connect Core, section 3.1.2.6).
     """
-    response = {"error": error, "error_description": _DESCRIPTIONS[error]}
-    return client_redirect(request.redirect_uri, response, request.state)
+    fields = {"error": error, "error_description": _DESCRIPTIONS[error]}
+    return RedirectWithError(request.client, request.redirect_uri, fields, request.state)
+
+
+def is_known(error: RedirectWithError, user_id: str, account_ids: Iterable[str]) -> bool:
+    """Return True if a person has granted the application anything, in one of these accounts and
+    to this redirect URI.
+
+    Nobody else is redirected with an error: anybody can register an application, and would have
+    links on this service's name that lead to any address (RFC 9700, section 4.11.2).
+    """
+    return any(
+        has_consent(each, user_id, error.client.id, (), error.redirect_uri) for each in account_ids
+    )
 
 
 def redirect_target(address: str) -> str | None:

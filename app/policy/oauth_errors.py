@@ -55,6 +55,8 @@ class Description(StrEnum):
     )
     # Of authorization requests, in redirects.
     RESPONSE_TYPE = "Send response_type=code."
+    REQUEST = "Send the parameters themselves: request is not supported."
+    REQUEST_URI = "Send the parameters themselves: request_uri is not supported."
     RESPONSE_MODE = "Send response_mode=query, or leave it out."
     PROMPT = "Send prompt=none without other values."
     CHALLENGE = f"Send a code_challenge: {_CHALLENGE}."

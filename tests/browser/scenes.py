@@ -131,6 +131,8 @@ def _application(visitor: Visitor, slug: str) -> Iterator[tuple[str, Visitor]]:
         "scope": "profile projects:read offline_access",
         "state": "xyz",
     }
+    visitor.go(f"/oauth/authorize?{urlencode(parameters | {'prompt': 'none'})}")
+    yield "a request that is refused", visitor
     visitor.go(f"/oauth/authorize?{urlencode(parameters)}")
     yield "consent, two accounts", visitor
     visitor.press("Allow")

@@ -25,7 +25,15 @@ from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import BACK, ask_token, exchange, refresh
-from tests.oauth.support import authorize_url, browser_of, code_of, redirect_query, tokens_of
+from tests.oauth.support import (
+    authorize_url,
+    browser_of,
+    code_of,
+    consented_browser,
+    link_query,
+    redirect_query,
+    tokens_of,
+)
 
 PAGE = documents()["docs/oauth.md"]
 LOOPBACK = "http://127.0.0.1:40963/back"  # of the request whose code the page exchanges
@@ -197,8 +205,9 @@ def test_the_redirect_uris_can_be_registered() -> None:
 
 
 def _asked(client: Client, application: Application, **fields: str | None) -> str:
-    page = browser_of(client).get(authorize_url(application, **fields), follow=False)
-    return redirect_query(page)["error"]
+    """The error for a person who has granted the application one scope."""
+    browser = consented_browser(client, application)
+    return redirect_query(browser.get(authorize_url(application, **fields), follow=False))["error"]
 
 
 def _denied(client: Client, application: Application) -> str:
@@ -209,7 +218,7 @@ def _denied(client: Client, application: Application) -> str:
 
 def _silent(client: Client, application: Application) -> str:
     page = Browser(client.app).get(authorize_url(application, prompt="none"), follow=False)
-    return redirect_query(page)["error"]
+    return link_query(page)["error"]
 
 
 SENT_BACK: dict[str, Callable[[Client, Application], str]] = {
@@ -221,6 +230,8 @@ SENT_BACK: dict[str, Callable[[Client, Application], str]] = {
     "unsupported_response_type": lambda c, a: _asked(c, a, response_type="token"),
     "login_required": _silent,
     "consent_required": lambda c, a: _asked(c, a, prompt="none"),
+    "request_not_supported": lambda c, a: _asked(c, a, request="eyJ.x.y"),
+    "request_uri_not_supported": lambda c, a: _asked(c, a, request_uri="urn:x:y"),
 }
 
 

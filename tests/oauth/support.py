@@ -79,6 +79,12 @@ def browser_of(client: Client, user_id: str | None = None) -> Browser:
     return sign_in(client.app, email)
 
 
+def consented_browser(client: Client, application: Application) -> Browser:
+    """The browser of the account's owner, who has granted the application one of its scopes."""
+    code_of(client, application, scope=application.scopes[0])
+    return browser_of(client)
+
+
 def authorize_url(application: Application, **fields: str | None) -> str:
     """The URL of an authorization request; ``fields`` as in ``request_of``."""
     return f"/oauth/authorize?{urlencode(request_of(application, **fields))}"
@@ -87,7 +93,18 @@ def authorize_url(application: Application, **fields: str | None) -> str:
 def redirect_query(page: Page, uri: str = BACK) -> dict[str, str]:
     """The parameters with which a page redirects to an application."""
     assert page.status in (302, 303), page.text
-    location = page.response.headers["Location"]
+    return _query_of(page.response.headers["Location"], uri)
+
+
+def link_query(page: Page, uri: str = BACK) -> dict[str, str]:
+    """The parameters in the link of a page back to an application, whose request it refuses."""
+    assert page.status == 400, page.text
+    assert "Location" not in page.response.headers
+    (link,) = [each for each in page.links if each.startswith(uri)]
+    return _query_of(link, uri)
+
+
+def _query_of(location: str, uri: str) -> dict[str, str]:
     assert location.startswith(uri)
     pairs = parse_qsl(urlsplit(location).query, keep_blank_values=True, strict_parsing=True)
     assert len(dict(pairs)) == len(pairs)

@@ -10,7 +10,7 @@ from tests.make import (
     Client,
     make_application,
 )
-from tests.oauth.support import authorize_url, browser_of, redirect_query
+from tests.oauth.support import authorize_url, browser_of, consented_browser, redirect_query
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,9 @@ from tests.oauth.support import authorize_url, browser_of, redirect_query
         ({"response_type": "code token"}, "unsupported_response_type"),
         ({"response_type": "id_token"}, "unsupported_response_type"),
         ({"response_type": '"ü\\'}, "unsupported_response_type"),
+        ({"request": "eyJ.x.y"}, "request_not_supported"),
+        ({"request": "eyJ.x.y", "response_type": None}, "request_not_supported"),
+        ({"request_uri": "urn:example:x"}, "request_uri_not_supported"),
         ({"response_mode": "fragment"}, "invalid_request"),
         ({"response_mode": "form_post"}, "invalid_request"),
         ({"scope": None}, "invalid_scope"),
@@ -48,9 +51,8 @@ from tests.oauth.support import authorize_url, browser_of, redirect_query
 def test_errors_are_reported_to_the_application(
     client: Client, application: Application, fields: dict[str, str | None], error: str
 ) -> None:
-    response = redirect_query(
-        Browser(client.app).get(authorize_url(application, **fields), follow=False)
-    )
+    browser = consented_browser(client, application)
+    response = redirect_query(browser.get(authorize_url(application, **fields), follow=False))
     assert response["error"] == error
     assert response["state"] == "xyz"
     assert response["iss"] == client.app.config["SETTINGS"].public_url
@@ -60,7 +62,7 @@ def test_errors_are_reported_to_the_application(
 def test_unregistered_scope(client: Client) -> None:
     application = make_application(client, scopes=["projects:read"])
     url = authorize_url(application, scope="projects:read assets:read")
-    response = redirect_query(Browser(client.app).get(url, follow=False))
+    response = redirect_query(consented_browser(client, application).get(url, follow=False))
     assert response["error"] == "invalid_scope"
 
 
@@ -68,8 +70,8 @@ def test_unregistered_scope(client: Client) -> None:
     "more", ["scope=profile", "state=other", "response_type=code", "code_challenge=x", "x=1&x=2"]
 )
 def test_repeated_parameter(client: Client, application: Application, more: str) -> None:
-    page = Browser(client.app).get(f"{authorize_url(application)}&{more}", follow=False)
-    response = redirect_query(page)
+    browser = consented_browser(client, application)
+    response = redirect_query(browser.get(f"{authorize_url(application)}&{more}", follow=False))
     assert response["error"] == "invalid_request"
     assert ("state" in response) is not more.startswith("state")
 
@@ -91,5 +93,6 @@ def test_pkce_is_optional_with_a_secret_and_required_without(client: Client) -> 
     page = browser.get(authorize_url(make_application(client), **without))
     assert page.status == 200
     public = make_application(client, public=True)
+    browser = consented_browser(client, public)
     response = redirect_query(browser.get(authorize_url(public, **without), follow=False))
     assert response["error"] == "invalid_request"

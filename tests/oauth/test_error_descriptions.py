@@ -19,6 +19,8 @@ from tests.oauth.support import (
     authorize_url,
     browser_of,
     code_of,
+    consented_browser,
+    link_query,
     redirect_query,
     tokens_of,
 )
@@ -34,6 +36,10 @@ class Server:
         self.client, self.app = client, client.app
         self.application = make_application(client)
         self.public = make_application(client, public=True)
+
+    def browser(self, application: Application | None = None) -> Browser:
+        """The browser of somebody who has granted an application something."""
+        return consented_browser(self.client, application or self.application)
 
     def raw(self, path: str, body: bytes = b"", **options: Any) -> TestResponse:
         options.setdefault("content_type", FORM)
@@ -150,12 +156,14 @@ REQUESTS: dict[str, tuple[dict[str, str | None], Description]] = {
     "an unknown scope": ({"scope": "bees"}, Description.SCOPE),
     "a bad challenge": ({"code_challenge": "short"}, Description.CHALLENGE),
     "another method": ({"code_challenge_method": "plain"}, Description.CHALLENGE_METHOD),
-    "nobody signed in": ({"prompt": "none"}, Description.LOGIN_REQUIRED),
+    "more scopes, without a page": ({"prompt": "none"}, Description.CONSENT_REQUIRED),
+    "a request object": ({"request": "eyJ.x.y"}, Description.REQUEST),
+    "the address of one": ({"request_uri": "urn:x:y"}, Description.REQUEST_URI),
 }
 # These come about in tests of their own, below.
 ELSEWHERE = {
     Description.DENIED,
-    Description.CONSENT_REQUIRED,
+    Description.LOGIN_REQUIRED,
     Description.UNAVAILABLE,
     Description.FAULT,
 }
@@ -182,19 +190,19 @@ def test_an_endpoint_says_what_to_do(server: Server, case: str) -> None:
 def test_a_redirect_says_what_to_do(server: Server, case: str) -> None:
     fields, description = REQUESTS[case]
     url = authorize_url(server.application, **fields)
-    response = redirect_query(Browser(server.app).get(url, follow=False))
+    response = redirect_query(server.browser().get(url, follow=False))
     assert response["error_description"] == description
 
 
 def test_a_public_application_without_pkce_is_told_of_it(server: Server) -> None:
     url = authorize_url(server.public, code_challenge=None, code_challenge_method=None)
-    response = redirect_query(Browser(server.app).get(url, follow=False))
+    response = redirect_query(server.browser(server.public).get(url, follow=False))
     assert response["error_description"] == Description.CHALLENGE
 
 
 def test_a_repeated_parameter(server: Server) -> None:
     url = f"{authorize_url(server.application)}&x=1&x=2"
-    response = redirect_query(Browser(server.app).get(url, follow=False))
+    response = redirect_query(server.browser().get(url, follow=False))
     assert response["error_description"] == Description.REPEATED
 
 
@@ -203,8 +211,11 @@ def test_a_denial_and_a_missing_consent(client: Client, server: Server) -> None:
     page = browser.get(authorize_url(server.application))
     denied = redirect_query(browser.submit(page.path, press="deny", follow=False))
     assert denied["error_description"] == Description.DENIED
-    silent = browser.get(authorize_url(server.application, prompt="none"), follow=False)
-    assert redirect_query(silent)["error_description"] == Description.CONSENT_REQUIRED
+    silent = authorize_url(server.application, prompt="none")
+    refused = link_query(browser.get(silent, follow=False))
+    assert refused["error_description"] == Description.CONSENT_REQUIRED
+    refused = link_query(Browser(client.app).get(silent, follow=False))
+    assert refused["error_description"] == Description.LOGIN_REQUIRED
 
 
 @pytest.mark.provokes(500, 503)

@@ -23,6 +23,8 @@ from tests.make.oauth import exchange
 from tests.oauth.support import (
     authorize_url,
     browser_of,
+    code_of,
+    link_query,
     redirect_query,
     rows,
     second_account,
@@ -123,7 +125,7 @@ def test_an_added_redirect_uri_needs_consent(client: Client, application: Applic
     browser.submit(browser.get(again).path, press="allow")  # it says nothing of the added one
     elsewhere = authorize_url(application, redirect_uri=added)
     assert browser.get(elsewhere).status == 200
-    silent = redirect_query(browser.get(f"{elsewhere}&prompt=none", follow=False), added)
+    silent = link_query(browser.get(f"{elsewhere}&prompt=none", follow=False), added)
     assert silent["error"] == "consent_required"
     assert "code" in redirect_query(browser.get(authorize_url(application), follow=False))
     browser.submit(browser.get(elsewhere).path, press="allow")
@@ -174,8 +176,10 @@ def test_prompt_forces_the_page(client: Client, application: Application, prompt
 
 def test_prompt_none_never_shows_the_page(client: Client, application: Application) -> None:
     silent = authorize_url(application, prompt="none")
-    assert redirect_query(Browser(client.app).get(silent))["error"] == "login_required"
+    assert link_query(Browser(client.app).get(silent))["error"] == "login_required"
     browser = browser_of(client)
+    assert link_query(browser.get(silent, follow=False))["error"] == "consent_required"
+    code_of(client, application, scope="profile")
     assert redirect_query(browser.get(silent, follow=False))["error"] == "consent_required"
     tokens_of(client, application, ALL)
     assert "code" in redirect_query(browser.get(silent, follow=False))

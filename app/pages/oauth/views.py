@@ -33,10 +33,10 @@ def authorize() -> Response:
     except CannotRedirect as error:
         return page("oauth/error.html", error.status, message=error.message)
     except RedirectWithError as error:
-        return _redirect_to_client(error.url)
+        return _report(error, person)
     if person is None:
         if auth_request.is_silent:
-            return _redirect_to_client(service.deny(auth_request, "login_required"))
+            return _report(service.refusal(auth_request, "login_required"), person)
         return redirect_to(f"/login?next={quote(request.full_path, safe='')}")
     record_session_use(person)
     accounts = memberships_of(person.user_id)
@@ -53,7 +53,7 @@ def _show_consent(
     if account_id is not None and not auth_request.requires_prompt:
         return _grant_access(auth_request, person, account_id, asked=False)
     if auth_request.is_silent:
-        return _redirect_to_client(service.deny(auth_request, "consent_required"))
+        return _report(service.refusal(auth_request, "consent_required"), person)
     return _consent_page(auth_request, person, accounts)
 
 
@@ -66,7 +66,7 @@ def _handle_decision(
     """
     decision, account_id = request.form.get("decision"), request.form.get("account_id", "")
     if decision == "deny":
-        return _redirect_to_client(service.deny(auth_request))
+        return _redirect_to_client(service.refusal(auth_request, "access_denied").url)
     if decision == "allow" and account_id in {row.id for row in accounts}:
         allow_form_action(auth_request.redirect_uri)
         if (question := ask_again()) is not None:
@@ -120,6 +120,24 @@ def _consent_page(
         on_this_device=redirect_uris.is_on_this_device(auth_request.redirect_uri),
         ends_at=clock.now() + auth_request.life,
         action=request.full_path,
+    )
+
+
+def _report(error: RedirectWithError, person: SignedIn | None) -> Response:
+    """Redirect back with the error, or show it with a link back to somebody who has not yet
+    consented to the application."""
+    if person is not None:
+        accounts = (row.id for row in memberships_of(person.user_id))
+        if service.is_known(error, person.user_id, accounts):
+            return _redirect_to_client(error.url)
+    return page(
+        "oauth/refused.html",
+        400,
+        client=error.client,
+        message=error.description,
+        back=error.url,
+        host=redirect_uris.display_host(error.redirect_uri),
+        on_this_device=redirect_uris.is_on_this_device(error.redirect_uri),
     )
 
 
