@@ -6,15 +6,14 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final
 
-from flask import Response, g, request
+from flask import Response, request
 
 from app.auth.guard import ANY_CREDENTIAL, has_credential, require, set_permission
 from app.auth.map_clients import CHALLENGE
 from app.auth.principal import Principal
-from app.auth.sessions import SignedIn, principal_of, record_session_use
 from app.http.errors import Forbidden, Unauthorized
 from app.limits.limiter import enforce, limit_of_account
-from app.site.signed_in import current_person
+from app.site.signed_in import current_person, signed_in_principal
 
 View = Callable[..., Response]
 
@@ -45,12 +44,12 @@ def _principal(permission: str) -> Principal:
 
     Raises:
         Unauthorized: nobody is identified. Programs then ask for a user name and a password.
-        Forbidden: the permission is lacking.
+        Forbidden: the permission is lacking, or another site made a browser send the request.
     """
     if not has_credential() and request.method in _READS:
         person = current_person()
         if person is not None and person.account_id is not None:
-            return _principal_of_person(person, permission)
+            return _principal_of_person(permission)
     try:
         return require(permission)
     except Unauthorized as refusal:
@@ -60,10 +59,9 @@ def _principal(permission: str) -> Principal:
         raise error from None
 
 
-def _principal_of_person(person: SignedIn, permission: str) -> Principal:
-    """The principal of a person who is signed in. Another site cannot read what they get."""
-    g.principal = principal = principal_of(person)
-    record_session_use(person)
+def _principal_of_person(permission: str) -> Principal:
+    """The principal of the person who is signed in."""
+    principal = signed_in_principal()
     enforce(limit_of_account(principal))
     if permission != ANY_CREDENTIAL and not principal.may(permission):
         raise Forbidden(f"Your role in this account lacks the permission {permission}.")

@@ -4,6 +4,7 @@ headers Origin and Sec-Fetch-Site."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -186,7 +187,19 @@ def check_origin() -> None:
                 "This page was opened at an address other than the instance's own. "
                 f"Open {own} and try again."
             )
-    raise Forbidden("This form was sent from another site. Open this site directly and try again.")
+    raise Forbidden("This request comes from another site. Open this site directly and try again.")
+
+
+def own_site_only(view: View) -> View:
+    """Decorate a view that gives a file or data and no page: links of other sites are refused, as
+    ``check_origin`` says."""
+
+    @wraps(view)
+    def run(*args: Any, **arguments: Any) -> Any:
+        check_origin()
+        return view(*args, **arguments)
+
+    return run
 
 
 def csrf_field() -> Markup:

@@ -23,6 +23,7 @@ from app.pages.filters import load_all, refuse
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
 from app.site.pages import PageBlueprint, page, revalidated
+from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
 from app.values.strict_json import dumps
 
@@ -61,6 +62,7 @@ def assets(principal: Principal) -> Response:
 
 @bp.get("/assets/map")
 @of_account("assets:read")
+@own_site_only
 def assets_map(principal: Principal) -> Response:
     """The assets in a box, as GeoJSON for the map of the page."""
     filters = read_filters(principal.account_id, request.args)
@@ -82,6 +84,7 @@ def project_options(principal: Principal) -> Response:
 
 @bp.route("/assets/export", methods=["GET", "POST"])
 @of_account("assets:read")
+@own_site_only
 def export(principal: Principal) -> Response:
     """A file with the selected assets, or with all that the filters of the address leave."""
     values: dict[str, Any] = {"format": request.values.get("format", "geojson")}

@@ -23,6 +23,7 @@ from app.pages.audit_log.proof import MOST_COUNTED, proof_of
 from app.pages.filters import refuse
 from app.projects.boundary_history.reading import find_entry, still_kept
 from app.site.pages import PageBlueprint, page, revalidated
+from app.site.protection import own_site_only
 from app.site.signed_in import of_account
 from app.values.strict_json import dumps, loads_own
 
@@ -74,6 +75,7 @@ def export(principal: Principal) -> Response:
 
 @bp.get("/audit-log/checkpoints.json")
 @of_account("admin")
+@own_site_only
 def checkpoints(principal: Principal) -> Response:
     """The newest checkpoints, to be kept elsewhere. The last one would do: it covers all others."""
     kept, _ = list_checkpoints(principal.account_id, 1, _KEPT)
@@ -86,6 +88,7 @@ def checkpoints(principal: Principal) -> Response:
 
 @bp.get("/audit-log/<audit_id>/boundary.svg")
 @of_account("admin")
+@own_site_only
 def boundary(principal: Principal, audit_id: str) -> Response:
     """The picture of how the boundary changed that an entry tells of."""
     entry = loads_own(dumps(read_entry(principal.account_id, audit_id)))

@@ -17,7 +17,7 @@ from app.imports.schemas import ImportUpdateSchema
 from app.pages.imports import choices, rendering, words
 from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import LargeForm, takes
+from app.site.protection import LargeForm, own_site_only, takes
 from app.site.signed_in import current_person, is_from_script, of_account
 
 bp = PageBlueprint("import_pages", __name__, section="/imports")
@@ -88,6 +88,7 @@ def one_import(principal: Principal, import_id: str) -> Response:
 
 @bp.get(f"{_ONE}/shapes")
 @of_account(_NEEDS)
+@own_site_only
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
     drawn = imports_shapes.draw_features(principal, import_id, **rendering.shown_features().wanted)

@@ -26,6 +26,7 @@ from app.projects.map.largest import Wanted
 from app.projects.map.service import draw_map, map_tag
 from app.projects.service import archive_project, restore_project
 from app.site.pages import PageBlueprint, local_path, page, redirect_to
+from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
 from app.values.text import pluralize
 
@@ -61,6 +62,7 @@ def projects(principal: Principal) -> Response:
 
 @bp.get("/projects/map")
 @of_account("projects:read")
+@own_site_only
 def projects_map(principal: Principal) -> Response:
     """The shapes of the projects in a box, as GeoJSON for the map of the page."""
     filters = read_filters(request.args)
@@ -77,6 +79,7 @@ def projects_map(principal: Principal) -> Response:
 
 @bp.route("/projects/export", methods=["GET", "POST"])
 @of_account("projects:read")
+@own_site_only
 def export(principal: Principal) -> Response:
     """A file with the selected projects, or with all that the filters of the address leave."""
     sent = request.values

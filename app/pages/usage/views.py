@@ -13,6 +13,7 @@ from app.pages.usage.period import PERIODS, chart_of, chosen_of, shown_requests
 from app.policy.deprecations import USED_DAYS
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page
+from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
 from app.usage.deprecations import read_deprecations
 from app.usage.requests import CSV, csv_name, last_days, read_requests, requests_csv
@@ -47,6 +48,7 @@ def usage(principal: Principal) -> Response:
 
 @bp.get("/usage/requests.csv")
 @of_account("billing:read")
+@own_site_only
 def requests_file(principal: Principal) -> Response:
     """The requests by day and credential, as CSV."""
     found = read_requests(principal.account_id, last_days(shown_requests().days))

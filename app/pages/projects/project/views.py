@@ -22,6 +22,7 @@ from app.projects.boundary_history.reading import list_entries, read_entry
 from app.projects.reading import check_project, read_project
 from app.projects.service import archive_project, delete_project, restore_project
 from app.site.pages import PageBlueprint, page, redirect_to, revalidated
+from app.site.protection import own_site_only
 from app.site.signed_in import of_account
 from app.values.strict_json import dumps
 
@@ -63,6 +64,7 @@ def project(principal: Principal, project_id: str) -> Response:
 
 @bp.get("/projects/<project_id>/boundary")
 @of_account("projects:read")
+@own_site_only
 def boundary(principal: Principal, project_id: str) -> Response:
     """The boundary of a project for its map, as a GeoJSON geometry or null."""
     record = read_project(principal.account_id, project_id)
@@ -71,6 +73,7 @@ def boundary(principal: Principal, project_id: str) -> Response:
 
 @bp.get("/projects/<project_id>/boundaries/<boundary_id>")
 @of_account("projects:read")
+@own_site_only
 def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
     """A boundary that a project has had, as a GeoJSON geometry or null."""
     entry = read_entry(principal.account_id, project_id, boundary_id)
