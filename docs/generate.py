@@ -144,6 +144,7 @@ _BOUNDS: Final = {
     "ENDED_KEYS_SHOWN": "API keys, or service tokens, that are over and shown on their pages: the "
     "last to end",
     "PROJECTS_OF_CREDENTIAL": "projects that one credential may be limited to",
+    "KEY_DAYS": "days after which a new API key ends, unless another end is chosen",
     "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets an email",
     "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",
 }

@@ -7,7 +7,7 @@ functions make their commands.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import click
@@ -29,6 +29,7 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.models import Credential
+from app.policy.bounds import KEY_DAYS
 from app.policy.permissions import PERMISSIONS
 from app.values import clock
 from app.values.ids import is_id
@@ -84,17 +85,27 @@ _project_option = click.option(
 )
 
 
+def _end(context: click.Context, option: click.Parameter, days: str) -> datetime | None:
+    """When a key ends that is made now; None: never."""
+    if days == "never":
+        return None
+    number = click.IntRange(1, 36_500)(days, option, context)
+    return clock.now() + timedelta(days=number)
+
+
 @key.command("create")
 @account_option
 @_name_option
 @_permission_option
 @_project_option
 @click.option(
-    "--expires-in-days",
-    "days",
-    type=click.IntRange(1, 36_500),
+    "--expires-in",
+    "expires_at",
+    default=str(KEY_DAYS),
+    show_default=True,
+    callback=_end,
     metavar="DAYS",
-    help="After so many days it is rejected. By default, it does not expire.",
+    help="After this many days it is rejected; 'never' makes one that does not expire.",
 )
 @json_option
 @examples(
@@ -102,7 +113,7 @@ _project_option = click.option(
     "key create --account green-woods --name map "
     "--permission projects:read --permission assets:read",
     "key create --account green-woods --name auditor --permission projects:read "
-    "--project proj_01k9zq3mgse2j7tbyw5c4r8nhd --expires-in-days 90",
+    "--project proj_01k9zq3mgse2j7tbyw5c4r8nhd --expires-in 90",
 )
 @in_database
 def create_key(
@@ -110,10 +121,13 @@ def create_key(
     name: str,
     permissions: Sequence[str],
     project_ids: Sequence[str],
-    days: int | None,
+    expires_at: datetime | None,
     as_json: bool,
 ) -> None:
-    """Create an API key and show it once."""
+    """Create an API key and show it once.
+
+    It ends after a year, unless --expires-in says otherwise.
+    """
     _create(
         KEY,
         account,
@@ -121,7 +135,7 @@ def create_key(
         name=name,
         permissions=permissions,
         project_ids=project_ids or None,
-        expires_at=None if days is None else clock.now() + timedelta(days=days),
+        expires_at=expires_at,
     )
 
 
@@ -172,7 +186,9 @@ def _create(kind: CredentialKind, account: str, as_json: bool, **values: Any) ->
     with transaction():
         found = find_account(account)
         credential, secret = create_credential(found.id, kind=kind.kind, **values)
-        record = {"id": credential.id, kind.field: secret}
+        record: dict[str, Any] = {"id": credential.id, kind.field: secret}
+        if kind is KEY:
+            record["expires_at"] = clock.format_optional_time(credential.expires_at)
     show_record(record, as_json=as_json)
 
 

@@ -130,6 +130,17 @@ def confirm(question: str, *, yes: bool, as_json: bool) -> None:
     click.confirm(question, abort=True, err=True)
 
 
+def read_password() -> str:
+    """Read a password from standard input, where a list of processes does not show it: a line, or
+    on a terminal what is typed twice."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    password: str = click.prompt(
+        "New password", hide_input=True, confirmation_prompt="Repeat the password", err=True
+    )
+    return password
+
+
 def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
     """Add examples to a command's help. This decorator goes below ``command``.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from app.account.members.removal import solely_owned_accounts
@@ -14,6 +12,7 @@ from app.cli.output import (
     confirm,
     examples,
     json_option,
+    read_password,
     show_json,
     show_record,
     show_records,
@@ -91,7 +90,7 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
     was changed, but does not contain it.
     """
     person = find_user(user)
-    password = make_password() if generate else _read_password()
+    password = make_password() if generate else read_password()
     check_new_password(person, password)
     with transaction():
         replace_password(person, password)
@@ -160,15 +159,6 @@ def delete(user: str, yes: bool, as_json: bool) -> None:
     with transaction():
         delete_person(person["id"])
     show_record({"id": person["id"], "email": person["email"], "deleted": True}, as_json=as_json)
-
-
-def _read_password() -> str:
-    if not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\r\n")
-    password: str = click.prompt(
-        "New password", hide_input=True, confirmation_prompt="Repeat the password", err=True
-    )
-    return password
 
 
 commands = [user]

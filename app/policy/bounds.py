@@ -120,5 +120,6 @@ INVITATIONS_A_DAY: Final = (20, 1_000)
 PAGE_KEYS: Final = 50
 ENDED_KEYS_SHOWN: Final = 50  # on its pages, of those that are over
 PROJECTS_OF_CREDENTIAL: Final = 100  # that one credential may be limited to
+KEY_DAYS: Final = 365  # after which an API key ends, unless another end is chosen
 # Whoever made a key gets an email this many days before it expires.
 EXPIRY_MAILED_DAYS: Final = 7

@@ -15,8 +15,9 @@ from app.account.lookup import read_account
 from app.cli.plans import describe_plan
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.models import Credential
+from app.models import Credential, User
 from app.policy.plans import PLANS
+from app.security.passwords import verify_password
 from app.values import clock
 from app.values.text import slugify
 from tests.cli.conftest import Run, runner
@@ -94,6 +95,27 @@ def test_create_takes_plan_type_and_password(app: Flask, run: Run) -> None:
     with app.app_context():
         record = read_account(made["account_id"])
     assert (record["plan"], record["type"]) == ("pro", "individual")
+
+
+def test_create_takes_the_password_from_standard_input(app: Flask, run: Run) -> None:
+    """Options are visible in the list of processes."""
+    email = new_email(app)
+    arguments = ("account", "create", "--name", "A", "--owner-email", email, "--json")
+    made = json.loads(run(*arguments, "--owner-password", "-", input="correct horse\n").stdout)
+    assert made["owner_password"] == "correct horse"
+    with app.app_context():
+        person = db.session.get_one(User, made["owner_id"])
+        assert verify_password(person.password_hash, "correct horse")
+
+
+@pytest.mark.parametrize("typed", ["", "\n", "ninechars\n"])
+def test_standard_input_without_a_good_password_creates_nothing(
+    app: Flask, run: Run, typed: str
+) -> None:
+    arguments = ("account", "create", "--name", "A", "--owner-email", new_email(app))
+    result = run(*arguments, "--owner-password", "-", input=typed)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "owner_password: " in result.stderr
 
 
 @pytest.mark.slow

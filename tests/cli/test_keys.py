@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from threading import Thread
 from typing import Any
 
 import pytest
 
+from app.policy.bounds import KEY_DAYS
+from app.values import clock
 from tests.cli.conftest import Run
 from tests.make import Client
 
@@ -31,7 +34,7 @@ def using(client: Client, secret: str) -> Client:
 def test_create_prints_id_and_secret(run: Run, client: Client, command: str, field: str) -> None:
     permissions = ("--permission", "projects:read", "--permission", "assets:read")
     made = make(run, command, client, *permissions)
-    assert list(made) == ["id", field]
+    assert list(made) == ["id", field, *(["expires_at"] if command == "key" else [])]
     verified = using(client, made[field]).get("/v1/auth/verify").json
     assert verified["permissions"] == ["assets:read", "projects:read"]
     assert verified["account_id"] == client.account_id
@@ -41,7 +44,35 @@ def test_create_prints_id_and_secret(run: Run, client: Client, command: str, fie
 def test_create_for_people(run: Run, client: Client, command: str, field: str) -> None:
     slug = client.get("/v1/account").json["data"]["slug"]
     result = run(command, "create", "--account", slug, "--name", "x", "--permission", "admin")
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["id", field]
+    shown = ["id", field, *(["expires_at"] if command == "key" else [])]
+    assert [line.split()[0] for line in result.stdout.splitlines()] == shown
+
+
+@pytest.mark.parametrize(
+    ("options", "days"),
+    [((), KEY_DAYS), (("--expires-in", "90"), 90), (("--expires-in", "never"), None)],
+)
+def test_a_key_ends_after_a_year_or_as_told(
+    run: Run,
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    days: int | None,
+) -> None:
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now)
+    made = make(run, "key", client, "--permission", "projects:read", *options)
+    end = None if days is None else clock.format_time(now + timedelta(days=days))
+    assert made["expires_at"] == end
+    assert using(client, made["key"]).get("/v1/auth/verify").json["expires_at"] == end
+
+
+@pytest.mark.parametrize("days", ["0", "36501", "-1", "year", "1.5", ""])
+def test_an_end_that_is_none_is_refused(run: Run, client: Client, days: str) -> None:
+    arguments = ("key", "create", "--account", client.account_id, "--name", "x")
+    result = run(*arguments, "--permission", "admin", "--expires-in", days)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--expires-in" in result.stderr
 
 
 def test_a_token_is_held_to_its_networks(run: Run, client: Client) -> None:

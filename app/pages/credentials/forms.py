@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from werkzeug.datastructures import MultiDict
 
 from app.http.errors import ApiError, Detail, ValidationFailed
+from app.policy.bounds import KEY_DAYS
 from app.site.forms import Draft, sent_texts
 from app.values import clock
 
@@ -20,7 +21,7 @@ LIVES: Final = {
     "never": "Never",
     "date": "On a date",
 }
-_DEFAULT: Final = {"scope": "all", "life": "365"}
+_DEFAULT: Final = {"scope": "all", "life": str(KEY_DAYS)}
 _MISSING: Final[Mapping[str, str]] = {
     "name": "Required.",
     "permissions": "Choose at least one.",
