@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from app.formats.features import FileInvalid
+from app.formats.kml_text import SCHEMA, from_html
 from app.formats.readers.kml_geometry import NESTED, SIMPLE
 from app.formats.readers.ordinates import read_number
 from app.formats.readers.xml_elements import Element, Wanted
@@ -70,6 +71,8 @@ class PlacemarkData:
         """The values of a placemark, by column name. Its own elements come before ExtendedData of
         the same name. Its attribute ``id`` is left out: programs number placemarks with it."""
         found: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
+        if found["description"] and _is_ours(placemark):
+            found["description"] = from_html(found["description"])
         for time in placemark.named(*_TIMES):
             for name, column in _TIMES[time.name].items():
                 found[column] = time.text_of(name)
@@ -83,10 +86,22 @@ class PlacemarkData:
         return found
 
     def _add_simple_data(self, values: Element, found: dict[str, Any]) -> None:
-        schema = (values.get("schemaUrl") or "").rpartition("#")[2]
+        schema = _schema(values)
         for one in values.named("SimpleData"):
-            name = one.get("name") or ""
-            found.setdefault(name, _value(one.text.strip(), self._types.get((schema, name))))
+            name, text = one.get("name") or "", one.text.strip()
+            text = from_html(text) if schema.startswith(SCHEMA) else text
+            found.setdefault(name, _value(text, self._types.get((schema, name))))
+
+
+def _schema(values: Element) -> str:
+    """The id of the schema of a SchemaData."""
+    return (values.get("schemaUrl") or "").rpartition("#")[2]
+
+
+def _is_ours(placemark: Element) -> bool:
+    """True for a placemark of our exports, whose description and data are HTML of texts."""
+    data = (each for one in placemark.named("ExtendedData") for each in one.named("SchemaData"))
+    return any(_schema(each).startswith(SCHEMA) for each in data)
 
 
 def _value(text: str, kind: str | None) -> Any:

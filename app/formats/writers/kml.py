@@ -1,10 +1,14 @@
-"""KML 2.2 (OGC 07-147r2): a Placemark for each feature, with data typed by a Schema."""
+"""KML 2.2 (OGC 07-147r2): a Placemark for each feature, with data typed by a Schema.
+
+Viewers show the description and data as HTML, the name as text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from app.formats.kml_text import SCHEMA, as_html
 from app.formats.writers.columns import Column, Table, as_text, unique_names
 from app.formats.writers.shapes import Part, Ring, positions_text, read_shape
 from app.formats.writers.source import FeatureSource
@@ -16,7 +20,8 @@ _DOUBLE_DIGITS: Final = 15  # that a double surely has
 _HEAD: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">'
 )
-_OWN: Final = ("name", "description")  # fields that are elements of a Placemark, and no data
+# Fields that are elements of a Placemark, and no data; and how each is written.
+_OWN: Final[dict[str, Callable[[str], str]]] = {"name": str, "description": as_html}
 
 
 def write_kml(source: FeatureSource) -> Iterator[bytes]:
@@ -27,12 +32,16 @@ def write_kml(source: FeatureSource) -> Iterator[bytes]:
     data = [(place, each) for place, each in enumerate(names) if each not in own]
     schema = "".join(_simple_field(each, table.columns[place]) for place, each in data)
     head = f'{_HEAD}<Document id="{name}">{element("name", name)}'
-    yield f'{head}<Schema name="{name}" id="{name}-schema">{schema}</Schema>\n'.encode()
+    yield f'{head}<Schema name="{name}" id="{SCHEMA}{name}">{schema}</Schema>\n'.encode()
     for feature in source.features():
-        elements = "".join(element(name, feature.properties.get(name)) for name in own)
+        elements = "".join(
+            element(name, _OWN[name](text))
+            for name in own
+            if (text := feature.properties.get(name)) is not None
+        )
         yield (
             f'<Placemark id="{escaped(feature.id)}">{elements}<ExtendedData>'
-            f'<SchemaData schemaUrl="#{name}-schema">{_data(table.row(feature), data)}'
+            f'<SchemaData schemaUrl="#{SCHEMA}{name}">{_data(table.row(feature), data)}'
             f"</SchemaData></ExtendedData>{_geometry(feature.geometry)}</Placemark>\n"
         ).encode()
     yield b"</Document></kml>\n"
@@ -58,7 +67,7 @@ def _data(row: list[Any], data: list[tuple[int, str]]) -> str:
 
 
 def _value(value: Any) -> str:
-    return escaped(as_text(value))
+    return escaped(as_html(as_text(value)))
 
 
 def _geometry(geometry: Fragment | None) -> str:

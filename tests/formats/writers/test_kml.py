@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from app.formats.readers.kml import KmlReader
 from app.formats.writers.kml import write_kml
+from tests.formats.readers.reading import features
 from tests.formats.writers.sources import Record, asset, project, read_with_gdal, source, write
 from tests.make.geometry import multi_square, point, square
 
@@ -72,10 +76,75 @@ def test_heights_are_kept() -> None:
     ],
 )
 def test_any_text_is_valid_xml(name: str, read: str) -> None:
-    document = _document(project(name=name, metadata={"t": name}))
+    document = _document(project(name=name, description=name, metadata={"t": name}))
     placemark = document.find(".//k:Placemark", _KML)
     assert placemark.findtext("k:name", None, _KML) == read
-    assert placemark.find(".//k:SimpleData[@name='t']", _KML).text == read
+    for html in (
+        placemark.findtext("k:description", None, _KML),
+        placemark.find(".//k:SimpleData[@name='t']", _KML).text,
+    ):
+        assert _Viewer.shows(html) == read
+
+
+class _Viewer(HTMLParser):
+    """What a viewer shows of the HTML of a description."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text, self.tags = "", list[str]()
+
+    @classmethod
+    def shows(cls, html: str) -> str:
+        viewer = cls()
+        viewer.feed(html)
+        viewer.close()
+        assert viewer.tags == []
+        return viewer.text
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+    def handle_comment(self, data: str) -> None:
+        self.tags.append(data)
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<!-- <b> -->",
+    "&lt;b&gt; and &amp;lt; and &#60;b&#62;",
+    "a <b",
+    "AT&T & Söhne > 5 ha",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_viewer_shows_texts_and_our_reader_gives_the_same(text: str, tmp_path: Path) -> None:
+    record = project(name=text, description=text, metadata={"t": text, "l": [text]})
+    placemark = _document(record).find(".//k:Placemark", _KML)
+    assert _Viewer.shows(placemark.findtext("k:description", None, _KML)) == text
+    assert _Viewer.shows(placemark.find(".//k:SimpleData[@name='t']", _KML).text) == text
+    (feature,) = features(KmlReader(write(source(record), "kml", tmp_path)))
+    read = feature.properties
+    assert (read["name"], read["description"], read["t"]) == (text, text, text)
+    assert json.loads(read["l"]) == [text]
+
+
+def test_texts_without_markup_stay_as_they_are_for_programs_that_show_text(tmp_path: Path) -> None:
+    text = "AT&T & Söhne > 5 ha"
+    record = project(description=text, metadata={"t": text})
+    columns = read_with_gdal(write(source(record), "kml", tmp_path)).columns
+    assert columns["t"] == [text]
+
+
+def test_html_of_other_programs_is_read_as_it_is(tmp_path: Path) -> None:
+    path = write(source(project(description="<b>", metadata={"t": "<b>"})), "kml", tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"canopy-projects", b"others"))
+    (feature,) = features(KmlReader(path))
+    assert (feature.properties["description"], feature.properties["t"]) == ("&lt;b>", "&lt;b>")
 
 
 def test_a_key_with_markup_is_valid_xml(tmp_path: Path) -> None:
