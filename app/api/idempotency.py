@@ -66,7 +66,7 @@ class IdempotentRequest:
     """One request with an Idempotency-Key."""
 
     account_id: str
-    key: str
+    key: str  # as it is stored
     fingerprint: str
 
     def stored_response(self) -> Response | None:
@@ -147,11 +147,18 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
     if not _PRINTABLE.fullmatch(key):
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
         raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
-    limits = principal.project_ids or ""  # others would see more in the response
-    digest = hashlib.sha256(f"{request.method} {request.full_path}\n{limits}".encode())
+    digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     for part in _content():
         digest.update(part)
-    return IdempotentRequest(principal.account_id, key, digest.hexdigest())
+    return IdempotentRequest(principal.account_id, _stored(key, principal), digest.hexdigest())
+
+
+def _stored(key: str, principal: Principal) -> str:
+    """The key as it is stored. Those of a credential that sees only some projects are its own: it
+    learns of no other ones, and nobody gets a response of what they may not see."""
+    if principal.project_ids is None:
+        return key
+    return f"{principal.credential_id}\n{hashlib.sha256(key.encode()).hexdigest()}"
 
 
 def _content() -> Iterator[bytes]:

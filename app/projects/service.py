@@ -21,7 +21,7 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
 from app.events.outbox import EventActor, emit
 from app.geometry import Boundary
-from app.http.errors import Conflict, Detail
+from app.http.errors import Conflict, Detail, Forbidden
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
@@ -95,7 +95,9 @@ def create_project(
         **geometry_columns(geometry),
     }
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
-    with _naming_conflicts(principal, slug=row["slug"], external_id=values.get("external_id")):
+    with _naming_conflicts(
+        principal.account_id, slug=row["slug"], external_id=values.get("external_id")
+    ):
         insert_row(Project, row)
     boundary = record_first(row, author_of(principal, source))
     created = row_record(*mapped_row(row, PROJECT))
@@ -125,7 +127,8 @@ def update_project(
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or slug.
         Conflict: another project of the account has this external id.
-        Forbidden: the account would store more bytes than it may.
+        Forbidden: the account would store more bytes than it may, or the principal, who sees only
+            some projects, would change the external id.
     """
     project = _find(principal, project_id, if_match)
     before, boundary, counted = project_record(project), stored_boundary(project), _counted(project)
@@ -137,10 +140,12 @@ def update_project(
     changes = changes_of(before, project_record(project), is_new)
     if not changes:
         return project
+    if "external_id" in changes:
+        _check_sees_all(principal)
     set_columns(project, search_columns(project.name, project.description))
     project.stored_bytes = stored_bytes(project.geometry, project.metadata_json)
     project.updated_at = clock.now()
-    with _naming_conflicts(principal, external_id=project.external_id):
+    with _naming_conflicts(principal.account_id, external_id=project.external_id):
         db.session.flush()
     recorded = None
     if is_new:
@@ -203,14 +208,25 @@ def _move(project: Project, status: str, event_type: str, principal: Principal) 
     return project
 
 
+def _check_sees_all(principal: Principal) -> None:
+    """Raise Forbidden if a principal sees only some projects: whether an external id is taken would
+    tell those of others."""
+    if principal.project_ids is not None:
+        message = (
+            "External ids are unique within the account, and this credential is limited to some "
+            "projects. Use one that is not limited."
+        )
+        raise Forbidden(message, details=[Detail("external_id", message)])
+
+
 def _counted(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
 
 
 @contextmanager
-def _naming_conflicts(principal: Principal, **written: str | None) -> Iterator[None]:
+def _naming_conflicts(account_id: str, **written: str | None) -> Iterator[None]:
     """Turn the violation of a constraint in the block into a ``Conflict`` that names the other
-    project, if the principal may see it.
+    project. Only principals who see all projects write these columns.
 
     Args:
         written: the values of the unique columns that are written.
@@ -222,9 +238,8 @@ def _naming_conflicts(principal: Principal, **written: str | None) -> Iterator[N
         if column is None:
             raise
         value = written[column]
-        found = _WITH_SAME[column].first(account_id=principal.account_id, value=value)
-        is_named = found is not None and principal.sees(found.id)
-        other = f"the project {found.id}" if is_named else "another project"
+        found = _WITH_SAME[column].first(account_id=account_id, value=value)
+        other = "another project" if found is None else f"the project {found.id}"
         message = _CONFLICTS[column].format(value=value, other=other)
         raise Conflict(message, details=[Detail(column, message)]) from None
 

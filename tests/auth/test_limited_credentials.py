@@ -99,14 +99,40 @@ def test_overlaps_name_no_other_project(forest: Forest) -> None:
     assert [each["project_id"] for each in found] == [forest.own["project_id"]]
 
 
-def test_a_conflict_names_no_other_project(forest: Forest) -> None:
+def test_it_learns_of_no_external_id(forest: Forest) -> None:
+    """Whether one is taken is a matter of the whole account."""
     path = f"/v1/projects/{forest.own['project_id']}"
-    answer = forest.key.put(path, json={"external_id": HIDDEN})
-    assert answer.status_code == 409
-    assert forest.hidden["project_id"] not in answer.get_data(as_text=True)
-    assert forest.hidden["project_id"] in forest.owner.put(
-        path, json={"external_id": HIDDEN}
-    ).get_data(as_text=True)
+    for method in ("PUT", "PATCH"):
+        taken, free = (
+            normalized(forest.key.send(method, path, json={"external_id": each}))
+            for each in (HIDDEN, "free")
+        )
+        assert taken == free
+        assert taken[0] == 403
+    assert forest.owner.put(path, json={"external_id": "own"}).status_code == 200
+    unchanged = {"external_id": "own", "description": "New"}
+    assert forest.key.put(path, json=unchanged).status_code == 200
+    conflict = forest.owner.put(path, json={"external_id": HIDDEN})
+    assert conflict.status_code == 409
+    assert forest.hidden["project_id"] in conflict.get_data(as_text=True)
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("make", [make_key, make_service_token])
+def test_it_learns_of_no_idempotency_key(client: Client, make: Any) -> None:
+    forest = make_forest(client, make)
+    sent = {"json": {"description": "New"}, "headers": {"Idempotency-Key": "order 1"}}
+    path = "/v1/projects/{project_id}"
+    assert forest.owner.put(path.format(**forest.hidden), **sent).status_code == 200
+    first = forest.key.put(path.format(**forest.own), **sent)
+    assert (first.status_code, "Idempotency-Replayed" in first.headers) == (200, False)
+    again = forest.key.put(path.format(**forest.own), **sent)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    other = {**sent, "json": {"description": "Other"}}
+    assert forest.key.put(path.format(**forest.own), **other).status_code == 422
+    others = make(client, permissions=["projects:write"], project_ids=[forest.own["project_id"]])
+    answer = others.put(path.format(**forest.own), **other)
+    assert (answer.status_code, "Idempotency-Replayed" in answer.headers) == (200, False)
 
 
 def test_it_makes_no_project(forest: Forest) -> None:
@@ -160,8 +186,9 @@ def test_what_another_key_was_answered_is_not_answered_again(forest: Forest) -> 
     first = forest.owner.post("/v1/geometry/validate", json=asked, headers=headers)
     assert len(first.json["data"]["overlaps"]) == 2
     second = forest.key.post("/v1/geometry/validate", json=asked, headers=headers)
-    assert second.status_code == 422
-    assert forest.hidden["project_id"] not in second.get_data(as_text=True)
+    assert [each["project_id"] for each in second.json["data"]["overlaps"]] == [
+        forest.own["project_id"]
+    ]
 
 
 def test_a_page_that_is_kept_is_not_sent_to_another_key(forest: Forest) -> None:
