@@ -37,6 +37,7 @@ _BY_HASH = CompiledQuery(
         sql_cast(OAuthToken.scopes, Text).label("scopes"),
         OAuthToken.expires_at,
         OAuthToken.revoked_at,
+        OAuthToken.used_at,
         OAuthAuthorization.id.label("authorization_id"),
         OAuthAuthorization.account_id,
         OAuthAuthorization.user_id,
@@ -73,9 +74,9 @@ def authenticate(token: str) -> Principal:
             member, all with the same message. Or the account requires a second factor, which the
             person does not have after the grace period.
     """
-    row = None
+    row, token_hash = None, tokens.hash_token(token)
     if tokens.is_well_formed(token, tokens.ACCESS_TOKEN):
-        row = _BY_HASH.first(token_hash=tokens.hash_token(token))
+        row = _BY_HASH.first(token_hash=token_hash)
     if row is None or not _is_valid(row):
         raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
     if is_overdue(due_at(row)):
@@ -95,6 +96,7 @@ def authenticate(token: str) -> Principal:
         last_used_at=row.last_used_at,
         scopes=scopes,
         application_id=row.application_id,
+        unused_token="" if row.used_at else token_hash,
     )
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.credentials import authenticate
-from app.auth.last_use import APPLICATION, CREDENTIAL, MEMBER, record_use
+from app.auth.last_use import ACCESS_TOKEN, APPLICATION, CREDENTIAL, MEMBER, record_use
 from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, NotFound, Unauthorized
@@ -122,7 +122,11 @@ def _record_use(principal: Principal) -> None:
         "account_id": principal.account_id,
         "user_id": principal.user_id,
         "address": request.remote_addr or "",
+        "token_hash": principal.unused_token,
     }
+    if principal.unused_token:
+        record_use(None, ids, ACCESS_TOKEN, APPLICATION, MEMBER)
+        return
     is_application = principal.kind == "oauth"
     touches = (APPLICATION, MEMBER) if is_application else (CREDENTIAL,)
     record_use(principal.last_used_at, ids, *touches)

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.engines import without_waiting
-from app.models import Credential, Membership, OAuthAuthorization, Session
+from app.models import Credential, Membership, OAuthAuthorization, OAuthToken, Session
 from app.policy.bounds import LAST_USED_SECONDS
 from app.values import clock
 
@@ -49,6 +49,7 @@ CREDENTIAL: Final = _target(
 APPLICATION: Final = _target(
     OAuthAuthorization.last_used_at, OAuthAuthorization.account_id, OAuthAuthorization.id
 )
+ACCESS_TOKEN: Final = _target(OAuthToken.used_at, OAuthToken.token_hash)
 SESSION: Final = _target(Session.last_used_at, Session.id)
 MEMBER: Final = _target(Membership.last_active_at, Membership.account_id, Membership.user_id)
 

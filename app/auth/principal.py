@@ -28,6 +28,7 @@ class Principal:
     scopes: frozenset[str] | None = None  # of an OAuth token, whatever the person's role is
     project_ids: tuple[str, ...] | None = None  # the only projects that it sees; None: all
     application_id: str = ""  # that an OAuth token was issued to
+    unused_token: str = ""  # the hash of an OAuth token whose use is not noted down yet
     name: str = ""  # of a key or token
     token_end: str = ""  # its last characters, which tell it apart in lists
 

@@ -94,6 +94,6 @@ class OAuthToken(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     expires_at: Mapped[datetime] = mapped_column(Timestamp)
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    # Of a refresh token: when it was used, and the encrypted response for repeats within the grace.
-    used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    used_at: Mapped[datetime | None] = mapped_column(Timestamp)  # of an access token: first
+    # Of a refresh token: the encrypted response for repeats within the grace.
     sealed_successor: Mapped[str | None] = mapped_column(Text)

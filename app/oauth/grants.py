@@ -56,8 +56,10 @@ class Token(TokenMixin):  # type: ignore[misc]
 
     def is_revoked(self) -> bool:
         row = self.row
-        ends = (row.revoked_at, row.family_revoked_at, row.used_at)
-        return any(time is not None for time in ends)
+        used_at = (
+            row.used_at if row.kind == "refresh" else None
+        )  # access tokens work until they end
+        return any(time is not None for time in (row.revoked_at, row.family_revoked_at, used_at))
 
 
 class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]

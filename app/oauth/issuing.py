@@ -83,8 +83,9 @@ def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
     """Exchange a refresh token for new tokens. Returns the body of the token response.
 
     Within REFRESH_GRACE a repeat gets the same response, and so do concurrent requests, which wait
-    for the first. A later reuse means that the token or its successor was stolen: the family is
-    revoked. The caller commits, even after InvalidGrantError.
+    for the first. A later one gets new tokens in place of those that nobody has used: the response
+    was lost. If they were used, the token or its successor was stolen: the family is revoked. The
+    caller commits, even after InvalidGrantError.
 
     Raises:
         InvalidGrantError: the token is expired, revoked or was used before.
@@ -94,7 +95,12 @@ def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
         raise invalid_refresh_token()
     now = clock.now()
     if not _claim(found.token_hash, now):
-        return _successor(found, client, now)
+        row = db.session.get_one(OAuthToken, found.token_hash)
+        if row.used_at is not None and now - row.used_at < REFRESH_GRACE and row.sealed_successor:
+            return _unsealed(row.sealed_successor)
+        if not _replace_successors(row, now):
+            _revoke_stolen(row, found, client)
+            raise invalid_refresh_token()
     response = issue(family, scopes, now)
     family.last_used_at = now
     _wipe_family_successors(found.authorization_id, now)
@@ -182,21 +188,44 @@ def _claim(token_hash: str, now: datetime) -> bool:
     return bool(updated.rowcount)
 
 
-def _successor(found: Any, client: Client, now: datetime) -> dict[str, Any]:
-    """Return the stored response of a refresh token that was used before. Raises InvalidGrantError
-    after REFRESH_GRACE."""
-    row = db.session.get(OAuthToken, found.token_hash)
-    if row is None or row.used_at is None:
-        raise invalid_refresh_token()
-    if now - row.used_at < REFRESH_GRACE and row.sealed_successor is not None:
-        try:
-            return unseal(row.sealed_successor)  # type: ignore[no-any-return]
-        except ValueError:  # SECRET_KEY has changed
-            raise invalid_refresh_token() from None
+def _unsealed(response: str) -> dict[str, Any]:
+    """A stored response. Raises InvalidGrantError if SECRET_KEY has changed since."""
+    try:
+        return unseal(response)  # type: ignore[no-any-return]
+    except ValueError:
+        raise invalid_refresh_token() from None
+
+
+def _replace_successors(row: OAuthToken, now: datetime) -> bool:
+    """Use a refresh token once more, and revoke the tokens that it gave. Returns False if one of
+    them was used or revoked, or if nobody can tell: access tokens are deleted a day after their
+    end."""
+    if row.used_at is None or row.revoked_at is not None:
+        return False
+    given = db.session.scalars(
+        select(OAuthToken).where(
+            OAuthToken.authorization_id == row.authorization_id,
+            OAuthToken.created_at == row.used_at,
+        )
+    ).all()
+    if {each.kind for each in given} != {"access", "refresh"}:
+        return False
+    if any(each.used_at or each.revoked_at for each in given):
+        return False
+    for each in given:
+        each.revoked_at = now
+    row.used_at = now
+    return True
+
+
+def _revoke_stolen(row: OAuthToken, found: Any, client: Client) -> None:
+    """Revoke the family of a refresh token that was used before or replaced; of one that has just
+    expired, nothing."""
     row.sealed_successor = None
+    if row.used_at is None and row.revoked_at is None:
+        return
     if revoke_family(found.account_id, found.authorization_id):
         record_entry("application.token_reused", found, client)
-    raise invalid_refresh_token()
 
 
 def _store_successor(token_hash: str, response: dict[str, Any]) -> None:

@@ -171,7 +171,8 @@ ATTACKS = [
     Attack("a used refresh token of another application", lambda s: (
         s.refresh(), s.advance_clock(timedelta(minutes=1)).refresh(s.other))[1], ends="refresh"),
     Attack("a used refresh token", lambda s: (
-        s.refresh(), s.advance_clock(timedelta(minutes=1)).refresh())[1], ends="tokens"),
+        s.refresh(refresh_token=s.refresh().json["refresh_token"]),
+        s.advance_clock(timedelta(minutes=1)).refresh())[1], ends="tokens"),
     Attack("a refresh token that has expired",
            lambda s: s.advance_clock(timedelta(days=31)).refresh(), ends="all"),
     # Scopes.

@@ -30,8 +30,10 @@ def test_stored_responses_are_wiped_after_the_grace(
         grant_tokens(client.app, application, client.owner_id, client.account_id, _SCOPES)
         for _ in range(3)
     ]
-    for response in old:
-        refresh(client.app, application, response["refresh_token"])
+    given = [
+        refresh(client.app, application, response["refresh_token"]).json["refresh_token"]
+        for response in old
+    ]
     now = clock.now()
     monkeypatch.setattr(jobs, "_BATCH_ROWS", 1)
     for elapsed, left in ((REFRESH_GRACE / 2, 3), (REFRESH_GRACE + timedelta(seconds=1), 0)):
@@ -42,6 +44,7 @@ def test_stored_responses_are_wiped_after_the_grace(
                 db.session.rollback()
             jobs.wipe_successors()
             assert _stored(client.account_id) == left
+    assert refresh(client.app, application, given[0]).status_code == 200
     again = refresh(client.app, application, old[0]["refresh_token"])
     assert again.json["error"] == "invalid_grant"
 

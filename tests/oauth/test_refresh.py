@@ -51,16 +51,55 @@ def test_reuse_within_the_grace_gets_the_same_response(
     assert refresh(client.app, application, old).get_data() == first.get_data()
 
 
-def test_reuse_after_the_grace_revokes_the_family(
-    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.both
+@pytest.mark.parametrize("after", [REFRESH_GRACE, timedelta(hours=20)])
+def test_a_repeat_whose_response_nobody_used_gets_new_tokens(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, after: timedelta
+) -> None:
+    """A laptop slept before the response came."""
+    old = tokens_of(client, application)
+    lost = refresh(client.app, application, old["refresh_token"]).json
+    api_status(client, old)  # the former access token may still be used
+    advance_clock(monkeypatch, after)
+    again = refresh(client.app, application, old["refresh_token"])
+    assert again.status_code == 200
+    assert again.json["refresh_token"] != lost["refresh_token"]
+    assert api_status(client, again.json) == 200
+    assert api_status(client, lost) == 401
+    repeated = refresh(client.app, application, old["refresh_token"])
+    assert repeated.get_data() == again.get_data()
+    assert refresh(client.app, application, again.json["refresh_token"]).status_code == 200
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("use", ["refresh_token", "access_token"])
+def test_reuse_after_the_response_was_used_revokes_the_family(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, use: str
 ) -> None:
     old = tokens_of(client, application)["refresh_token"]
     successor = refresh(client.app, application, old).json
+    if use == "access_token":
+        assert api_status(client, successor) == 200
+    else:
+        successor = refresh(client.app, application, successor["refresh_token"]).json
     advance_clock(monkeypatch, REFRESH_GRACE)
     assert_error(refresh(client.app, application, old), "invalid_grant")
     assert api_status(client, successor) == 401
     assert_error(refresh(client.app, application, successor["refresh_token"]), "invalid_grant")
     assert_error(refresh(client.app, application, old), "invalid_grant")
+
+
+def test_the_tokens_of_a_response_that_was_replaced_revoke_the_family(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then two have the tokens, and one of them has stolen them."""
+    old = tokens_of(client, application)["refresh_token"]
+    first = refresh(client.app, application, old).json
+    advance_clock(monkeypatch, REFRESH_GRACE)
+    second = refresh(client.app, application, old).json
+    assert_error(refresh(client.app, application, first["refresh_token"]), "invalid_grant")
+    assert api_status(client, second) == 401
+    assert_error(refresh(client.app, application, second["refresh_token"]), "invalid_grant")
 
 
 def test_reuse_revokes_the_family_long_after(

@@ -73,7 +73,8 @@ def test_a_refresh_token_that_is_used_again(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = tokens_of(client, application)["refresh_token"]
-    refresh(client.app, application, token)
+    successor = refresh(client.app, application, token).json["refresh_token"]
+    refresh(client.app, application, successor)
     advance_clock(monkeypatch, REFRESH_GRACE)
     with new_entries(client) as found:
         refresh(client.app, application, token)
