@@ -9,8 +9,8 @@ CODE_LIFE: Final = timedelta(minutes=5)
 ACCESS_TOKEN_LIFE: Final = timedelta(hours=1)
 REFRESH_TOKEN_IDLE: Final = timedelta(days=30)
 AUTHORIZATION_LIFE: Final = timedelta(days=90)  # of all tokens from one consent
-# Within this time a used refresh token gets the same response; later, it gets new tokens, or revokes
-# the authorization if those that it gave were used.
+# Within this time a used refresh token gets the same response; later, it gets new tokens, or
+# revokes the authorization if those that it gave were used.
 REFRESH_GRACE: Final = timedelta(seconds=30)
 
 APPLICATIONS_PER_ACCOUNT: Final = 50

@@ -61,10 +61,9 @@ def test_expensive_queries_end_in_time(scratch: Path, seed: int) -> None:
 
 def test_every_route_that_is_read_is_covered(client: Client) -> None:
     sent = {path for path, _, _ in routes(client)}
-    wanted = {
-        each.rule for each in bare_app().url_map.iter_rules() if "GET" in (each.methods or ())
-    }
-    assert {rule for rule in wanted if "<" not in rule and not is_left_out(rule)} <= sent
+    rules = [each for each in bare_app().url_map.iter_rules() if "GET" in (each.methods or ())]
+    wanted = {each.rule for each in rules if "<" not in each.rule}
+    assert {rule for rule in wanted if not is_left_out(rule)} <= sent
     assert any(path.startswith("/ogc/collections/assets/items") for path in sent)
 
 
