@@ -1,4 +1,4 @@
-"""gunicorn's threaded worker, changed in seven ways.
+"""gunicorn's threaded worker, changed in eight ways.
 
 * Slow and idle clients do not hold it up. A process has a few threads that run the application,
   and one, the poller, that waits for all connections. The poller collects a request
@@ -6,6 +6,7 @@
   refused; a thread never reads from a connection. Requests that are not complete in time get 408,
   requests that do not fit get 503. The poller sends the part of a response that a client does not
   read at once (``response_buffer``), and waits for the client to close; both for a limited time.
+* Whoever sends many requests at once, by the credential in them, leaves a thread to the others.
 * Large requests have a few of the threads at most, and further ones get 503.
 * ``/healthz`` and ``/readyz`` have a thread each, so that only others of their kind can keep them
   waiting.
@@ -30,6 +31,7 @@ import logging
 import selectors
 import socket
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -89,6 +91,9 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         self._health_threads = {
             check: ThreadPoolExecutor(max_workers=1) for check in (b"healthz", b"readyz")
         }
+        self._at_work = Counter[bytes]()  # requests that have a thread, by who sent them
+        self._held: dict[bytes, deque[Any]] = {}  # connections whose request waits for one of those
+        self._most_of_one = max(1, self.cfg.threads - 1)
         self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
         self._lingering = LingeringClose()
         self._collect_until = float("inf")  # when it is stopping
@@ -150,6 +155,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         """Close or keep a connection after its request, once its client has read the response."""
         conn.request.close()
         self._large.discard(conn)
+        self._start_next(conn.sender)
         if conn.response and conn.response.size:
             self._reading.add(conn, fs, self.poller)
         else:
@@ -219,11 +225,32 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         conn.pieces = pieces
         conn.parser = get_parser(self.cfg, pieces, conn.client)
         conn.initialized = True
-        threads: Any = self._health_threads.get(conn.request.health_check, self.tpool)
+        conn.sender = conn.request.framer.sender
+        if check := conn.request.health_check:
+            conn.sender = check
+            self._start(conn, self._health_threads[check])
+        elif self._at_work[conn.sender] < self._most_of_one:
+            self._start(conn, self.tpool)
+        else:
+            self._held.setdefault(conn.sender, deque()).append(conn)
+
+    def _start(self, conn: Any, threads: Any) -> None:
+        """Let a thread handle a request."""
+        self._at_work[conn.sender] += 1
         handled = threads.submit(self.handle, conn)
         handled.add_done_callback(
             lambda outcome: self.method_queue.defer(self.finish_request, conn, outcome)
         )
+
+    def _start_next(self, sender: bytes) -> None:
+        """After a request of a sender, start the next one that it has sent."""
+        self._at_work[sender] -= 1
+        if not self._at_work[sender]:
+            del self._at_work[sender]
+        if held := self._held.get(sender):
+            self._start(held.popleft(), self.tpool)
+            if not held:
+                del self._held[sender]
 
     def _has_place_for(self, conn: Any) -> bool:
         """Return whether a thread may answer a large request: few of them at once, and all but one

@@ -108,3 +108,18 @@ def test_one_sender_leaves_a_thread_to_others(tmp_path: Path) -> None:
             wait_for(lambda: begun(server) == len(working))
         (server.folder / "over").touch()
         assert [receive(client).status for client in working] == [200, 200, 200]
+
+
+@pytest.mark.slow
+def test_many_small_requests_of_one_sender_leave_a_thread_to_others(tmp_path: Path) -> None:
+    with (
+        small_server(tmp_path / "many", WORKING, "--threads=4") as server,
+        ExitStack() as stack,
+    ):
+        working = [stack.enter_context(send(server, 10, "a")) for _ in range(6)]
+        wait_for(lambda: begun(server) == 3)
+        working.append(stack.enter_context(send(server, 10, "b")))
+        wait_for(lambda: begun(server) == 4)
+        (server.folder / "over").touch()
+        assert [receive(client).status for client in working] == [200] * 7
+        assert begun(server) == 7
