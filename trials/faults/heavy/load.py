@@ -90,11 +90,12 @@ def send(port: int, request: Request, body: bytes) -> int:
 def measure(port: int, workers: Sequence[int], request: Request) -> Cost:
     """Send a request alone. ``workers``: the web processes."""
     body = request.make_body()
-    before, began = processor_seconds(workers), time.monotonic()
+    before, began = processor_seconds(with_children(workers)), time.monotonic()
     status = send(port, request, body)
     waited = time.monotonic() - began
     time.sleep(_AFTERWARDS)
-    return Cost(request.name, status, processor_seconds(workers) - before, waited)
+    used = processor_seconds(with_children(workers)) - before
+    return Cost(request.name, status, used, waited)
 
 
 def web_processes(server: int, number: int) -> list[int]:
@@ -104,14 +105,27 @@ def web_processes(server: int, number: int) -> list[int]:
     return [int(pid) for pid in children.read_text().split()]
 
 
+def with_children(processes: Sequence[int]) -> list[int]:
+    """These processes, and those that they have started and that still run."""
+    found = list(processes)
+    for pid in processes:
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                found += map(int, children.read_text().split())
+    return found
+
+
 def processor_seconds(processes: Sequence[int]) -> float:
-    """The processor time that processes have had, all their threads together; of those that have
-    ended, none."""
+    """The processor time that processes have had, all their threads and ended children together;
+    of those that have ended themselves, none."""
     total = 0
     for pid in processes:
         for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
             with contextlib.suppress(OSError):
                 total += int(task.read_text().split()[0])
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[13:15]
+            total += sum(map(int, children)) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
     return total / 1e9
 
 

@@ -29,6 +29,7 @@ from trials.faults.heavy.load import (
     processor_seconds,
     send,
     web_processes,
+    with_children,
 )
 from trials.faults.heavy.queries import fill_account, queries
 from trials.faults.heavy.request import Request
@@ -174,11 +175,7 @@ def _measure(server: Server, workers: Sequence[int], request: Request) -> Pieces
 
 def _processes(server: Server, workers: Sequence[int]) -> list[int]:
     """The web processes, those that they have started, and those of PostgreSQL."""
-    found = list(workers)
-    for worker in workers:
-        with contextlib.suppress(OSError):
-            children = Path(f"/proc/{worker}/task").glob("*/children")
-            found += [int(pid) for each in children for pid in each.read_text().split()]
+    found = with_children(workers)
     app = server.client.app
     with app.app_context():
         if app.config["SETTINGS"].uses_sqlite:
