@@ -8,7 +8,7 @@ from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
 from app.policy import bounds
-from app.values.fields import Choice, FixedText, InputSchema, Text
+from app.values.fields import Choice, FixedText, InputSchema, Name
 
 
 class AccountUsageSchema(OutputSchema):
@@ -46,7 +46,7 @@ class AccountUpdateSchema(InputSchema):
 
     example: ClassVar = {"name": "Umpqua Forest Watch"}
 
-    name = Text(shortest=1, longest=bounds.NAME_LENGTH)
+    name = Name()
     id = FixedText()
     slug = FixedText()
     type = fields.String(dump_only=True)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from app.http.errors import Detail, ValidationFailed
 from app.limits.plan_file import plans
-from app.policy.bounds import ACCOUNT_TYPES, NAME_LENGTH
+from app.policy.bounds import ACCOUNT_TYPES
 from app.security.passwords import password_problem
 from app.values.email import email_problem
-from app.values.text import unstorable
+from app.values.text import name_problem
 
 
 def check_account(name: str, email: str, password: str | None, type: str) -> None:
@@ -20,7 +20,7 @@ def check_account(name: str, email: str, password: str | None, type: str) -> Non
 
 def check_name(name: str) -> None:
     """Raise ValidationFailed for a name that an account cannot have."""
-    if problem := _name_problem(name):
+    if problem := name_problem(name):
         raise ValidationFailed(details=[Detail("name", problem)])
 
 
@@ -32,7 +32,7 @@ def check_plan(plan: str) -> None:
 
 
 def _problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
-    if problem := _name_problem(name):
+    if problem := name_problem(name):
         yield Detail("name", problem)
     if problem := email_problem(email):
         yield Detail("owner_email", problem)
@@ -40,9 +40,3 @@ def _problems(name: str, email: str, password: str | None, type: str) -> Iterato
         yield Detail("owner_password", problem)
     if type not in ACCOUNT_TYPES:
         yield Detail("type", f"Must be one of {', '.join(ACCOUNT_TYPES)}.")
-
-
-def _name_problem(name: str) -> str | None:
-    if not 1 <= len(name) <= NAME_LENGTH:
-        return f"Must have 1 to {NAME_LENGTH} characters."
-    return unstorable(name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import marshmallow as ma
 from marshmallow import fields, validate
@@ -16,7 +17,11 @@ from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.ids import PATTERNS, PREFIXES
 from app.values.strict_json import dumps, is_within_levels
-from app.values.text import unstorable
+from app.values.text import has_control, unstorable
+
+# In JSON text: escapes of control characters, and those that are written as they are.
+_MAY_HAVE_CONTROLS: Final = re.compile(rb"\\[bfru]|\x7f|[^\x00-\x7f]")
+_CONTROLS: Final = "Must not contain control characters other than tabs and line feeds."
 
 
 class Keyword(Text):
@@ -112,8 +117,8 @@ class JsonObject(fields.Field[Any]):
         text = dumps(value)
         if len(text) > bounds.METADATA_BYTES:
             raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
-        if b"\\u0000" in text and _has_nul(value):
-            raise ma.ValidationError("Must not contain the NUL character.")
+        if _MAY_HAVE_CONTROLS.search(text) and has_control(value):
+            raise ma.ValidationError(_CONTROLS)
         return text.decode()
 
 
@@ -250,11 +255,3 @@ def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
         member = problem.field.partition(".")[2] or "_schema"
         messages.setdefault(member, []).append(problem.message)
     return messages
-
-
-def _has_nul(value: Any) -> bool:
-    if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict):
-        return any("\x00" in name or _has_nul(inner) for name, inner in value.items())
-    return isinstance(value, list) and any(map(_has_nul, value))

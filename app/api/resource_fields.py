@@ -15,6 +15,7 @@ from app.values.fields import (
     Choice,
     DateText,
     FixedText,
+    Line,
     QueryBoolean,
     QueryInteger,
     QueryNumber,
@@ -97,7 +98,9 @@ def _shown(field: Field, **options: bool) -> fields.Field[Any]:
 
 
 def _text(field: Field, **options: Any) -> Text:
-    return Text(shortest=field.shortest, longest=field.longest, **options)
+    return (Text if field.is_long else Line)(
+        shortest=field.shortest, longest=field.longest, **options
+    )
 
 
 def _choice(field: Field, **options: Any) -> Choice:

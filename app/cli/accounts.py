@@ -12,6 +12,7 @@ from app.account.service import create_account, rename_by_operator, set_plan
 from app.cli.context import in_database
 from app.cli.group import Commands, Entry
 from app.cli.output import (
+    echo,
     examples,
     json_option,
     read_password,
@@ -173,11 +174,11 @@ def _explain(name: str, record: dict[str, Any]) -> None:
     slug, wanted = record["slug"], slugify(name)
     if wanted and slug != wanted:
         reason = "is reserved" if wanted in RESERVED_SLUGS else "belongs to another account"
-        click.echo(f"\nThe slug {wanted!r} {reason}, so this account has {slug!r}.")
+        echo(f"\nThe slug {wanted!r} {reason}, so this account has {slug!r}.")
     hint = ""
     if larger := larger_plan(record["plan"]):
         hint = f" Change it with: bin/canopy account update {slug} --plan {larger}"
-    click.echo(f"\nPlan: {describe_plan(record['plan'])}.{hint}")
+    echo(f"\nPlan: {describe_plan(record['plan'])}.{hint}")
 
 
 commands = [account]

@@ -24,6 +24,7 @@ from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     confirm,
+    echo,
     examples,
     json_option,
     output_file,
@@ -36,7 +37,6 @@ from app.cli.output import (
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
 from app.values.ids import is_id
-from app.values.text import printable
 from config import Settings
 
 _SHOWN: Final = 1_000  # findings
@@ -118,7 +118,7 @@ def verify(
         with _input(path) as file:
             problems = _show(verify_lines(_lines(file), verifier), verifier, as_json=as_json)
         if not (keys or as_json):
-            click.echo(_OWN_KEYS)
+            echo(_OWN_KEYS)
     else:
         problems = in_database(_verify_database)(account, trusted, days, as_json)
     ctx.exit(1 if problems else 0)
@@ -215,7 +215,7 @@ def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int
         if len(shown) < _SHOWN:
             shown.append(finding)
             if not as_json:
-                click.echo(f"{'problem' if finding.is_problem else 'note':<7}  {finding}")
+                echo(f"{'problem' if finding.is_problem else 'note':<7}  {finding}")
     about = {
         "account_id": verifier.account_id,
         "checkpoints": verifier.checkpoints,
@@ -227,10 +227,10 @@ def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int
         show_json(about | {"findings": [finding.record() for finding in shown]})
         return problems
     if verifier.account_id is not None:
-        click.echo(printable(f"log      {verifier.account_id}"))
+        echo(f"log      {verifier.account_id}")
     for key_id, key in verifier.keys.items():
-        click.echo(printable(f"key      {key_id} {key}"))
-    click.echo(
+        echo(f"key      {key_id} {key}")
+    echo(
         f"\nEntries: {verifier.entries:,}. Checkpoints: {verifier.checkpoints:,}. "
         f"Problems: {f'{problems:,}' if problems else 'none'}."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.cli.context import in_database
-from app.cli.output import examples, json_option, show_json, show_record
+from app.cli.output import echo, examples, json_option, show_json, show_record
 from app.db.transactions import transaction
 from app.demo.service import find_demo, make_demo
 
@@ -40,7 +40,7 @@ def demo(as_json: bool) -> None:
     elif as_json:
         show_json({"account_id": found.id, "slug": found.slug, "created": False})
     else:
-        click.echo(
+        echo(
             f"The demo account already exists: {found.slug} ({found.id}). Create a key for it with:"
             f"\n  bin/canopy key create --account {found.slug} --name mine --permission admin"
         )

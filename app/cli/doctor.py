@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 
 from app.cli.failures import errors_as_messages
-from app.cli.output import examples, json_option, show_json
+from app.cli.output import echo, examples, json_option, show_json
 from app.db.snapshots import database_url
 from app.doctor.counters import WrongCounters, correct_counters
 from app.doctor.doctor import DoctorFinding, run_checks
@@ -42,14 +42,14 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     if as_json:
         show_json(_document(findings, corrected))
     else:
-        click.echo(f"\nProblems: {problems or 'none'}.")
+        echo(f"\nProblems: {problems or 'none'}.")
     ctx.exit(1 if problems else 0)
 
 
 def _correct_counters(*, quiet: bool) -> list[WrongCounters]:
     corrected = correct_counters(database_url(load_settings()))
     if not quiet:
-        click.echo(f"Corrected the counters of {len(corrected):,} accounts.\n", err=True)
+        echo(f"Corrected the counters of {len(corrected):,} accounts.\n", err=True)
     return corrected
 
 
@@ -57,9 +57,10 @@ def _show(finding: DoctorFinding) -> None:
     """Print a line with the finding, and below it one with the advice."""
     result = finding.result
     word = click.style(f"{result.status:<7}", fg=_COLOURS[result.status])
-    click.echo(f"{word}  {finding.name:<{_NAME_WIDTH}}  {result.found}")
+    click.echo(word, nl=False)
+    echo(f"  {finding.name:<{_NAME_WIDTH}}  {result.found}")
     if result.advice:
-        click.echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
+        echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
 
 
 def _document(

@@ -16,6 +16,7 @@ from app.db.engines import is_outage
 from app.db.snapshots import DATABASE_ERRORS, reason, shown_url
 from app.http.errors import ApiError
 from app.maintenance import MaintenanceError
+from app.values.text import printable
 from config import SettingsError
 
 Result = TypeVar("Result")
@@ -27,7 +28,7 @@ class InvalidSetting(click.ClickException):
     exit_code = 2
 
     def show(self, file: Any = None) -> None:
-        click.echo(self.message, file=file, err=True)
+        click.echo(printable(self.message), file=file, err=True)
 
 
 def message_of(error: Exception, app: Flask | None) -> click.ClickException | None:

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import click
-
-from app.cli.output import format_cell, show_table
+from app.cli.output import echo, format_cell, show_table
 from app.cli.plans import larger_plan
 from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
 from app.values.records import hectares
@@ -126,14 +124,14 @@ class Outcomes:
         verb = "Would import" if self.dry_run else "Imported"
         counts = ", ".join(f"{self.record['counts'][name]:,} {name}" for name in VERDICTS)
         number = f"{len(new) + len(changed):,} of {len(self.rows):,} features"
-        click.echo(f"{verb} {number} into {account_name}: {counts}.")
+        echo(f"{verb} {number} into {account_name}: {counts}.")
         if new and self.record["kind"] == "projects":
             cover = "would cover" if self.dry_run else "cover"
-            click.echo(f"New projects {cover} {format_cell(_total(new))} ha.")
+            echo(f"New projects {cover} {format_cell(_total(new))} ha.")
         self._show_mapping()
         if not self.dry_run and new + changed:
             command = f"bin/canopy undo-import {self.record['id']} --account {account_slug}"
-            click.echo(f"To undo this within {IMPORT_DAYS} days: {command}")
+            echo(f"To undo this within {IMPORT_DAYS} days: {command}")
 
     def _to_explain(self) -> list[Any]:
         """The rejected features, except those that a coordinate system would help."""
@@ -143,7 +141,7 @@ class Outcomes:
         outside = [row for row in rows if _is_outside(row)]
         if outside:
             x, y = outside[0].problems[0]["coordinates"]
-            click.echo(
+            echo(
                 f"{len(outside):,} features are not in longitude and latitude; the first begins at "
                 f"{x:,.2f}, {y:,.2f}.\n"
             )
@@ -154,17 +152,17 @@ class Outcomes:
         if name := mapping.get("name"):
             ids = mapping.get("external_id")
             and_ids = f", external ids from {ids!r}" if ids else ""
-            click.echo(f"Names come from the column {name!r}{and_ids}.")
+            echo(f"Names come from the column {name!r}{and_ids}.")
         else:
-            click.echo(
+            echo(
                 "No column looks like names, so the features are numbered. "
                 "Choose one with --name-property."
             )
         if crs not in (None, "EPSG:4326"):
-            click.echo(f"Coordinates were transformed from {crs}.")
+            echo(f"Coordinates were transformed from {crs}.")
         if box := self.record["bbox"]:
             west, south, east, north = box
-            click.echo(
+            echo(
                 f"The features lie between {west:.4f}, {south:.4f} and {east:.4f}, {north:.4f} "
                 "(longitude, latitude)."
             )
@@ -173,11 +171,11 @@ class Outcomes:
         self, planned: str, done: str, names: Sequence[str], rows: Sequence[Sequence[Any]]
     ) -> None:
         if rows:
-            click.echo(planned if self.dry_run else done)
+            echo(planned if self.dry_run else done)
             show_table(names, rows[:_ROWS_SHOWN])
             if len(rows) > _ROWS_SHOWN:
-                click.echo(f"… and {len(rows) - _ROWS_SHOWN:,} more; --json lists all.")
-            click.echo()
+                echo(f"… and {len(rows) - _ROWS_SHOWN:,} more; --json lists all.")
+            echo()
 
 
 def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | None:
@@ -218,19 +216,19 @@ def _namesakes(number: int, *, dry_run: bool) -> str:
 def _show_rejected(rows: Sequence[Any]) -> None:
     if not rows:
         return
-    click.echo("Rejected (features are counted from 1; parts, rings and positions from 0):")
+    echo("Rejected (features are counted from 1; parts, rings and positions from 0):")
     for row in rows[:_REJECTED_SHOWN]:
-        click.echo(f"feature {row.number}  {row.name or '(no name)'}")
+        echo(f"feature {row.number}  {row.name or '(no name)'}")
         for problem in row.problems[:_PROBLEMS_SHOWN]:
-            click.echo(f"  {_place(problem)}{problem['message']}")
+            echo(f"  {_place(problem)}{problem['message']}")
         left = len(row.problems) - _PROBLEMS_SHOWN
         if len(row.problems) == PROBLEMS:
-            click.echo(f"  … and at least {left} more; --json lists {PROBLEMS}.")
+            echo(f"  … and at least {left} more; --json lists {PROBLEMS}.")
         elif left > 0:
-            click.echo(f"  … and {left} more; --json lists all.")
+            echo(f"  … and {left} more; --json lists all.")
     if len(rows) > _REJECTED_SHOWN:
-        click.echo(f"… and {len(rows) - _REJECTED_SHOWN:,} more features; --json lists all.")
-    click.echo()
+        echo(f"… and {len(rows) - _REJECTED_SHOWN:,} more features; --json lists all.")
+    echo()
 
 
 def _place(problem: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_output import CHOOSE_CRS, Outcomes, lacks_crs, plan_warning
 from app.cli.import_steps import ProgressBar, own_step
-from app.cli.output import CommandError, account_option, examples, json_option, show_json
+from app.cli.output import CommandError, account_option, echo, examples, json_option, show_json
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.applying import apply_features
@@ -137,7 +137,7 @@ def import_(
     else:
         outcomes.show(found.name, found.slug)
         for warning in warnings:
-            click.echo(f"\nWarning: {warning}", err=True)
+            echo(f"\nWarning: {warning}", err=True)
     if outcomes.of("rejected"):
         ctx.exit(1)
 

@@ -18,6 +18,7 @@ from app.cli.context import create_application, upgrade, with_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import (
     confirm,
+    echo,
     examples,
     json_option,
     show_json,
@@ -78,7 +79,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
         show_json(record | {"rows": rows, "not_included": NOT_INCLUDED})
         return
     show_record(record | {name: rows[name] for name in _SHOWN if name in rows}, as_json=False)
-    click.echo("\nNot in the backup:\n  " + "\n  ".join(NOT_INCLUDED))
+    echo("\nNot in the backup:\n  " + "\n  ".join(NOT_INCLUDED))
 
 
 @click.command("restore")
@@ -127,9 +128,9 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
         others = {"rows_before": before, "rows": after, "deletions_put_off": put_off}
         show_json(record | found | others)
     else:
-        click.echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
+        echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
         if put_off:
-            click.echo(
+            echo(
                 f"Accounts that will be deleted in {DELETED_AFTER.days} days, unless an owner "
                 f"cancels that: {', '.join(put_off)}."
             )
@@ -208,12 +209,12 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
 def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings: Settings) -> None:
     """Show what will be replaced, on standard error like the question."""
     after = manifest.rows()
-    click.echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
-    click.echo(f"{'':10}{'now':>14}{'after':>14}", err=True)
+    echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
+    echo(f"{'':10}{'now':>14}{'after':>14}", err=True)
     for name in _SHOWN:
-        click.echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
+        echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
     if not _has_same_key(manifest, settings):
-        click.echo(
+        echo(
             "The backup was made with another SECRET_KEY. To read what that key encrypted, such as "
             "webhook secrets, set SECRET_KEY_FORMER to it.",
             err=True,
@@ -270,12 +271,12 @@ def _show_comparison(compared: Sequence[TableComparison], begun_at: str) -> None
         ),
     )
     if all(table.is_equal for table in compared):
-        click.echo(
+        echo(
             f"\nAll rows as of {begun_at} are in the target. Start the service with DATABASE_URL "
             "set to it."
         )
     else:
-        click.echo("\nThe target differs: something may have written to it. Run the command again.")
+        echo("\nThe target differs: something may have written to it. Run the command again.")
 
 
 commands: list[click.Command] = [backup, restore_, copy_database_]

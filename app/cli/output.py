@@ -6,20 +6,24 @@ Only results go to standard output; questions, progress and errors go to standar
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import cleandoc
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import click
 import orjson
 
 from app.http.errors import ApiError
 from app.values.files import new_private_file
+from app.values.text import printable
 
 Record = Mapping[str, Any]
+
+_RAW_CONTROL: Final = re.compile("[\x7f-\x9f]")  # which orjson does not escape
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
@@ -41,6 +45,9 @@ output_option = click.option(
 class CommandError(click.ClickException):
     """A command failed: prints ``Error: …`` on standard error, exit code 1."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
 
 def command_error(error: ApiError) -> CommandError:
     """The error of a service as that of a command: its message or, if that is the general one of
@@ -51,9 +58,15 @@ def command_error(error: ApiError) -> CommandError:
     return CommandError("\n       ".join(lines or [error.message]))
 
 
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print a text, in which a terminal obeys no control character."""
+    click.echo(printable(text), err=err)
+
+
 def show_json(value: Any) -> None:
-    """Print one JSON document."""
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+    """Print one JSON document, in which a terminal obeys no control character."""
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    click.echo(_RAW_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def show_record(record: Record, *, as_json: bool) -> None:
@@ -63,7 +76,7 @@ def show_record(record: Record, *, as_json: bool) -> None:
         return
     width = max(map(len, record))
     for name, value in record.items():
-        click.echo(f"{name:<{width}}  {format_cell(value)}".rstrip())
+        echo(f"{name:<{width}}  {format_cell(value)}".rstrip())
 
 
 def show_records(
@@ -76,14 +89,14 @@ def show_records(
     if as_json:
         show_json(records)
     elif not records:
-        click.echo(none)
+        echo(none)
     else:
         show_table(columns, ([record[name] for name in columns] for record in records))
 
 
 def show_section(title: str, records: Sequence[Record], columns: Sequence[str]) -> None:
     """Print a list of related records, below a record, for people."""
-    click.echo(f"\n{title}")
+    echo(f"\n{title}")
     show_records(records, columns, as_json=False, none="None.")
 
 
@@ -98,11 +111,11 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
             text.rjust(width) if is_numeric else text.ljust(width)
             for text, width, is_numeric in zip(line, widths, numeric, strict=True)
         )
-        click.echo("  ".join(padded).rstrip())
+        echo("  ".join(padded).rstrip())
 
 
 def format_cell(value: Any) -> str:
-    """A value for people. Hectares and other fractions have four decimals."""
+    """A value for people, in one line. Hectares and other fractions have four decimals."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -112,8 +125,8 @@ def format_cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, list | tuple):
-        return " ".join(map(str, value)) or "-"
-    return str(value)
+        value = " ".join(map(str, value)) or "-"
+    return re.sub(r"\s", " ", str(value))
 
 
 def confirm(question: str, *, yes: bool, as_json: bool) -> None:
@@ -127,7 +140,7 @@ def confirm(question: str, *, yes: bool, as_json: bool) -> None:
         return
     if as_json and not sys.stdin.isatty():
         raise CommandError("This cannot be undone, and there is no terminal to ask on; add --yes.")
-    click.confirm(question, abort=True, err=True)
+    click.confirm(printable(question), abort=True, err=True)
 
 
 def read_password() -> str:

@@ -6,11 +6,10 @@ import getpass
 import os
 from contextlib import AbstractContextManager
 
-import click
 from flask import Flask
 
 from app.audit.origin import Actor, Via, acting
-from app.cli.output import CommandError
+from app.cli.output import CommandError, echo
 from app.core import create_core
 from app.db import migrations
 from app.values.files import make_files_private
@@ -58,4 +57,4 @@ def prepare_tables() -> None:
             f"{needed}). {advice}"
         )
     upgrade()
-    click.echo("The database was empty; its tables were created.", err=True)
+    echo("The database was empty; its tables were created.", err=True)

@@ -16,7 +16,7 @@ from app.audit.entries import record_of_instance
 from app.audit.guard import covered_by_other_entry
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
-from app.cli.output import CommandError, examples, json_option, show_json
+from app.cli.output import CommandError, echo, examples, json_option, show_json
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
@@ -65,7 +65,7 @@ def rotate(as_json: bool) -> None:
     if as_json:
         show_json(shown | {"next": "restart, then bin/canopy secret-key finish"})
     else:
-        click.echo(f"{text}\nThen run: bin/canopy secret-key finish")
+        echo(f"{text}\nThen run: bin/canopy secret-key finish")
 
 
 @secret_key.command("finish")
@@ -96,9 +96,9 @@ def finish(as_json: bool) -> None:
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})
     else:
-        click.echo(f"Values encrypted with the current SECRET_KEY: {sealed.total():,}.")
+        echo(f"Values encrypted with the current SECRET_KEY: {sealed.total():,}.")
         if os.environ.get("SECRET_KEY_FORMER"):
-            click.echo("SECRET_KEY_FORMER is no longer needed; remove it.")
+            echo("SECRET_KEY_FORMER is no longer needed; remove it.")
     if unreadable.total():
         named = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
         raise CommandError(f"Neither key can decrypt some values: {named}.")

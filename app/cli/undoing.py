@@ -11,7 +11,7 @@ from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_steps import ProgressBar, own_step
-from app.cli.output import account_option, examples, json_option, show_json, show_table
+from app.cli.output import account_option, echo, examples, json_option, show_json, show_table
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.leases import lease
@@ -46,13 +46,13 @@ def undo_import(import_id: str, account: str, as_json: bool) -> None:
         show_json({"import_id": import_id, "undone": undone, "kept": kept})
         return
     if kept:
-        click.echo("Kept:")
+        echo("Kept:")
         rows = [tuple(each.values()) for each in kept[:_KEPT_SHOWN]]
         show_table(("feature", "name", "id", "reason"), rows)
         if len(kept) > _KEPT_SHOWN:
-            click.echo(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
-        click.echo()
-    click.echo(
+            echo(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
+        echo()
+    echo(
         f"Undid the import of {record['filename']} in {found.name}: "
         f"{pluralize(undone, 'feature')} undone, {len(kept):,} kept."
     )

@@ -26,6 +26,7 @@ from app.cli.listening import ReceivedDelivery, Receiver
 from app.cli.output import (
     CommandError,
     account_option,
+    echo,
     examples,
     json_option,
     show_record,
@@ -41,7 +42,6 @@ from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
 from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import loads
-from app.values.text import printable
 from app.webhooks.logs.filters import LogQuery
 from app.webhooks.logs.listing import list_logs
 from app.webhooks.service import create_webhook, delete_webhook, list_webhooks, send_test
@@ -107,7 +107,7 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
     with _receiver(certificates, port, status, _Printer(status, bodies=bodies)) as receiver:
         stop = _stop_on_signals()
         with _registered(principal, receiver, events or (ALL_EVENTS,)) as webhook_id:
-            click.echo(
+            echo(
                 f"{receiver.url} is the webhook {webhook_id} of {found.name}. A test event is on "
                 "its way. Press Ctrl-C to stop and to delete the webhook.",
                 err=True,
@@ -161,17 +161,17 @@ class _Printer:
             f"{moment}  {delivery.event_type:<23}  {delivery.event_id}  {delivery.delivery_id}  "
             f"{signed}{again}, answered {self._status}"
         )
-        click.echo(line)
+        echo(line)
         if self._bodies:
-            click.echo(_formatted(delivery.body))
+            echo(_formatted(delivery.body))
         if not delivery.wrong:
             self._seen.add(delivery.event_id)
 
 
 def _formatted(body: bytes) -> str:
-    """A body as indented JSON, or else its bytes; without control characters."""
+    """A body as indented JSON, or else its bytes."""
     try:
-        return printable(orjson.dumps(loads(body), option=orjson.OPT_INDENT_2).decode())
+        return orjson.dumps(loads(body), option=orjson.OPT_INDENT_2).decode()
     except ValueError:
         return repr(body[:1000])
 
@@ -248,9 +248,9 @@ def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> 
     if was_tried and (error is None or error.startswith("answered")):
         return
     said = error or f"there was no attempt within {_TEST_SECONDS} seconds; is it running?"
-    click.echo(f"The service did not deliver the test: {said}", err=True)
+    echo(f"The service did not deliver the test: {said}", err=True)
     if not was_tried or error in _SETTINGS_ERRORS:
-        click.echo(
+        echo(
             "Leave this running, and start the service so that it may reach this machine:\n\n"
             f"  {_start_command(certificates.authority)}\n",
             err=True,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from werkzeug.datastructures import MultiDict
 
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
+from app.values.text import shown_json, with_line_feeds
 
 
 class Row(NamedTuple):
@@ -21,7 +22,7 @@ class Row(NamedTuple):
     @property
     def has_lines(self) -> bool:
         """True if the text needs a field that keeps line breaks."""
-        return "\n" in self.text or "\r" in self.text
+        return "\n" in self.text
 
 
 def metadata_texts(value: Any) -> list[tuple[str, str]]:
@@ -39,7 +40,7 @@ def metadata_rows(value: Any) -> list[Row]:
 
 def listed_metadata(rows: Sequence[Row]) -> str:
     """The rows of a form in one line, to compare them."""
-    return ", ".join(f"{row.name}: {_plain(row.text)}" for row in rows)
+    return ", ".join(f"{row.name}: {with_line_feeds(row.text)}" for row in rows)
 
 
 def sent_metadata(form: MultiDict[str, str]) -> list[Row]:
@@ -48,7 +49,7 @@ def sent_metadata(form: MultiDict[str, str]) -> list[Row]:
     pairs = list(zip(names, texts, strict=False))
     before = form.getlist("metadata_was") + [""] * len(pairs)
     rows = [
-        Row(name.strip(), _plain(text), was)
+        Row(name.strip(), with_line_feeds(text), was)
         for (name, text), was in zip(pairs, before, strict=False)
     ]
     return [row for row in rows if row.name or row.text.strip()]
@@ -80,7 +81,7 @@ def _read(row: Row) -> tuple[str, Any]:
     name, value = was
     if row.name != name.replace("\r", "").replace("\n", "").strip():  # as a field shows it
         name = row.name
-    if row.text == _plain(_text_of(value)):
+    if row.text == with_line_feeds(_text_of(value)):
         return name, value
     return name, row.text if isinstance(value, str) else _json_or_text(row.text)
 
@@ -89,14 +90,9 @@ def _text_of(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value).decode()
 
 
-def _plain(text: str) -> str:
-    """A text with line breaks as they are counted; a field sends them as two characters."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _parsed(value: Any) -> dict[str, Any]:
-    parsed: dict[str, Any] = loads(dumps(value)) if isinstance(value, Fragment) else value
-    return parsed or {}
+def _parsed(value: Any) -> Any:
+    parsed = loads(dumps(value)) if isinstance(value, Fragment) else value
+    return shown_json(parsed or {})
 
 
 def _json_or_text(text: str) -> Any:

@@ -69,7 +69,7 @@ class Field:
 
     @property
     def is_long(self) -> bool:
-        """True if pages show it as a text of several lines."""
+        """True if it may have several lines."""
         return self.longest > bounds.EXTERNAL_ID_LENGTH
 
     @property

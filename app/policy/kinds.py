@@ -47,6 +47,9 @@ class Kind:
 
 
 def _read_text(cell: Any) -> Any:
+    """The text of a cell, with the ends of its lines as line feeds."""
+    if isinstance(cell, str):
+        return cell.replace("\r\n", "\n").replace("\r", "\n")
     is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
     return str(cell) if is_number else cell
 

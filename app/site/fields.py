@@ -8,9 +8,9 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
+from app.policy.bounds import RESERVED_SLUGS
 from app.security.passwords import password_problem
-from app.values.fields import Text
+from app.values.fields import Name
 from app.values.text import slugify
 
 
@@ -24,15 +24,8 @@ class FormSchema(ma.Schema):
     known: Sequence[str] = ()
 
 
-class Name(Text):
-    """The name of a person or an account."""
-
-    def __init__(self) -> None:
-        super().__init__(shortest=1, longest=NAME_LENGTH, required=True)
-
-
 class NameSchema(FormSchema):
-    name = Name()
+    name = Name(required=True)
 
 
 class Slug(fields.String):

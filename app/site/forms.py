@@ -21,7 +21,7 @@ from app.site.second_step import pending_sign_in
 from app.site.signed_in import current_person
 from app.values.email import EMAIL_LENGTH
 from app.values.strict_json import loads
-from app.values.text import fold
+from app.values.text import fold, with_line_feeds
 
 
 class Draft:
@@ -96,7 +96,7 @@ def sent_texts(
     Args:
         lists: the fields of which several can be chosen.
     """
-    texts = {name: form.get(name, "").replace("\r\n", "\n") for name in names}
+    texts = {name: with_line_feeds(form.get(name, "")) for name in names}
     return texts | {name: form.getlist(name) for name in lists}
 
 

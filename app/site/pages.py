@@ -18,6 +18,7 @@ from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
 from app.site.instance_state import shown_message, shown_sign_up
 from app.values.clock import describe_duration
+from app.values.text import shown
 from config import Settings
 
 _EXTENSION: Final = "canopy_instance"
@@ -32,6 +33,7 @@ bp = Blueprint("site", __name__, template_folder="templates")  # the templates t
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register templates, static files, template filters and CSRF protection."""
+    app.jinja_options = {"finalize": _shown}
     app.register_blueprint(bp)
     static_files.init_app(app)
     protection.init_app(app, settings)
@@ -58,6 +60,12 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.add_template_filter(_format_hectares, "hectares")
     app.add_template_filter(describe_duration, "span")
     app.add_template_filter(article)
+
+
+def _shown(value: Any) -> Any:
+    """Return the value of an expression in a template without control characters. Markup is made of
+    such values."""
+    return shown(value) if type(value) is str else value
 
 
 class Instance(NamedTuple):

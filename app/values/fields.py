@@ -10,10 +10,11 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.policy.bounds import NAME_LENGTH
 from app.policy.kinds import read_date
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.messages import set_messages
-from app.values.text import unnormalizable, unstorable
+from app.values.text import line_problem, text_problem, unnormalizable
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 set_messages()
@@ -22,7 +23,13 @@ T = TypeVar("T")
 
 
 class Text(fields.String):
-    """A string, trimmed; text that a database cannot store is invalid."""
+    """A string, trimmed; text that cannot be stored or shown is invalid.
+
+    Attributes:
+        problem: returns the reason why a text is invalid, or None.
+    """
+
+    problem = staticmethod(text_problem)
 
     def __init__(self, *, longest: int, shortest: int = 0, **options: Any) -> None:
         self._limits = validate.Length(min=shortest or None, max=longest)
@@ -33,9 +40,22 @@ class Text(fields.String):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **options).strip()
         self._limits(text)  # first of all: other checks may take long for a long text
-        if problem := unstorable(text) or unnormalizable(text):
+        if problem := self.problem(text) or unnormalizable(text):
             raise ma.ValidationError(problem)
         return text
+
+
+class Line(Text):
+    """A text of one line, of which something can be seen."""
+
+    problem = staticmethod(line_problem)
+
+
+class Name(Line):
+    """The name of a person, an account or a resource."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(shortest=1, longest=NAME_LENGTH, **options)
 
 
 class Email(Text):

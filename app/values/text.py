@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any, Final
 
 from anyascii import anyascii
 
-from app.policy.bounds import SLUG_LENGTH
+from app.policy.bounds import NAME_LENGTH, SLUG_LENGTH
 
 _MARKS = 30
+_PLANES: Final = "".join(
+    f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0, 0x110000, 0x10000)
+)
+# Control characters but tab and line feed, the separators of lines and paragraphs, noncharacters.
+_CONTROLS: Final = f"\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef{_PLANES}"
+_CONTROL: Final = re.compile(f"[{_CONTROLS}]")
+_LINE_CONTROL: Final = re.compile(f"[\t\n{_CONTROLS}]")
+_OBEYED: Final = re.compile(f"[{_CONTROLS}\ud800-\udfff\u202a-\u202e\u2066-\u2069]")  # by terminals
+# Invisible, although their categories are those of letters, marks and symbols.
+_BLANK: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_INVISIBLE: Final = ("Cc", "Cf", "Zl", "Zp", "Zs")
 _SEPARATOR = "\uffff"  # a noncharacter (Unicode, chapter 23.7), which no text should contain
 # It, and the characters by which the text index names the owner of a row (app.db.search_index).
 _RESERVED = dict.fromkeys([ord(_SEPARATOR), *range(0xE000, 0xE080)], "\ufffe")
@@ -27,6 +41,41 @@ def unstorable(text: str) -> str | None:
     except UnicodeEncodeError:
         return "Must not contain unpaired surrogates."
     return None
+
+
+def text_problem(text: str) -> str | None:
+    """The reason why a text of several lines cannot be stored, or None."""
+    if problem := unstorable(text):
+        return problem
+    if found := _CONTROL.search(text):
+        return f"Must not contain the character {_code_point(found)}, which cannot be shown."
+    return None
+
+
+def line_problem(text: str) -> str | None:
+    """The reason why a name, or another text of one line, cannot be stored, or None."""
+    if problem := unstorable(text):
+        return problem
+    if found := _LINE_CONTROL.search(text):
+        return f"Must be one line, without control characters such as {_code_point(found)}."
+    if text and not any(map(_is_visible, text)):
+        return "Must contain a character that can be seen."
+    return None
+
+
+def name_problem(name: str) -> str | None:
+    """The reason why nothing can have this name, or None. Space around it does not count."""
+    if not 1 <= len(name.strip()) <= NAME_LENGTH:
+        return f"Must have 1 to {NAME_LENGTH} characters."
+    return line_problem(name.strip())
+
+
+def _code_point(found: re.Match[str]) -> str:
+    return f"U+{ord(found.group()):04X}"
+
+
+def _is_visible(character: str) -> bool:
+    return unicodedata.category(character) not in _INVISIBLE and not _BLANK.match(character)
 
 
 def unnormalizable(text: str) -> str | None:
@@ -60,9 +109,46 @@ def searchable(*texts: str | None) -> str:
     return joined.replace("ı", "i").replace("i\u0307", "i")
 
 
+def with_line_feeds(text: str) -> str:
+    """A text whose lines end in line feeds: a browser sends two characters, a file has either."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def printable(text: str) -> str:
-    """Replace control characters, which a terminal would obey, but not line feeds."""
-    return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)
+    """Replace characters that a terminal would obey, but not tabs and line feeds."""
+    return _OBEYED.sub("?", text)
+
+
+def shown(text: str) -> str:
+    """Return a stored text as pages and files show it: its lines end in line feeds, and U+FFFD
+    replaces every other control character."""
+    if not _CONTROL.search(text):
+        return text
+    return _CONTROL.sub("\ufffd", with_line_feeds(text))
+
+
+def shown_json(value: Any) -> Any:
+    """Return a stored JSON value with all of its texts as pages and files show them."""
+    match value:
+        case str():
+            return shown(value)
+        case list():
+            return [shown_json(each) for each in value]
+        case dict():
+            return {shown(name): shown_json(each) for name, each in value.items()}
+    return value
+
+
+def has_control(value: Any) -> bool:
+    """True if a text of a JSON value holds a control character other than tab and line feed."""
+    match value:
+        case str():
+            return _CONTROL.search(value) is not None
+        case list():
+            return any(map(has_control, value))
+        case dict():
+            return any(map(has_control, value)) or any(map(has_control, value.values()))
+    return False
 
 
 def slugify(text: str) -> str:

@@ -24,6 +24,7 @@ from app.values.fields import (
     Choice,
     FixedText,
     InputSchema,
+    Line,
     ReadOnlyHere,
     StrictBoolean,
     StrictInteger,
@@ -186,7 +187,7 @@ class WebhookCreateSchema(WebhookInputSchema):
     url = Url(required=True)
     events = EventTypes(required=True)
     secret = Secret()
-    description = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
+    description = Line(longest=DESCRIPTION_LENGTH, allow_none=True)
     enabled = StrictBoolean()
 
 
@@ -205,7 +206,7 @@ class WebhookUpdateSchema(WebhookInputSchema):
     secret = ReadOnlyHere(
         "The secret cannot be changed here. Use rotate-secret to create a new one."
     )
-    description = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
+    description = Line(longest=DESCRIPTION_LENGTH, allow_none=True)
     enabled = StrictBoolean()
 
 

@@ -54,7 +54,7 @@ def test_external_id_and_slug_and_ids(client: Client, projects: list[dict[str, A
 
 
 @pytest.mark.parametrize("more", ["", "&search=wood", "&bbox=0,0,1,1"])
-@pytest.mark.parametrize("project_id", ["", "x", "proj_x", "proj_\U0010ffff", "asset_{}", "{}x"])
+@pytest.mark.parametrize("project_id", ["", "x", "proj_x", "proj_\U0010fffd", "asset_{}", "{}x"])
 def test_a_project_id_that_is_none_is_an_error(
     client: Client, projects: list[dict[str, Any]], project_id: str, more: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Where a transaction may be committed, and what a table may import."""
+"""Where a transaction may be committed, and what prints, what a table may import."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ COMMITTERS = (
     "app.api.blueprint",  # every change of /v1, with its event and its stored response
 )
 
+PRINTERS = (
+    "app.cli.output",
+    "app.cli.failures",  # on the stream that click names
+    "app.cli.doctor",  # a word in colour
+)
+
 
 def commits(known: Sources) -> Iterator[str]:
     """Commits that do not stand at an edge."""
@@ -33,6 +39,15 @@ def commits(known: Sources) -> Iterator[str]:
 
 def _commits(function: str) -> bool:
     return function == "transaction" or function.endswith("session.commit")
+
+
+def prints(known: Sources) -> Iterator[str]:
+    """Commands that print a text in which a terminal could obey control characters."""
+    for module, source in known.items():
+        if module.startswith("app.cli.") and module not in PRINTERS:
+            for node in ast.walk(parse(source)):
+                if isinstance(node, ast.Call) and dotted(node.func) in ("click.echo", "print"):
+                    yield f"{module}:{node.lineno}"
 
 
 def not_standard(known: Sources) -> Iterator[str]:

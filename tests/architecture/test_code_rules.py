@@ -7,12 +7,18 @@ import pytest
 from tests.architecture.code_rules import (
     commits,
     not_standard,
+    prints,
 )
 from tests.architecture.sources import sources
 
 
 def test_commits_stand_at_the_edge() -> None:
     assert list(commits(sources())) == []
+
+
+def test_commands_print_by_one_function() -> None:
+    assert list(prints(sources())) == []
+    assert list(prints({"app.cli.bees": "click.echo(name)"})) == ["app.cli.bees:1"]
 
 
 def test_policy_tables_import_the_standard_library_only() -> None:

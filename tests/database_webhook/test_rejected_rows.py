@@ -29,6 +29,8 @@ def project(client: Client) -> dict[str, Any]:
         ({"geometry": json.dumps(BOW)}, {"geometry.coordinates"}),
         ({"metadata": "[]"}, {"metadata"}),
         ({"name": " "}, {"name"}),
+        ({"name": "\x1b[2J", "external_id": "\u200b"}, {"name", "external_id"}),
+        ({"metadata": '{"a":"\\u0007"}'}, {"metadata"}),
     ],
 )
 def test_a_project_that_the_api_would_reject(

@@ -237,7 +237,7 @@ def test_it_counts_as_one_request(client: Client, project: dict[str, Any]) -> No
 def test_names_that_no_file_expects(app: Flask, tmp_path: Path) -> None:
     """In an account of its own, through the API and GDAL."""
     client = make_account(app)
-    names = ['<b>&"x"', "=1+1", "شجرة الأرز", "🌲, \\ ;", "bell \a"]
+    names = ['<b>&"x"', "=1+1", "شجرة الأرز", "🌲, \\ ;"]
     for name in names:
         make_project(client, name=name, geometry=square())
     for format_name in ("geojson", "csv", "kml", "gpkg", "shp"):

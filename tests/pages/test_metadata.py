@@ -23,12 +23,12 @@ def test_a_changed_value_is_read_as_what_it_was() -> None:
     assert read_metadata(changed)[0] == {"year": "19 or 20", "text": "19 or 20"}
 
 
-def test_line_breaks_stay_as_they_were() -> None:
+def test_lines_end_in_line_feeds() -> None:
     (row,) = metadata_rows({"a": "one\rtwo\r\nthree\n"})
     assert row.has_lines
     fields = {"metadata_name": "a", "metadata_value": "one\r\ntwo\r\nthree\r\n"}
     form = MultiDict(fields | {"metadata_was": row.was})
-    assert read_metadata(sent_metadata(form))[0] == {"a": "one\rtwo\r\nthree\n"}
+    assert read_metadata(sent_metadata(form))[0] == {"a": "one\ntwo\nthree\n"}
     assert read_metadata(sent_metadata(MultiDict(fields)))[0] == {"a": "one\ntwo\nthree\n"}
 
 

@@ -14,7 +14,7 @@ from tests.pages.support import metadata_of, post, text_of
 
 ODD = {
     "a": 1.5,
-    "lines": "one\ntwo\r\n",
+    "lines": "one\ntwo\n",
     "first": '\n<b> & "',
     " spaced ": None,
     "years": [1998],

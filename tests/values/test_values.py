@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app.security import tokens
 from app.values import clock
 from app.values.ids import PREFIXES, is_id, new_id
-from app.values.text import SLUG_LENGTH, fold, searchable, slugify, unstorable
+from app.values.text import SLUG_LENGTH, fold, printable, searchable, slugify, unstorable
 
 ALPHABET = string.ascii_letters + string.digits
 
@@ -106,6 +106,18 @@ def test_a_slug_is_an_address(text: str) -> None:
     assert slug == "" or re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
     assert len(slug) <= SLUG_LENGTH
     assert slugify(slug) == slug
+
+
+@pytest.mark.parametrize(
+    "text", ["می\u200cخواهم", "👩\u200d🌾", "one\ttwo\nthree", "a\u00a0b", "\ue000"]
+)
+def test_terminals_show_text_of_all_scripts(text: str) -> None:
+    assert printable(text) == text
+
+
+@pytest.mark.parametrize("text", ["\x1b", "\r", "\x7f", "\x9b", "\u202e", "\ud800", "\uffff"])
+def test_terminals_obey_no_text(text: str) -> None:
+    assert printable(f"a{text}b") == "a?b"
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.http.errors import Detail
 from app.models import Account, Project
-from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH, PROJECTS_OF_CREDENTIAL
+from app.policy.bounds import ALLOWLIST_ENTRIES, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
 from app.values import clock
-from app.values.text import unstorable
+from app.values.text import name_problem
 
 _MAPPED_IPV4: Final = ipaddress.IPv6Network("::ffff:0:0/96")
 
@@ -42,9 +42,7 @@ class NewCredential:
         """Yield the problems of its fields."""
         if db.session.get(Account, account_id) is None:
             yield Detail("account", "This account does not exist.")
-        if not 1 <= len(self.name.strip()) <= NAME_LENGTH:
-            yield Detail("name", f"Must have 1 to {NAME_LENGTH} characters.")
-        if problem := unstorable(self.name):
+        if problem := name_problem(self.name):
             yield Detail("name", problem)
         yield from self._problems_of_permissions()
         yield from self._problems_of_allowlist()

@@ -16,6 +16,7 @@ import orjson
 from app.policy import kinds
 from app.policy.fields import ASSET, PROJECT, Field
 from app.values.strict_json import Fragment, dumps
+from app.values.text import shown, shown_json
 
 METADATA: Final = "metadata"
 _GEOMETRIES: Final = (kinds.BOUNDARY, kinds.POINT)
@@ -69,7 +70,10 @@ class FeatureType:
     def feature(self, record: Mapping[str, Any]) -> Feature:
         """A record, or some of its fields, as a feature: first the fields, then the keys of
         ``metadata``. A feature without the field of the geometry has none."""
-        properties = dict(record)
+        properties: dict[str, Any] = {
+            name: shown(value) if isinstance(value, str) else value
+            for name, value in record.items()
+        }
         geometry = properties.pop(self.geometry.name, None)
         metadata = properties.pop(METADATA, None)
         if metadata is not None:
@@ -78,7 +82,8 @@ class FeatureType:
 
     def metadata_properties(self, text: str | bytes) -> dict[str, Any]:
         """The properties that the JSON text of a metadata gives."""
-        return {self.property_name(key): value for key, value in orjson.loads(text).items()}
+        metadata = shown_json(orjson.loads(text))
+        return {self.property_name(key): value for key, value in metadata.items()}
 
     def property_name(self, key: str) -> str:
         """The name of the property for a key of the metadata: the key, or with a prefix where that

@@ -29,13 +29,17 @@ from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.kinds import KEYWORD
 from app.values.ids import is_id
 from app.values.strict_json import JsonInvalid, loads
-from app.values.text import unstorable
+from app.values.text import has_control, line_problem, with_line_feeds
 
 _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
     "assets": {field.name: field for field in ASSET},
 }
 _LINES: Final = ("LineString", "MultiLineString")
+_CONTROLS: Final = (
+    "Has control characters, which cannot be shown. Remove them from the file, or leave out this "
+    "column."
+)
 IS_LINE: Final = (
     "The feature is a line, and a boundary is an area. To close its lines to areas, set "
     "close_lines, or add --close-lines to the command."
@@ -199,19 +203,24 @@ def _values(
             field = fields[name]
             found = _keyword(found) if field.kind is KEYWORD else found
             values[field.stored_as] = _value(field, column, found, problems)
-    if metadata := _metadata(properties, choices):
+    if metadata := _metadata(properties, choices, problems):
         values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
     return values
 
 
-def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+def _metadata(
+    properties: Mapping[str, Any], choices: Choices, problems: list[Problem]
+) -> dict[str, Any]:
     mapping = choices.mapping
     used = {*mapping.fields.values(), *choices.ignored}
     found = {
-        name: value
+        with_line_feeds(name): with_line_feeds(value) if isinstance(value, str) else value
         for name, value in properties.items()
         if name not in used and (mapping.metadata is None or name in mapping.metadata)
     }
+    for column in [name for name, value in found.items() if has_control({name: value})]:
+        del found[column]
+        problems.append(whole_problem("not_valid", _CONTROLS, f"properties.{column}"))
     return _before_export(found, FEATURE_TYPES[choices.kind]) if choices.is_export else found
 
 
@@ -270,5 +279,5 @@ def _name_problems(name: str, column: str | None) -> Iterator[Problem]:
     elif len(name) > NAME_LENGTH:
         message = f"The name is longer than {NAME_LENGTH} characters."
         yield whole_problem("name_too_long", message, where)
-    if problem := unstorable(name):
-        yield whole_problem("not_storable", problem, where)
+    if problem := line_problem(name):
+        yield whole_problem("not_storable", f"The name is not valid. {problem}", where)

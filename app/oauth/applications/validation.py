@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.http.errors import Detail, ValidationFailed
 from app.oauth.redirect_uris import redirect_uri_problem
-from app.policy.bounds import NAME_LENGTH
 from app.policy.oauth import REDIRECT_URIS
 from app.policy.permissions import SCOPES
-from app.values.text import unstorable
+from app.values.text import name_problem
 
 # Bidirectional controls, with which one name could be made to look like another.
 _BIDI_CONTROLS: Final = frozenset(
@@ -39,10 +37,8 @@ def _problems(name: str, redirect_uris: Sequence[str], scopes: Sequence[str]) ->
 
 
 def _name_problem(name: str) -> str | None:
-    if not 1 <= len(name.strip()) <= NAME_LENGTH:
-        return f"Must have 1 to {NAME_LENGTH} characters."
-    if problem := unstorable(name):
+    if problem := name_problem(name):
         return problem
-    if any(unicodedata.category(c) == "Cc" or c in _BIDI_CONTROLS for c in name.strip()):
+    if not _BIDI_CONTROLS.isdisjoint(name):
         return "Must be one line, without characters that control how text is shown."
     return None

@@ -9,7 +9,8 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.policy.dates import DATE_FORMATS
-from app.site.fields import FormSchema, Name, NewPassword, Slug
+from app.site.fields import FormSchema, NewPassword, Slug
+from app.values.fields import Name
 from app.values.local_times import written, zones_by_region
 
 _AUTOMATIC: Final = {"": "Browser default"}
@@ -48,5 +49,5 @@ class TimesSchema(FormSchema):
 
 
 class AccountSchema(FormSchema):
-    account_name = Name()
+    account_name = Name(required=True)
     account_slug = Slug()

@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
 from app.site.fields import FormSchema
-from app.values.fields import Text
+from app.values.fields import Line
 
 
 class AuthenticatorSchema(FormSchema):
@@ -14,5 +14,5 @@ class AuthenticatorSchema(FormSchema):
 
 
 class PasskeySchema(FormSchema):
-    name = Text(shortest=1, longest=PASSKEY_NAME_LENGTH, required=True)
+    name = Line(shortest=1, longest=PASSKEY_NAME_LENGTH, required=True)
     response = fields.String(load_default="")

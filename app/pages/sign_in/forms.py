@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from marshmallow import fields
 
-from app.site.fields import FormSchema, Name, NewPassword, Slug
-from app.values.fields import Email
+from app.site.fields import FormSchema, NewPassword, Slug
+from app.values.fields import Email, Name
 
 
 class RegisterSchema(FormSchema):
-    name = Name()
+    name = Name(required=True)
     email = Email(required=True)
     password = NewPassword("name", "email", "account_name")
-    account_name = Name()
+    account_name = Name(required=True)
     account_slug = Slug()
 
 

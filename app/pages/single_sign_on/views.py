@@ -28,11 +28,12 @@ from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
 from app.security import tokens
 from app.site.cookies import ATTEMPT, read_cookie, set_cookie
-from app.site.fields import FormSchema, Name, NameSchema, Slug
+from app.site.fields import FormSchema, NameSchema, Slug
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
+from app.values.fields import Name
 
 _CONSENT: Final = "/login/single-sign-on"
 _STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_elsewhere": 409}
@@ -42,7 +43,7 @@ bp = PageBlueprint("single_sign_on", __name__)
 
 
 class NewPersonSchema(NameSchema):
-    account_name = Name()
+    account_name = Name(required=True)
     account_slug = Slug()
 
 

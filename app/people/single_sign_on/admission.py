@@ -15,7 +15,7 @@ from app.people.single_sign_on.interface import ProviderIdentity, SignInRefused
 from app.policy.bounds import NAME_LENGTH
 from app.site.signed_in import current_person
 from app.values.email import email_problem
-from app.values.text import fold, unstorable
+from app.values.text import fold, name_problem
 from config import Settings
 
 _BY_EMAIL: Final = CompiledQuery(select(User.id).where(User.email_key == bindparam("email_key")))
@@ -65,10 +65,8 @@ def would_bypass_second_factor(owner: Any) -> bool:
 
 def name_of(identity: ProviderIdentity, email: str) -> str:
     """Suggest a name for a new person."""
-    name = identity.text("name")
-    if not name or unstorable(name):
-        name = email.partition("@")[0]
-    return name[:NAME_LENGTH]
+    name = identity.text("name")[:NAME_LENGTH].strip()
+    return email.partition("@")[0][:NAME_LENGTH] if name_problem(name) else name
 
 
 def invitations_of(email: str) -> list[Any]:

@@ -14,6 +14,7 @@ from app.imports.features.candidates import Candidate, Choices, Rejected, prepar
 from app.imports.features.mapping import ColumnMapping
 from tests.make import point, square
 from tests.make.features import DISTRICTS, feature
+from tests.names import NOT_NAMES
 from tests.projects import equal_area
 
 BY_NAME = Choices("projects", ColumnMapping({"name": "name"}))
@@ -46,6 +47,30 @@ def test_problems_of_the_reader_are_told_too() -> None:
     made = prepare(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME)
     assert isinstance(made, Rejected)
     assert made.problems == (problem,)
+
+
+@pytest.mark.parametrize("name", NOT_NAMES)
+def test_what_is_no_name(name: str) -> None:
+    made = prepared(1, feature(square(), name=name))
+    assert isinstance(made, Rejected)
+    assert [problem.field for problem in made.problems] == ["properties.name"]
+    assert made.problems[0].message.startswith("The name is not valid. Must ")
+
+
+def test_control_characters_are_told_with_their_column() -> None:
+    made = prepared(1, feature(square(), name="A", note="bell \a", other="x"))
+    assert isinstance(made, Rejected)
+    assert [problem.field for problem in made.problems] == ["properties.note"]
+    assert made.problems[0].message.startswith("Has control characters")
+
+
+def test_lines_of_a_cell_end_in_line_feeds() -> None:
+    choices = replace(BY_NAME, mapping=ColumnMapping({"name": "name", "description": "text"}))
+    cells = {"text": "one\r\ntwo", "two\r\nlines": "three\rfour"}
+    made = prepared(1, feature(square(), name="A", **cells), choices)
+    assert isinstance(made, Candidate)
+    assert made.values["description"] == "one\ntwo"
+    assert json.loads(made.values["metadata_json"]) == {"two\nlines": "three\nfour"}
 
 
 def test_lines_are_closed_on_request_only() -> None:
