@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Select, Subquery, bindparam, select
+from sqlalchemy import Label, Select, Subquery, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.base import ExecutableOption
 
@@ -25,7 +25,7 @@ def rows_of(account_id: str, model: type[Model]) -> Select[Model]:
     return select(model).where(_account(model) == account_id)
 
 
-def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Select[Any]:
+def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any] | Label[Any]) -> Select[Any]:
     """An account's rows of a model, as plain columns for reading; moments as they are shown.
 
     The statement has a parameter ``account_id`` and cannot be executed without it, so it can be

@@ -13,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     DateTime,
     Index,
+    Label,
     LargeBinary,
     MetaData,
     String,
@@ -170,7 +171,7 @@ def _as_bytea(element: stored_bytes, compiler: SQLCompiler, **options: Any) -> s
     return f"convert_to({compiler.process(element.clauses, **options)}, 'UTF8')"
 
 
-def api_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
+def api_column(column: InstrumentedAttribute[Any] | Label[Any]) -> ColumnElement[Any]:
     """The column of an attribute, for a statement that reads plain columns under their names."""
     source = column.expression
     if isinstance(source.type, Timestamp):

@@ -35,6 +35,7 @@ class Webhook(Base):
     last_success_at: Mapped[datetime | None] = mapped_column(Timestamp)
     consecutive_failures: Mapped[int] = mapped_column(Integer, default=0)
     failing_since: Mapped[datetime | None] = mapped_column(Timestamp)  # since the last success
+    given_up_at: Mapped[datetime | None] = mapped_column(Timestamp)  # the first since then
     warned_at: Mapped[datetime | None] = mapped_column(Timestamp)
     # When it was last disabled; pending deliveries from then or earlier are canceled.
     canceled_at: Mapped[datetime | None] = mapped_column(Timestamp)

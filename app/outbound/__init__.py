@@ -20,7 +20,7 @@ this order:
 
 from __future__ import annotations
 
-from app.outbound.addresses import may_be_called
+from app.outbound.addresses import is_address, may_be_called
 from app.outbound.attempt import Attempt, EgressError, Timing
 from app.outbound.client import Egress
 from app.outbound.connection import TooLong
@@ -32,6 +32,7 @@ __all__ = [
     "EgressError",
     "Timing",
     "TooLong",
+    "is_address",
     "may_be_called",
     "parse_target",
 ]

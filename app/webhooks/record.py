@@ -17,22 +17,24 @@ COLUMNS: Final = (
     Webhook.disabled_reason,
     Webhook.last_success_at,
     Webhook.consecutive_failures,
+    Webhook.given_up_at,
     Webhook.created_at,
     Webhook.updated_at,
 )
-STATUSES: Final = ("healthy", "failing", "disabled")
+STATUSES: Final = ("healthy", "failing", "failed", "disabled")
 
 
 def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
     """The fields of a webhook from a row of ``COLUMNS``."""
-    id_, url, description, events, enabled, reason, success_at, failures, created, updated = row
+    (id_, url, description, events, enabled, reason,
+     success_at, failures, given_up_at, created, updated) = row  # fmt: skip
     return {
         "id": id_,
         "url": url,
         "description": description,
         "events": events,
         "enabled": enabled,
-        "status": _status(enabled, failures),
+        "status": _status(enabled, failures, given_up_at),
         "disabled_reason": reason,
         "last_success_at": success_at,
         "consecutive_failures": failures,
@@ -51,7 +53,9 @@ def not_found() -> NotFound:
     return NotFound("This webhook does not exist.")
 
 
-def _status(enabled: bool, failures: int) -> str:
+def _status(enabled: bool, failures: int, given_up_at: Any) -> str:
     if not enabled:
         return "disabled"
+    if given_up_at is not None:
+        return "failed"
     return "failing" if failures else "healthy"

@@ -10,7 +10,7 @@ from flask import current_app
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
-from app.outbound import may_be_called, parse_target
+from app.outbound import is_address, may_be_called, parse_target
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
     OVERLAP_HOURS_DEFAULT,
@@ -25,7 +25,6 @@ from app.values.fields import (
     FixedText,
     InputSchema,
     Line,
-    ReadOnlyHere,
     StrictBoolean,
     StrictInteger,
     Text,
@@ -49,7 +48,12 @@ _EVENTS: Final = {
 _SECRET: Final = {
     "description": "The key that deliveries are signed with. It is shown only in this response."
 }
-_STATUS: Final = {"description": "`failing`: no delivery has succeeded since `last_success_at`."}
+_STATUS: Final = {
+    "description": (
+        "`failing`: the latest attempts have failed, and more are to come; `failed`: an event was "
+        "given up after its last attempt, and none has been delivered since."
+    )
+}
 _REASON: Final = {
     "description": (
         "`failing`: no delivery has succeeded for days; `gone`: the receiver responded with 410."
@@ -74,7 +78,12 @@ class Url(Text):
             host = parse_target(text).host
         except ValueError as error:
             raise ma.ValidationError(str(error)) from None
-        if not may_be_called(host, current_app.config["SETTINGS"].webhook_allowed_networks):
+        networks = current_app.config["SETTINGS"].webhook_allowed_networks
+        if not (networks or "." in host or is_address(host)):
+            raise ma.ValidationError(
+                f"Must have a host name with a dot, such as hooks.example.org; {host} has none."
+            )
+        if not may_be_called(host, networks):
             raise ma.ValidationError(
                 f"Must have a host name or a public IP address; {host} is neither."
             )
@@ -104,9 +113,9 @@ class Secret(fields.String):
         super().__init__(
             validate=[
                 validate.Length(min=low, max=high),
-                validate.Regexp(r"^[!-~]+\Z", error=message),
+                validate.Regexp(r"^[!-~]*\Z", error=message),
             ],
-            metadata={"pattern": "^[!-~]+$"},
+            metadata={"pattern": "^[!-~]+$"} | options.pop("metadata", {}),
             **options,
         )
 
@@ -203,8 +212,11 @@ class WebhookUpdateSchema(WebhookInputSchema):
     id = FixedText()
     url = Url()
     events = EventTypes()
-    secret = ReadOnlyHere(
-        "The secret cannot be changed here. Use rotate-secret to create a new one."
+    secret = Secret(
+        metadata={
+            "description": "Deliveries are signed with it at once, and no longer with the former "
+            "secret. `rotate-secret` makes one, and lets both sign for a while."
+        }
     )
     description = Line(longest=DESCRIPTION_LENGTH, allow_none=True)
     enabled = StrictBoolean()

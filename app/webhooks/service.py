@@ -19,8 +19,8 @@ from app.http.errors import Detail, Forbidden
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
-from app.security.masking import masked_url
-from app.security.sealing import seal
+from app.security.masking import MASK, masked_url
+from app.security.sealing import seal, unseal
 from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
@@ -103,14 +103,23 @@ def update_webhook(
     principal: Principal, webhook_id: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Change the fields in ``values``. Returns the record; if no value differs, nothing happens.
-    Raises NotFound, ValidationFailed."""
+    A ``secret`` is valid at once, and the former one no longer.
+
+    Raises NotFound, ValidationFailed.
+    """
     webhook = lock_webhook(principal, webhook_id)
     values = check_fixed(values, id=webhook.id)
+    secret = values.pop("secret", None)
+    has_new_secret = secret is not None and not _has_secret(webhook, secret)
+    if has_new_secret:
+        _set_secret(webhook, secret)
     former = webhook_record(webhook)
     new = {name for name, value in values.items() if getattr(webhook, name) != value}
     for name in new:
         setattr(webhook, name, values[name])
     if not new:
+        if has_new_secret:
+            record("webhook.secret_rotated", webhook)
         return former
     webhook.updated_at = clock.now()
     notify_after_commit(NEW_DELIVERIES)  # it applies to claimed deliveries too
@@ -122,6 +131,8 @@ def update_webhook(
         _forget_failures(webhook)
     present = webhook_record(webhook)
     changes = _without_secrets(changed(former, present, *_AUDITED))
+    if has_new_secret:
+        changes = {**changes, "secret": {"from": MASK, "to": MASK}}
     record("webhook.updated", webhook, changes=changes)
     return present
 
@@ -179,16 +190,29 @@ def rotate_secret(
     Raises NotFound.
     """
     webhook = lock_webhook(principal, webhook_id)
-    moment, secret = clock.now(), new_secret()
-    until = moment + timedelta(hours=overlap_hours) if overlap_hours else None
-    webhook.sealed_former_secret = webhook.sealed_secret if until else None
-    webhook.former_secret_until = until
+    secret = new_secret()
+    _set_secret(webhook, secret, overlap=timedelta(hours=overlap_hours))
+    record("webhook.secret_rotated", webhook)
+    until = clock.format_optional_time(webhook.former_secret_until)
+    shown = webhook_record(webhook) | {"former_secret_until": until}
+    return WithSecret(shown, secret)
+
+
+def _has_secret(webhook: Webhook, secret: str) -> bool:
+    try:
+        return bool(unseal(webhook.sealed_secret) == secret)
+    except ValueError:  # another SECRET_KEY sealed it, and is lost
+        return False
+
+
+def _set_secret(webhook: Webhook, secret: str, *, overlap: timedelta = timedelta()) -> None:
+    """Give a webhook another secret; the former one signs too for ``overlap``."""
+    moment = clock.now()
+    webhook.sealed_former_secret = webhook.sealed_secret if overlap else None
+    webhook.former_secret_until = moment + overlap if overlap else None
     webhook.sealed_secret = seal(secret)
     webhook.updated_at = moment
     notify_after_commit(NEW_DELIVERIES)
-    record("webhook.secret_rotated", webhook)
-    shown = webhook_record(webhook) | {"former_secret_until": clock.format_optional_time(until)}
-    return WithSecret(shown, secret)
 
 
 def _without_secrets(changes: Changes) -> Changes:
@@ -202,6 +226,7 @@ def _without_secrets(changes: Changes) -> Changes:
 def _forget_failures(webhook: Webhook) -> None:
     webhook.consecutive_failures = 0
     webhook.failing_since = None
+    webhook.given_up_at = None
     webhook.warned_at = None
 
 

@@ -152,12 +152,18 @@ def test_a_webhook_is_edited(client: Client, owner: Browser) -> None:
     path = f"/webhooks/{webhook['id']}"
     page = owner.get(f"{path}/edit")
     assert page.form().fields["events"] == "project.created"
-    assert "Choose the secret" not in page.text
+    assert "Set another secret" in page.text
     page = owner.submit(url="https://other.example.org/", description="Archive", which="all")
     assert (page.path, "Webhook saved." in page.text) == (path, True)
     now = client.get(f"/v1{path}").json["data"]
     assert (now["url"], now["description"]) == ("https://other.example.org/", "Archive")
     assert now["events"] == ["*"]
+    row = webhook_row(client, webhook["id"])
+    owner.get(f"{path}/edit")
+    page = owner.submit(secret="a-few-words-of-mine")
+    assert (page.path, "Webhook saved." in page.text) == (path, True)
+    assert "a-few-words-of-mine" not in page.text
+    assert webhook_row(client, webhook["id"])["sealed_secret"] != row["sealed_secret"]
     owner.get(f"{path}/edit")
     assert owner.submit(url="gopher://x").status == 422
 

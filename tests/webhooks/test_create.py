@@ -110,6 +110,16 @@ def test_addresses_that_can_never_be_called(client: Client, host: str) -> None:
     assert _fields_at_fault(changed) == ["url"]
 
 
+@pytest.mark.parametrize("host", ["localhost", "example", "localhost.", "bücher", "localhost:8443"])
+def test_a_name_without_a_dot(client: Client, host: str) -> None:
+    answer = _create(client, url=f"https://{host}/")
+    assert _fields_at_fault(answer) == ["url"]
+    assert "with a dot" in answer.json["error"]["details"][0]["message"]
+    with second_app(client.app, webhook_allowed_networks=(ip_network("127.0.0.0/8"),)) as app:
+        opened = dataclasses.replace(client, app=app)
+        assert _create(opened, url=f"https://{host}/").status_code == 201
+
+
 def test_addresses_that_the_operator_opened(client: Client) -> None:
     networks = (ip_network("10.20.0.0/16"), ip_network("169.254.0.0/16"))
     with second_app(client.app, webhook_allowed_networks=networks) as app:
@@ -126,7 +136,6 @@ def test_addresses_that_the_operator_opened(client: Client) -> None:
         "https://hooks.example.org:8443/a?b=c&d=%20",
         "https://93.184.216.34/",
         "https://[2606:2800:220:1::7]:8443/",
-        "https://localhost/",  # a name is judged when it is called
         "https://bücher.example/",
         "HTTPS://HOOKS.EXAMPLE.ORG/",
         f"https://hooks.example.org/{'a' * 2022}",

@@ -13,7 +13,15 @@ from app.models import IdempotentResponse, Webhook
 from app.security import sealing
 from app.security.sealing import unseal
 from app.values import clock
-from tests.make import Client, events, make_log, make_project, make_webhook, second_app
+from tests.make import (
+    Client,
+    audit_entries,
+    events,
+    make_log,
+    make_project,
+    make_webhook,
+    second_app,
+)
 from tests.make.webhooks import webhook_row
 
 PATH = "/v1/webhooks"
@@ -133,6 +141,51 @@ def test_the_default_overlap_is_a_day(client: Client, body: Any) -> None:
     rotated = _rotate(client, make_webhook(client)["id"], body).json["data"]
     since = clock.parse_time(rotated["updated_at"])
     assert clock.parse_time(rotated["former_secret_until"]) - since == timedelta(hours=24)
+
+
+@pytest.mark.both
+def test_a_secret_can_be_set(client: Client) -> None:
+    webhook = make_webhook(client, secret="correct-horse-battery")
+    path = f"{PATH}/{webhook['id']}"
+    _rotate(client, webhook["id"])
+    changed = client.put(path, json={"secret": "another-horse-battery", "description": "x"})
+    assert changed.status_code == 200
+    assert "secret" not in changed.json["data"]
+    row = webhook_row(client, webhook["id"])
+    assert _unsealed(client, row["sealed_secret"]) == "another-horse-battery"
+    assert (row["sealed_former_secret"], row["former_secret_until"]) == (None, None)
+    entries = audit_entries(client)
+    assert entries[-1]["action"] == "webhook.updated"
+    assert entries[-1]["changes"]["secret"] == {"from": "…", "to": "…"}
+    again = client.put(path, json={"secret": "another-horse-battery"})
+    assert again.json["data"] == changed.json["data"]
+    assert len(audit_entries(client)) == len(entries)
+    assert client.put(path, json={"secret": "a-third-battery-of-horses"}).status_code == 200
+    assert audit_entries(client)[-1]["action"] == "webhook.secret_rotated"
+    assert "another-horse-battery" not in _everything_kept(client)
+
+
+@pytest.mark.parametrize("secret", ["", "short", "no spaces in secrets", None])
+def test_a_secret_has_one_fault(client: Client, secret: str | None) -> None:
+    webhook = make_webhook(client)
+    new = {"url": "https://hooks.example.org/", "events": ["*"], "secret": secret}
+    for response in (
+        client.put(f"{PATH}/{webhook['id']}", json={"secret": secret}),
+        client.post(PATH, json=new),
+    ):
+        assert response.status_code == 422
+        assert [each["field"] for each in response.json["error"]["details"]] == ["secret"]
+
+
+def test_a_secret_whose_key_is_lost_can_be_set(client: Client) -> None:
+    webhook = make_webhook(client)
+    with client.app.app_context():
+        db.session.get_one(Webhook, webhook["id"]).sealed_secret = "sealed with another key"
+        db.session.commit()
+    path = f"{PATH}/{webhook['id']}"
+    assert client.put(path, json={"secret": "another-horse-battery"}).status_code == 200
+    sealed = webhook_row(client, webhook["id"])["sealed_secret"]
+    assert _unsealed(client, sealed) == "another-horse-battery"
 
 
 def test_without_an_overlap_the_former_secret_is_deleted(client: Client) -> None:

@@ -158,14 +158,6 @@ def test_fields_that_are_refused(
     assert client.get(f"{PATH}/{webhook['id']}").json["data"] == webhook
 
 
-def test_a_secret_is_not_changed_here(client: Client, webhook: dict[str, Any]) -> None:
-    answer = client.put(f"{PATH}/{webhook['id']}", json={"secret": "12345678"})
-    assert answer.status_code == 422
-    (detail,) = answer.json["error"]["details"]
-    assert detail["field"] == "secret"
-    assert "Use rotate-secret" in detail["message"]
-
-
 def test_a_deleted_webhook_is_not_found_anywhere(
     client: Client, webhook: dict[str, Any], signals: list[str]
 ) -> None:

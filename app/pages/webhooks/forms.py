@@ -62,7 +62,7 @@ class WebhookDraft(Draft):
             "events": texts["events"],
             "enabled": bool(texts["enabled"]),
         }
-        if is_new and texts["secret"]:
+        if texts["secret"]:
             given["secret"] = texts["secret"]
         self.load(WebhookCreateSchema() if is_new else WebhookUpdateSchema(), given)
         if self.errors and not texts["events"]:

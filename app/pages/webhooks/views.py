@@ -94,7 +94,8 @@ def save(principal: Principal, webhook_id: str) -> Response:
     draft.read(is_new=False)
     if not draft.values:
         return _form(draft, record)
-    if draft.values["url"] != record["url"] and (question := ask_again()) is not None:
+    is_dangerous = draft.values["url"] != record["url"] or "secret" in draft.values
+    if is_dangerous and (question := ask_again()) is not None:
         return question
     with transaction():
         update_webhook(principal, webhook_id, draft.values)

@@ -37,6 +37,7 @@ _CHANGED_COLUMNS: Final = tuple(
 )
 _SUCCESS_AT: Final = bindparam("success_at", type_=Timestamp)
 _FAILED_AT: Final = bindparam("failed_at", type_=Timestamp)
+_GIVEN_UP_AT: Final = bindparam("given_up_at", type_=Timestamp)
 # An attempt that ended before a 410 may be recorded after it.
 _CLEARS = and_(bindparam("has_success"), func.coalesce(_WEBHOOKS.c.disabled_reason, "") != "gone")
 _RECORD = (
@@ -51,6 +52,10 @@ _RECORD = (
         failing_since=case(
             (_CLEARS, _FAILED_AT),
             else_=func.coalesce(_WEBHOOKS.c.failing_since, _FAILED_AT),
+        ),
+        given_up_at=case(
+            (_CLEARS, _GIVEN_UP_AT),
+            else_=func.coalesce(_WEBHOOKS.c.given_up_at, _GIVEN_UP_AT),
         ),
         warned_at=case((bindparam("has_success"), None), else_=_WEBHOOKS.c.warned_at),
     )
@@ -68,16 +73,20 @@ class Streak:
     success_at: datetime | None = None  # the last one
     failures: int = 0  # after it
     failed_at: datetime | None = None  # the first of them
+    given_up_at: datetime | None = None  # when the first delivery after it was given up
     is_gone: bool = False
 
     def add(self, outcome: Outcome) -> None:
         if self.is_gone:  # attempts that ended later may have begun before
             return
         if outcome.error is None:
-            self.success_at, self.failures, self.failed_at = outcome.ended_at, 0, None
+            self.success_at, self.failures = outcome.ended_at, 0
+            self.failed_at = self.given_up_at = None
         else:
             self.failures += 1
             self.failed_at = self.failed_at or outcome.ended_at
+            if outcome.gives_up:
+                self.given_up_at = self.given_up_at or outcome.ended_at
             self.is_gone = outcome.is_gone
 
 
@@ -98,6 +107,7 @@ def record_health(outcomes: Iterable[Outcome]) -> bool:
             "has_success": streak.success_at is not None,
             "failures": streak.failures,
             "failed_at": streak.failed_at,
+            "given_up_at": streak.given_up_at,
         }
         for (webhook_id, url), streak in sorted(streaks.items(), key=lambda item: item[0])
     ]  # in a fixed order, so that two workers do not deadlock

@@ -77,10 +77,10 @@ def unrecorded(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def retry_of(outcome: Outcome) -> Retry:
-    """The retry of a failed attempt. A redelivery, a sixth attempt and a 410 are not retried."""
+    """The retry of a failed attempt. A test, a redelivery, a sixth attempt and a 410 are not
+    retried."""
     delivery = outcome.delivery
-    is_last = delivery.cause == "redelivery" or delivery.attempt > len(RETRY_AFTER)
-    if is_last or outcome.is_gone:
+    if outcome.is_last:
         return Retry(delivery, "failed", None)
     return Retry(delivery, "pending", outcome.ended_at + RETRY_AFTER[delivery.attempt - 1])
 

@@ -8,7 +8,9 @@ from time import monotonic
 from typing import Final, NamedTuple
 
 from app.outbound import Timing
+from app.policy.deliveries import RETRY_AFTER
 
+TRIED_ONCE: Final = ("test", "redelivery")  # causes
 GONE: Final = 410
 INTERNAL_ERROR: Final = "an internal error of the service"  # as the log shows it
 
@@ -70,6 +72,17 @@ class Outcome(NamedTuple):
     def is_gone(self) -> bool:
         """True if the receiver answered 410 Gone."""
         return self.status == GONE
+
+    @property
+    def is_last(self) -> bool:
+        """True if the delivery is not tried again if this attempt failed: the schedule has ended, a
+        test or redelivery was sent, or the receiver answered 410."""
+        return self.delivery.cause in TRIED_ONCE or self.gives_up
+
+    @property
+    def gives_up(self) -> bool:
+        """True if all attempts that an event gets were made, or the receiver answered 410."""
+        return self.delivery.attempt > len(RETRY_AFTER) or self.is_gone
 
     @property
     def is_internal_error(self) -> bool:

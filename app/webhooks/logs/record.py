@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.models import DeliveryLog
+from sqlalchemy import and_, case, or_
+
+from app.auth.tenant import columns_of
+from app.models import Delivery, DeliveryLog, Webhook
 from app.security.webhook_signing import request_headers
 from app.values.clock import parse_time
 from app.values.strict_json import Fragment
 
+# The delivery job marks deliveries as canceled some time after their webhook was disabled.
+_IS_OF_DISABLED = (
+    columns_of(Webhook, Webhook.id)
+    .where(Webhook.id == Delivery.webhook_id, Webhook.canceled_at >= Delivery.created_at)
+    .correlate(Delivery)
+    .exists()
+)
+_RETRY_IS_CANCELED = (
+    columns_of(Delivery, Delivery.id)
+    .where(
+        Delivery.id == DeliveryLog.delivery_id,
+        Delivery.attempts == DeliveryLog.attempt,
+        or_(Delivery.state == "canceled", and_(Delivery.state == "pending", _IS_OF_DISABLED)),
+    )
+    .correlate(DeliveryLog)
+    .exists()
+)
+_NEXT_RETRY_AT: Final = case(
+    (and_(DeliveryLog.next_retry_at.is_not(None), ~_RETRY_IS_CANCELED), DeliveryLog.next_retry_at)
+).label("next_retry_at")
 COLUMNS: Final = (
     DeliveryLog.id,
     DeliveryLog.event_id,
@@ -18,7 +41,7 @@ COLUMNS: Final = (
     DeliveryLog.response_time_ms,
     DeliveryLog.error,
     DeliveryLog.delivered_at,
-    DeliveryLog.next_retry_at,
+    _NEXT_RETRY_AT,
     DeliveryLog.attempt,
     DeliveryLog.cause,
     DeliveryLog.delivery_id,

@@ -20,7 +20,9 @@ _TOOK: Final = {
     "minimum": 0,
 }
 _ERROR: Final = {"description": "Why the attempt failed; present if it failed."}
-_RETRY: Final = {"description": "Time of the next attempt; absent if there is none."}
+_RETRY: Final = {
+    "description": "Time of the next attempt; absent if there is none, or it was canceled."
+}
 _ATTEMPT: Final = {"description": "Number of the attempt, starting at 1.", "minimum": 1}
 _SENT: Final = {
     "description": (

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from app.db.extensions import db
+from app.models import Webhook
 from app.policy.deliveries import RETRY_AFTER
+from app.values import clock
 from app.values.clock import parse_time
 from tests.make import Client, events, make_project
 from tests.make.webhooks import deliveries, make_webhook
@@ -59,7 +63,7 @@ def test_only_subscribed_and_enabled_webhooks_get_an_event(
     make_webhook(customer, url=receiver.url("/deleted"), events=["project.deleted"])
     off = make_webhook(customer, url=receiver.url("/off"))
     customer.put(f"/v1/webhooks/{off['id']}", {"enabled": False})
-    make_webhook(stranger, url=receiver.url("/stranger"))
+    make_webhook(replace(stranger, app=customer.app), url=receiver.url("/stranger"))
     make_project(customer)
     deliver()
     assert sorted(request.path for request in receiver.requests) == ["/all", "/created"]
@@ -101,6 +105,74 @@ def test_the_schedule_is_kept_to_the_second(
     assert len({request.headers["webhook-timestamp"] for request in receiver.requests}) == 6
     (delivery,) = deliveries(customer, webhook["id"])
     assert (delivery["state"], delivery["attempts"]) == ("failed", 6)
+
+
+@pytest.mark.both
+def test_a_webhook_is_failed_once_a_delivery_was_given_up(
+    customer: Client, receiver: Receiver, deliver: Deliver, later: Later
+) -> None:
+    receiver.answer = answering(503)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    make_project(customer)
+    for delay in RETRY_AFTER:
+        deliver()
+        assert record(customer, webhook)["status"] == "failing"
+        later(delay)
+    deliver()
+    assert record(customer, webhook)["status"] == "failed"
+    make_project(customer)
+    deliver()
+    assert record(customer, webhook)["status"] == "failed", "although another waits for its retry"
+    receiver.answer = answering(204)
+    later(RETRY_AFTER[0])
+    deliver()
+    assert record(customer, webhook)["status"] == "healthy"
+
+
+def test_a_new_address_forgets_what_was_given_up(customer: Client, receiver: Receiver) -> None:
+    webhook = make_webhook(customer, url=receiver.url())
+    with customer.app.app_context():
+        row = db.session.get_one(Webhook, webhook["id"])
+        row.given_up_at, row.consecutive_failures = clock.now(), 6
+        db.session.commit()
+    assert record(customer, webhook)["status"] == "failed"
+    customer.put(f"/v1/webhooks/{webhook['id']}", {"url": receiver.url("/new")})
+    assert record(customer, webhook)["status"] == "healthy"
+
+
+@pytest.mark.both
+def test_a_test_is_tried_once(
+    customer: Client, receiver: Receiver, deliver: Deliver, later: Later
+) -> None:
+    receiver.answer = answering(503)
+    webhook = make_webhook(customer, url=receiver.url())
+    customer.post(f"/v1/webhooks/{webhook['id']}/test")
+    deliver()
+    later(timedelta(days=2))
+    deliver()
+    (entry,) = logs(customer, webhook)
+    assert "next_retry_at" not in entry
+    assert record(customer, webhook)["status"] == "failing", "no event was given up"
+
+
+@pytest.mark.both
+def test_a_disabled_webhook_has_no_next_retry(
+    customer: Client, receiver: Receiver, deliver: Deliver
+) -> None:
+    receiver.answer = answering(503)
+    webhook = make_webhook(customer, url=receiver.url())
+    make_project(customer)
+    deliver()
+    (entry,) = logs(customer, webhook)
+    assert "next_retry_at" in entry
+    path = f"/v1/webhooks/{webhook['id']}"
+    customer.put(path, {"enabled": False})
+    (before,) = logs(customer, webhook)
+    assert before == {name: entry[name] for name in entry if name != "next_retry_at"}
+    deliver()  # which cancels it
+    customer.put(path, {"enabled": True})
+    assert logs(customer, webhook) == [before]
+    assert "next_retry_at" not in customer.get(f"{path}/logs/{entry['id']}").json["data"]
 
 
 @pytest.mark.both
