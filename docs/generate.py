@@ -27,6 +27,7 @@ from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.policy import account_export, audit, bounds
+from app.policy.conflicts import CONFLICTS
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
 from app.policy.limits import (
@@ -324,6 +325,11 @@ def geometry_problems() -> str:
     return table(["Code", "What is wrong"], rows)
 
 
+def conflicts() -> str:
+    rows = ([f"`{code}`", meaning] for code, meaning in CONFLICTS.items())
+    return table(["Code", "What stands against it"], rows)
+
+
 def partitions_by_month() -> str:
     head = ["Table", "Partitioned by", "What stands in the way"]
     rows = (
@@ -380,6 +386,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "access": access,
     "pages": pages,
     "open-routes": open_routes,
+    "conflicts": conflicts,
     "geometry-problems": geometry_problems,
     "deprecations": deprecations,
     "partitions-by-month": partitions_by_month,

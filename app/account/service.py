@@ -172,14 +172,12 @@ def _find_or_create_owner(
     try:
         person = find_person(email, keep=True)
     except EmailTaken:
-        problem = Detail(
-            "owner_email", "Too similar to the address of another person. Use a different address."
-        )
-        raise Conflict(details=[problem]) from None
+        message = "Too similar to the address of another person. Use a different address."
+        raise Conflict("email_taken", "owner_email", message) from None
     if person is not None and is_registered(person):
         if password is not None:
-            message = "This person has signed up already. Leave this field out."
-            raise Conflict(details=[Detail("owner_password", message)])
+            message = "This person has signed up already. Leave the password out."
+            raise Conflict("signed_up", "owner_password", message)
         return person, None
     now = clock.now()
     if person is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Final
 
 from flask import Flask, Response, current_app
@@ -74,7 +75,10 @@ def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
         "error": {
             "code": error.code,
             "message": error.message,
-            "details": [{"field": item.field, "message": item.message} for item in error.details],
+            "details": [
+                {name: value for name, value in asdict(detail).items() if value is not None}
+                for detail in error.details
+            ],
         },
         "meta": {"request_id": request_id()},
     }

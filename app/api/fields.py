@@ -194,6 +194,8 @@ class SearchText(Text):
         where: what it is part of, such as "the name".
     """
 
+    problem = staticmethod(unstorable)  # what was stored earlier may hold more than new texts
+
     def __init__(self, where: str) -> None:
         description = f"Part of {where}. Case is ignored, accents are not."
         super().__init__(longest=bounds.SEARCH_LENGTH, metadata={"description": description})

@@ -56,9 +56,9 @@ _ANSWER = CompiledQuery(
 class StillRunning(Conflict):
     """The first request with the same key is still running."""
 
-    default_message = (
-        "The first request with this Idempotency-Key is still running. Try again shortly."
-    )
+    def __init__(self) -> None:
+        message = "The first request with this Idempotency-Key is still running. Try again shortly."
+        super().__init__("still_running", "Idempotency-Key", message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _opened(sealed: bytes) -> bytes:
         message = (
             "The request was carried out. Its response held a secret and cannot be shown again."
         )
-        raise Conflict(message) from None
+        raise Conflict("response_lost", "Idempotency-Key", message) from None
     return text.encode()
 
 

@@ -26,13 +26,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from app.policy.conflicts import CONFLICTS
+
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One problem of one field; ``field`` is a dotted path such as ``geometry.coordinates``."""
+    """One problem of one field; ``field`` is a dotted path such as ``geometry.coordinates``.
+
+    ``code`` is the cause of a conflict, and ``id`` that of the other resource in it.
+    """
 
     field: str
     message: str
+    code: str | None = None
+    id: str | None = None
 
 
 class ApiError(Exception):
@@ -103,9 +110,21 @@ class MethodNotAllowed(ApiError):
 
 
 class Conflict(ApiError):
+    """A 409, whose one detail has the cause.
+
+    Args:
+        cause: a code of ``app.policy.conflicts``.
+        field: the field or header that stands against it.
+        id: of the other resource, if the caller may see it.
+    """
+
     status = 409
     code = "CONFLICT"
     default_message = "This conflicts with the current state of the resource."
+
+    def __init__(self, cause: str, field: str, message: str, *, id: str | None = None) -> None:
+        assert cause in CONFLICTS, cause
+        super().__init__(message, details=[Detail(field, message, cause, id)])
 
 
 class PreconditionFailed(ApiError):

@@ -59,4 +59,8 @@ def check_nothing_written(found: Import) -> None:
     """Raise Conflict if the import has written features: what is needed to undo it would be
     lost."""
     if any(count_states(found.account_id, found.id).values()):
-        raise Conflict("This import has written some features before it failed. Undo it first.")
+        raise Conflict(
+            "features_written",
+            "status",
+            "This import has written some features before it failed. Undo it first.",
+        )

@@ -163,8 +163,10 @@ def check_unfinished(account_id: str, *, new: int = 1) -> None:
     """Raise Conflict when the account cannot have ``new`` more unfinished imports."""
     if count_unfinished(account_id) + new > UNFINISHED_IMPORTS:
         raise Conflict(  # not how many there are: a limited credential sees only some of them
+            "limit_reached",
+            "limit",
             f"An account can have {UNFINISHED_IMPORTS} imports that are not finished; one that "
-            "failed counts while it has its file. Apply or cancel one of them first."
+            "failed counts while it has its file. Apply or cancel one of them first.",
         )
 
 

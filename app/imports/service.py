@@ -10,7 +10,7 @@ from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.db.extensions import db
-from app.http.errors import Conflict, Detail, PreconditionFailed
+from app.http.errors import Conflict, PreconditionFailed
 from app.imports.attribution import acted_as
 from app.imports.checks import (
     check_choices,
@@ -86,10 +86,12 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     found = lock_import(principal, import_id)
     check_choices(found.kind, choices)
     if found.status not in ("ready", "failed"):
-        raise Conflict(f"Only a ready or failed import can be changed. This one is {found.status}.")
+        raise _wrong_status(found, "a ready or failed import can be changed")
     check_nothing_written(found)
     if found.upload_id is None:
-        raise Conflict("The file of this import was deleted. Import it again.")
+        raise Conflict(
+            "file_deleted", "file", "The file of this import was deleted. Import it again."
+        )
     if not choices:
         return found
     check_unfinished(found.account_id, new=0)  # it is one of them
@@ -118,10 +120,10 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
     if is_other and found.status in ("reading", "ready"):
         raise PreconditionFailed(_READ_AGAIN)
     if found.status != "ready":
-        raise Conflict(f"Only an import that is ready can be applied. This one is {found.status}.")
+        raise _wrong_status(found, "an import that is ready can be applied")
     if found.crs is None and found.given_crs is None:
         message = found.message or "The coordinate system of the file is unknown. Set crs."
-        raise Conflict(message, details=[Detail("crs", message)])
+        raise Conflict("crs_unknown", "crs", message)
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
     record("import.applied", found, principal=principal, changes=created(found.counts))
@@ -132,9 +134,7 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
     """Cancel an import that has written nothing. Raises Conflict for any other."""
     found = lock_import(principal, import_id)
     if found.status not in ("reading", "ready", "failed"):
-        raise Conflict(
-            f"Only an import that is not applied can be canceled. This one is {found.status}."
-        )
+        raise _wrong_status(found, "an import that is not applied can be canceled")
     check_nothing_written(found)
     delete_upload(found)
     delete_features(found.account_id, found.id)
@@ -148,10 +148,12 @@ def undo_import(principal: Principal, import_id: str) -> Import:
     """Have an import undone. Raises Conflict unless it has been applied, at least in part."""
     found = lock_import(principal, import_id)
     if found.status not in ("applied", "failed"):
-        raise Conflict(f"Only an applied import can be undone. This one is {found.status}.")
+        raise _wrong_status(found, "an applied import can be undone")
     states = count_states(found.account_id, found.id)
     if not any(states.values()):
-        raise Conflict("This import wrote nothing, so there is nothing to undo.")
+        raise Conflict(
+            "nothing_written", "status", "This import wrote nothing, so there is nothing to undo."
+        )
     _start(found, "undoing", principal)
     found.progress_total = states.get("applied", 0)
     record("import.undone", found, principal=principal)
@@ -183,6 +185,10 @@ def _start(found: Import, status: str, principal: Principal | None = None) -> No
     found.tries = found.progress_done = 0
     found.updated_at = clock.now()
     notify_after_commit(NEW_WORK)
+
+
+def _wrong_status(found: Import, only: str) -> Conflict:
+    return Conflict("wrong_status", "status", f"Only {only}. This one is {found.status}.")
 
 
 def _columns(choices: Mapping[str, Any]) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch = A
     """Archive an active or draft project. Raises Conflict when it is archived already."""
     project = _find(principal, project_id, if_match)
     if project.status == "archived":
-        raise Conflict("The project is already archived.")
+        raise Conflict("archived", "status", "The project is already archived.")
     return _move(project, "archived", "project.archived", principal)
 
 
@@ -168,7 +168,11 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
     """Make an archived project active again. Raises Conflict when it is not archived."""
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
-        raise Conflict(f"Only archived projects can be restored. This one is {project.status}.")
+        raise Conflict(
+            "not_archived",
+            "status",
+            f"Only archived projects can be restored. This one is {project.status}.",
+        )
     return _move(project, "active", "project.restored", principal)
 
 
@@ -178,8 +182,10 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
+            "not_archived",
+            "status",
             f"Only archived projects can be deleted. This one is {project.status}. "
-            "Archive it first."
+            "Archive it first.",
         )
     remove_project(principal, project)
 
@@ -241,7 +247,10 @@ def _naming_conflicts(account_id: str, **written: str | None) -> Iterator[None]:
         found = _WITH_SAME[column].first(account_id=account_id, value=value)
         other = "another project" if found is None else f"the project {found.id}"
         message = _CONFLICTS[column].format(value=value, other=other)
-        raise Conflict(message, details=[Detail(column, message)]) from None
+        other_id = None if found is None else found.id
+        if column == "slug":
+            raise Conflict("slug_taken", column, message, id=other_id) from None
+        raise Conflict("external_id_taken", column, message, id=other_id) from None
 
 
 def _publish(

@@ -55,7 +55,7 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
         error.status,
         title=_title(error.status),
         message=_message(error),
-        details=error.details,
+        details=[each for each in error.details if each.message != error.message],
         request_id=request_id,
         login=login_path() if error.status == 401 else None,
         wait=error.headers.get("Retry-After") if error.status == 503 else None,

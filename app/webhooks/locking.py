@@ -40,6 +40,8 @@ def check_enabled(enabled: bool) -> None:
     """Raise Conflict if a webhook is disabled."""
     if not enabled:
         raise Conflict(
+            "disabled",
+            "enabled",
             "The webhook is disabled, so nothing can be sent again. Enable it first. "
-            "Only tests are sent to a disabled webhook."
+            "Only tests are sent to a disabled webhook.",
         )

@@ -137,7 +137,7 @@ def test_a_password_for_a_known_person_is_refused(app: Flask, run: Run) -> None:
     )  # fmt: skip
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert "Error: owner_password: " in result.stderr
+    assert "Error: This person has signed up already. Leave the password out." in result.stderr
 
 
 def test_create_for_people_prints_a_line_for_each_value(app: Flask, run: Run) -> None:

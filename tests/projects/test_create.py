@@ -189,7 +189,7 @@ def test_slug_comes_from_the_name(client: Client, name: str, slug: str) -> None:
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("name", ["…", "---", "!!!", "\u200b"])
+@pytest.mark.parametrize("name", ["…", "---", "!!!", "?"])
 def test_slug_of_a_name_without_letters_is_made_of_the_id(client: Client, name: str) -> None:
     first = make_project(client, name=name)
     assert first["slug"] == f"project-{first['id'][-8:]}"

@@ -166,7 +166,9 @@ def _check_number(account_id: str, kind: str, most: int) -> None:
     if current >= most:
         words = {"api_key": "API keys", "service_token": "service tokens"}[kind]
         raise Conflict(
-            f"The account has {current} {words}, and can have {most}. Revoke one that is not used."
+            "limit_reached",
+            "limit",
+            f"The account has {current} {words}, and can have {most}. Revoke one that is not used.",
         )
 
 

@@ -49,7 +49,9 @@ def schedule_deletion(principal: Principal) -> None:
     """
     account = _lock(principal)
     if account.deletes_at is not None:
-        raise Conflict("The deletion of this account is already scheduled.")
+        raise Conflict(
+            "deletion_scheduled", "account", "The deletion of this account is already scheduled."
+        )
     account.deletes_at = clock.now() + DELETED_AFTER
     account.deletion_scheduled_by = principal.user_id
     _record("account.deletion_scheduled", account, None)
@@ -96,9 +98,15 @@ def begin_deletion(account_id: str) -> Actor | None:
 def _cancel(account: Account, by_email: str) -> None:
     before = account.deletes_at
     if before is None:
-        raise Conflict("The account is not scheduled for deletion.")
+        raise Conflict(
+            "deletion_not_scheduled", "account", "The account is not scheduled for deletion."
+        )
     if before <= clock.now():
-        raise Conflict("The deletion has begun and can no longer be canceled.")
+        raise Conflict(
+            "account_being_deleted",
+            "account",
+            "The deletion has begun and can no longer be canceled.",
+        )
     account.deletes_at = account.deletion_scheduled_by = None
     _record("account.deletion_canceled", account, before)
     mail_canceled(account, by_email, members_in_roles(account.id, _TOLD))

@@ -117,8 +117,9 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
         membership = Membership(account_id=account.id, user_id=person.id, created_at=clock.now())
         db.session.add(membership)
     elif membership.joined_at is not None:
-        message = "This person is already a member."
-        raise Conflict(message, details=[Detail("email", message)])
+        raise Conflict(
+            "already_member", "email", "This person is already a member.", id=membership.user_id
+        )
     assert person is not None
     former = None if is_new else membership.role
     membership.role = role

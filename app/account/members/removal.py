@@ -85,7 +85,11 @@ def leave_accounts(person: User) -> bool:
     if db.session.get(User, person.id, populate_existing=True, with_for_update=True) is None:
         return False
     if not set(_accounts_of(person)) <= set(account_ids):
-        raise Conflict("Somebody has just invited this person to another account. Try again.")
+        raise Conflict(
+            "changed_meanwhile",
+            "accounts",
+            "Somebody has just invited this person to another account. Try again.",
+        )
     return True
 
 
@@ -112,7 +116,9 @@ def _leave(person: User, account_id: str) -> None:
     if account is None or membership is None:  # deleted meanwhile
         return
     if membership.role == OWNER and is_last_owner(account_id, person.id):
-        raise Conflict(f"The account {account.name} has no other owner.")
+        raise Conflict(
+            "last_owner", "role", f"The account {account.name} has no other owner.", id=account_id
+        )
     member = Member(membership, person)
     changes = end_membership(member, EventActor(account_id, account.name, person.id, person.email))
     record("member.removed", target_of_member(person), account_id=account_id, changes=changes)

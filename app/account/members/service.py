@@ -69,7 +69,11 @@ def change_role(
         return member.record
     check_role_change(actor, member_id, before, role)
     if role == OWNER and member.membership.joined_at is None:
-        raise Conflict("This person has to accept the invitation before they can become an owner.")
+        raise Conflict(
+            "not_joined",
+            "role",
+            "This person has to accept the invitation before they can become an owner.",
+        )
     if before == OWNER:
         _check_not_last_owner(account.id, member_id)
     member.membership.role = role
@@ -103,4 +107,4 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
 
 def _check_not_last_owner(account_id: str, member_id: str) -> None:
     if is_last_owner(account_id, member_id):
-        raise Conflict(LAST_OWNER)
+        raise Conflict("last_owner", "role", LAST_OWNER)

@@ -7,6 +7,8 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
+from app.policy.conflicts import CONFLICTS
+
 
 class OutputSchema(ma.Schema):
     """A resource as it is shown."""
@@ -23,6 +25,19 @@ class ErrorDetailSchema(OutputSchema):
         metadata={"description": "Its name, or its path such as `geometry.coordinates`."},
     )
     message = fields.String(required=True)
+    code = fields.String(
+        metadata={
+            "description": "With 409: a stable word for the cause, of which there may be more "
+            f"later: {', '.join(f'`{cause}`' for cause in CONFLICTS)}.",
+            "examples": ["slug_taken"],
+        }
+    )
+    id = fields.String(
+        metadata={
+            "description": "With 409: the id of the other resource, such as the project that has "
+            "the slug, if the caller may see it."
+        }
+    )
 
 
 class ErrorBodySchema(OutputSchema):

@@ -81,7 +81,11 @@ def _check_is_there(account: ExportedAccount, app: Flask) -> None:
     """Raise Conflict once the account's deletion has begun: the archive must not look complete."""
     with app.app_context():
         if not list_members(account.id):  # they are the first to be deleted
-            raise Conflict("The account is being deleted, so it can no longer be exported.")
+            raise Conflict(
+                "account_being_deleted",
+                "account",
+                "The account is being deleted, so it can no longer be exported.",
+            )
 
 
 def _described(written: WrittenFile, records: int | None) -> dict[str, Any]:

@@ -50,11 +50,13 @@ def rotate_secret(
     if application is None:
         return None
     if application.secret_hash is None:
-        raise Conflict("A public application has no secret.")
+        raise Conflict("public_application", "client_id", "A public application has no secret.")
     if mark not in (None, secret_mark(application.secret_hash)):
         raise Conflict(
+            "changed_meanwhile",
+            "client_secret",
             "The secret was rotated since this page was loaded, and was not rotated again. The new "
-            "secret was shown once. If nobody has it, rotate it from here."
+            "secret was shown once. If nobody has it, rotate it from here.",
         )
     secret, now = new_secret(), clock.now()
     until = now + timedelta(hours=overlap_hours) if overlap_hours else None

@@ -63,7 +63,11 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
     """
     reading = reading_of(found)
     if form.get("read_layer", "") != ("" if reading.layer is None else str(reading.layer)):
-        raise Conflict("The file was read with another layer meanwhile. Look at it again.")
+        raise Conflict(
+            "changed_meanwhile",
+            "layer",
+            "The file was read with another layer meanwhile. Look at it again.",
+        )
     values: dict[str, Any] = {"close_lines": "close_lines" in form}
     if match := form.get("match"):
         values["match"] = match

@@ -134,7 +134,11 @@ def change_plan(account_id: str, plan: str, shown: str) -> None:
     if account is None:
         raise NotFound("This account does not exist.")
     if account.plan != shown:
-        raise Conflict(f"Somebody has just changed the plan to {account.plan}. Choose again.")
+        raise Conflict(
+            "changed_meanwhile",
+            "account",
+            f"Somebody has just changed the plan to {account.plan}. Choose again.",
+        )
     if plan == shown:
         return
     with acting(OPERATOR, Via()):

@@ -152,7 +152,11 @@ def open_account(person: SignedIn) -> Response:
         except IntegrityError:  # the slug has just been taken
             continue
         return redirect_to("/accounts", f"Account {name} created.")
-    raise Conflict("Others have just created accounts with this name. Please try again.")
+    raise Conflict(
+        "changed_meanwhile",
+        "account_slug",
+        "Others have just created accounts with this name. Please try again.",
+    )
 
 
 @bp.post("/accounts/switch")

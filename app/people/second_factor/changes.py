@@ -72,7 +72,7 @@ def new_recovery_codes(user_id: str, *, address: str) -> list[str]:
     """
     person = _lock(user_id)
     if person.second_factor_since is None:
-        raise Conflict("Turn on a second factor first.")
+        raise Conflict("no_second_factor", "second_factor", "Turn on a second factor first.")
     codes = recovery_codes.make_recovery_codes(user_id)
     report_change(person, "codes", address=address)
     return codes
@@ -142,7 +142,11 @@ def _lock_before(user_id: str, *, first: bool) -> User:
     """Lock a person who is about to get a factor. Raises Conflict if it is no longer the first."""
     person = _lock(user_id)
     if first and person.second_factor_since is not None:
-        raise Conflict("A second factor has just been turned on for you. Please try again.")
+        raise Conflict(
+            "changed_meanwhile",
+            "second_factor",
+            "A second factor has just been turned on for you. Please try again.",
+        )
     return person
 
 

@@ -66,7 +66,8 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
     """
     own = select(func.count()).where(Passkey.user_id == purpose.user_id)
     if db.session.scalars(own).one() >= PASSKEYS:
-        raise Conflict(f"You already have {PASSKEYS} passkeys. Remove one before you add another.")
+        message = f"You already have {PASSKEYS} passkeys. Remove one before you add another."
+        raise Conflict("limit_reached", "limit", message)
     response = messages.read_registration(text)
     if not use_challenge(purpose, response.challenge):
         raise BadResponse

@@ -84,4 +84,8 @@ def members_with_second_factor(account_id: str) -> frozenset[str]:
 
 def _check_has_one(principal: Principal) -> None:
     if db.session.get_one(User, principal.user_id).second_factor_since is None:
-        raise Conflict("Turn on a second factor for yourself first, in your profile.")
+        raise Conflict(
+            "no_second_factor",
+            "second_factor",
+            "Turn on a second factor for yourself first, in your profile.",
+        )

@@ -75,7 +75,7 @@ def reset_by_operator(user_id: str) -> None:
 
 def _reset(person: User, principal: Principal | None = None, by_name: str = "") -> None:
     if person.second_factor_since is None:
-        raise Conflict(_HAS_NONE)
+        raise Conflict("no_second_factor", "second_factor", _HAS_NONE)
     delete_second_factor(person)
     end_sessions(person.id)
     report_change(person, "reset", address="", principal=principal, by_name=by_name)

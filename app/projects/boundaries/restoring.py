@@ -38,7 +38,11 @@ def read_boundary_to_restore(
     if entry.is_present:
         return None
     if entry.text is None:
-        raise Conflict("The shape of this boundary was not kept, so it cannot be restored.")
+        raise Conflict(
+            "boundary_not_kept",
+            "boundary_id",
+            "The shape of this boundary was not kept, so it cannot be restored.",
+        )
     try:
         boundary = read_boundary(loads(entry.text.encode()), expensive=expensive_work)
     except GeometryInvalid as error:

@@ -92,7 +92,9 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
     event = rows_of(principal.account_id, Event).where(Event.id == row.event_id)
     lock = event.with_only_columns(Event.id).with_for_update(read=True, key_share=True)
     if db.session.scalars(lock).one_or_none() is None:
-        raise Conflict("The event is no longer kept, so it cannot be sent again.")
+        raise Conflict(
+            "event_deleted", "event_id", "The event is no longer kept, so it cannot be sent again."
+        )
     due_at = due_before_pending(principal.account_id, webhook_id)
     (delivery_id,) = queue_deliveries(
         principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at

@@ -163,8 +163,10 @@ def _check_no_other(account_id: str, webhook_id: str) -> None:
     others = rows_of(account_id, Replay).where(
         Replay.webhook_id == webhook_id, Replay.ended_at.is_(None)
     )
-    if db.session.scalars(others.limit(1)).first() is not None:
-        raise Conflict("A replay to this webhook is still running. Wait until it has finished.")
+    other = db.session.scalars(others.limit(1)).first()
+    if other is not None:
+        message = "A replay to this webhook is still running. Wait until it has finished."
+        raise Conflict("still_running", "replay_id", message, id=other.id)
 
 
 def select_events(replay: Replay) -> Select[Any]:

@@ -1,0 +1,72 @@
+"""Every 409 has a code for its cause."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app.http.errors import Conflict
+from app.policy.conflicts import CONFLICTS
+from tests.architecture.sources import dotted, parse, sources
+from tests.make import Client, make_project, make_webhook
+
+
+def raised() -> Iterator[str]:
+    """The cause of each Conflict that the code makes."""
+    for source in sources().values():
+        for node in ast.walk(parse(source)):
+            if isinstance(node, ast.Call) and dotted(node.func).endswith("Conflict"):
+                yield ast.literal_eval(node.args[0])
+    yield "still_running"  # StillRunning
+
+
+def detail_of(response: Any) -> dict[str, str]:
+    assert response.status_code == 409
+    error = response.json["error"]
+    (detail,) = error["details"]
+    assert detail["message"] == error["message"]
+    return dict(detail)
+
+
+def test_every_cause_is_known_and_used() -> None:
+    assert set(raised()) == set(CONFLICTS)
+
+
+def test_an_unknown_cause_is_a_defect() -> None:
+    with pytest.raises(AssertionError):
+        Conflict("bees", "status", "Bees.")
+
+
+def test_a_name_and_an_external_id_that_are_taken(client: Client) -> None:
+    project = make_project(client, name="Wald", external_id="W-1")
+    taken = {
+        "slug": client.post("/v1/projects", json={"name": "Wald"}),
+        "external_id": client.post("/v1/projects", json={"name": "Forst", "external_id": "W-1"}),
+    }
+    for field, response in taken.items():
+        detail = detail_of(response)
+        assert (detail["field"], detail["code"]) == (field, f"{field}_taken")
+        assert detail["id"] == project["id"]
+
+
+def test_states(client: Client) -> None:
+    path = f"/v1/projects/{make_project(client)['id']}"
+    assert detail_of(client.delete(path))["code"] == "not_archived"
+    client.post(f"{path}/archive")
+    assert detail_of(client.post(f"{path}/archive"))["code"] == "archived"
+    owner = client.get(f"/v1/account/members/{client.owner_id}").json["data"]
+    invited = client.post(
+        "/v1/account/members/invite", json={"email": owner["email"], "role": "viewer"}
+    )
+    assert (detail_of(invited)["code"], detail_of(invited)["id"]) == (
+        "already_member",
+        client.owner_id,
+    )
+    webhook = make_webhook(client, enabled=False)
+    replay = client.post(
+        f"/v1/webhooks/{webhook['id']}/replay", json={"since": "2026-01-01T00:00:00Z"}
+    )
+    assert detail_of(replay)["code"] == "disabled"
