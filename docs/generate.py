@@ -129,7 +129,7 @@ _BOUNDS: Final = {
     "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
     "ASSET_STATUSES": "documented values of an asset's `status`; other values are accepted too",
     "ASSET_WORDS": "other words of both that the pages of assets offer",
-    "RESERVED_SLUGS": "slugs that the validation routes reject as reserved",
+    "RESERVED_SLUGS": "reserved slugs: whatever has such a name gets one that ends in `-2`",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
     "EVENT_DAYS": "days that an event is kept",

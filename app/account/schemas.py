@@ -69,7 +69,10 @@ class HectaresSchema(OutputSchema):
 class ProjectCountSchema(OutputSchema):
     active = fields.Integer(required=True)
     archived = fields.Integer(required=True)
-    total = fields.Integer(required=True, metadata={"description": "Including drafts."})
+    draft = fields.Integer(
+        required=True, metadata={"description": "Their hectares count, as those of active ones do."}
+    )
+    total = fields.Integer(required=True)
 
 
 class CountSchema(OutputSchema):
@@ -84,7 +87,7 @@ class UsageSchema(OutputSchema):
     example: ClassVar = {
         "period": {"start": "2026-01-01T00:00:00.000Z", "end": "2026-02-01T00:00:00.000Z"},
         "hectares": {"current": 35692.7657, "limit": 50000, "percentage": 71.39},
-        "projects": {"active": 1, "archived": 0, "total": 1},
+        "projects": {"active": 1, "archived": 0, "draft": 0, "total": 1},
         "members": {"current": 1, "limit": 25},
         "api_requests": {"current": 2, "limit": 310000},
         "stored_bytes": {"current": 627, "limit": 2147483648},

@@ -25,13 +25,18 @@ _CONTROLS: Final = "Must not contain control characters other than tabs and line
 
 
 class Keyword(Text):
-    """A word of an open vocabulary, such as the type of an asset."""
+    """A word of an open vocabulary, such as the type of an asset.
 
-    def __init__(self, **options: Any) -> None:
+    Args:
+        words: some that are in use, for the message.
+    """
+
+    def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
         pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
         metadata = pattern | options.pop("metadata", {})
         super().__init__(longest=50, metadata=metadata, **options)
-        message = "Must begin with a letter and contain only lower-case letters, digits, _ and -."
+        message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
+        message += f", such as {', '.join(words)}." if words else "."
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
 
 

@@ -25,7 +25,7 @@ from app.values.fields import (
     Text,
 )
 
-_FIXED: Final = ("id", "slug")
+_FIXED: Final = ("id", "slug", "project_id")
 
 SchemaFields = dict[str, fields.Field[Any]]
 _Make = Callable[..., fields.Field[Any]]  # called with a Field and options
@@ -107,6 +107,10 @@ def _choice(field: Field, **options: Any) -> Choice:
     return Choice(field.title, field.choices, **options)
 
 
+def _keyword(field: Field, **options: Any) -> Keyword:
+    return Keyword(field.choices, **options)
+
+
 def _json_object(field: Field, **options: Any) -> JsonObject:
     return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
 
@@ -137,7 +141,7 @@ def _plain(field_class: type[fields.Field[Any]]) -> _Make:
 _INPUT: Final[dict[Kind, _Make]] = {
     kinds.TEXT: _text,
     kinds.CHOICE: _choice,
-    kinds.KEYWORD: _plain(Keyword),
+    kinds.KEYWORD: _keyword,
     kinds.INTEGER: _integer,
     kinds.NUMBER: _number,
     kinds.BOOLEAN: _plain(StrictBoolean),

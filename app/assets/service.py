@@ -100,12 +100,12 @@ def update_asset(
     Raises:
         NotFound: the project has no such asset.
         PreconditionFailed: ``if_match`` does not hold.
-        ValidationFailed: ``values`` has another id.
+        ValidationFailed: ``values`` has another id or project.
         Forbidden: the account would store more bytes than it may.
     """
     asset = _find(principal, project_id, asset_id, if_match)
     before, size = asset_record(asset), stored_bytes(asset.metadata_json)
-    columns = check_fixed(values, id=asset.id)
+    columns = check_fixed(values, id=asset.id, project_id=project_id)
     if "location" in values:
         columns |= location_columns(values["location"])
     set_columns(asset, columns)

@@ -96,7 +96,7 @@ ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
 ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
 ASSET_WORDS: Final = 50  # others that the pages offer, of those that the account's assets have
 
-# Slugs that are invalid because the web application has pages of these names.
+# Slugs that nothing gets, as the web application has pages of these names.
 RESERVED_SLUGS: Final = frozenset({
     "admin", "api", "app", "auth", "billing", "dashboard", "docs", "help", "login", "logout", "new",
     "oauth", "register", "settings", "static", "support", "system", "v1", "webhooks", "www",

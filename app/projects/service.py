@@ -41,7 +41,7 @@ from app.usage.counters import ProjectContribution, count_project
 from app.values import clock
 from app.values.ids import new_id
 from app.values.records import mapped_row, set_columns
-from app.values.text import slugify
+from app.values.text import unreserved_slug
 
 _UNIQUE_CONSTRAINTS: Final = {
     "uq_projects_account_id_slug": "slug",
@@ -86,7 +86,7 @@ def create_project(
         "id": project_id,
         "account_id": principal.account_id,
         "name": name,
-        "slug": slugify(name) or f"project-{project_id[-8:]}",
+        "slug": unreserved_slug(name) or f"project-{project_id[-8:]}",
         "status": "active",
         "created_at": moment,
         "updated_at": moment,

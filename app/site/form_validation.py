@@ -8,9 +8,9 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from app.api.web_routes import json_response, read_body
-from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
+from app.policy.bounds import NAME_LENGTH
 from app.values.fields import Email, InputSchema, Text
-from app.values.text import slugify
+from app.values.text import unreserved_slug
 
 bp = Blueprint("forms", __name__)
 
@@ -40,5 +40,5 @@ def check_email() -> Response:
 def validate_slug() -> Response:
     """Validate a slug: whether it is well-formed and not reserved, and the slug derived from it."""
     text: str = read_body(SlugSchema)["slug"]
-    slug = slugify(text)
-    return json_response({"valid": slug == text and slug not in RESERVED_SLUGS, "slug": slug})
+    slug = unreserved_slug(text)
+    return json_response({"valid": slug == text, "slug": slug})

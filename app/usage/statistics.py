@@ -31,6 +31,7 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
         "projects": {
             "active": row.projects_active,
             "archived": row.projects_archived,
+            "draft": row.projects_draft,
             "total": project_total(row),
         },
         "members": {"current": row.members, "limit": plan.members},

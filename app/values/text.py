@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from anyascii import anyascii
 
-from app.policy.bounds import NAME_LENGTH, SLUG_LENGTH
+from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS, SLUG_LENGTH
 
 _MARKS = 30
 _PLANES: Final = "".join(
@@ -158,6 +158,12 @@ def slugify(text: str) -> str:
     """
     words = re.sub(r"[^a-z0-9]+", "-", anyascii(text).lower()).strip("-")
     return words[:SLUG_LENGTH].rstrip("-")
+
+
+def unreserved_slug(name: str) -> str:
+    """The slug of a name, with a number where it would be a reserved word."""
+    slug = slugify(name)
+    return f"{slug}-2" if slug in RESERVED_SLUGS else slug
 
 
 def pluralize(number: int, noun: str, several: str = "") -> str:

@@ -43,15 +43,15 @@ def _operations(path: dict[str, Any]) -> list[dict[str, Any]]:
     return [value for value in path.values() if isinstance(value, dict)]
 
 
-def test_an_id_or_a_slug_never_changes(client: Client) -> None:
+def test_what_does_not_change(client: Client) -> None:
     project = make_project(client, name="Wald")
     asset = make_asset(client, project["id"])
     owner = client.get("/v1/account/members").json["data"][0]
     for path, record, names in (
         (f"/v1/projects/{project['id']}", project, ("id", "slug")),
-        (f"/v1/projects/{project['id']}/assets/{asset['id']}", asset, ("id",)),
+        (f"/v1/projects/{project['id']}/assets/{asset['id']}", asset, ("id", "project_id")),
         ("/v1/account", client.get("/v1/account").json["data"], ("id", "slug")),
-        (f"/v1/account/members/{owner['id']}", owner, ("id",)),
+        (f"/v1/account/members/{owner['id']}", owner, ("id", "name")),
     ):
         assert client.put(path, json=record).status_code == 200, path
         for name in names:
@@ -60,6 +60,8 @@ def test_an_id_or_a_slug_never_changes(client: Client) -> None:
                 assert refused.status_code == 422, (path, name, value)
                 (detail,) = refused.json["error"]["details"]
                 assert detail["field"] == name
-                assert "never changes" in detail["message"]
+                elsewhere = name in ("project_id", "name")
+                wanted = "Cannot be changed here" if elsewhere else "never changes"
+                assert wanted in detail["message"]
                 assert record[name] in detail["message"]
     assert event_types(client) == ["project.created", "asset.created"]

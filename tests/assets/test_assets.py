@@ -109,6 +109,16 @@ def test_metadata_may_have_many_levels(client: Client, project_id: str) -> None:
     assert make_asset(client, project_id, metadata=metadata)["metadata"] == metadata
 
 
+@pytest.mark.parametrize("word", ["Equipment", "weather station", "1st", ""])
+def test_a_type_that_is_no_word_is_told_some(client: Client, project_id: str, word: str) -> None:
+    body = {"name": "Tower", "type": word}
+    response = client.post(f"/v1/projects/{project_id}/assets", json=body)
+    assert response.status_code == 422
+    (detail,) = response.json["error"]["details"]
+    assert detail["field"] == "type"
+    assert detail["message"].endswith("such as equipment, monitoring_station, point_of_interest.")
+
+
 def test_names_may_be_equal(client: Client, project_id: str) -> None:
     first = make_asset(client, project_id, name="Tower")
     second = make_asset(client, project_id, name="Tower")
@@ -162,7 +172,11 @@ def test_nothing_changes_nothing(
 
 def test_a_project_cannot_be_changed(client: Client, asset: dict[str, Any]) -> None:
     other = make_project(client)["id"]
-    assert _put(client, asset, project_id=other)["project_id"] == asset["project_id"]
+    response = client.put(_path(asset), json={"project_id": other})
+    assert response.status_code == 422
+    (detail,) = response.json["error"]["details"]
+    assert detail["field"] == "project_id"
+    assert "create it in the other project and delete this one" in detail["message"]
     assert client.get(f"/v1/projects/{other}/assets/{asset['id']}").status_code == 404
 
 

@@ -51,8 +51,8 @@ def test_list_projects_in_pages(caller: Client, model: ModelServer) -> None:
 
 def test_what_does_not_fit_is_left_out_by_whole_records(caller: Client, model: ModelServer) -> None:
     for number in range(20):
-        name = f"{number:02}" + "\x01" * 198
-        make_project(caller, name=name, description="\x01" * 10_000)
+        name = f"{number:02}" + "𠀀" * 198
+        make_project(caller, name=name, description="𠀀" * 10_000)
     shown = read(caller, model, "list_projects", {"sort": "name"})
     kept = len(shown["projects"])
     assert 3 <= kept < 20
@@ -75,7 +75,7 @@ def test_read_project(caller: Client, model: ModelServer) -> None:
     }
 
 
-@pytest.mark.parametrize("letter", ["x", "森", "\x01", '"'])
+@pytest.mark.parametrize("letter", ["x", "森", "𠀀", '"'])
 def test_a_long_description_is_cut_to_what_fits(
     caller: Client, model: ModelServer, letter: str
 ) -> None:
@@ -165,7 +165,7 @@ def test_list_assets(caller: Client, model: ModelServer) -> None:
 def test_read_asset(caller: Client, model: ModelServer) -> None:
     project = make_project(caller)["id"]
     large = {"a": "x" * (16 * 1024 - 8)}
-    made = make_asset(caller, project, name="\x01" * 200, location=point(), metadata=large)
+    made = make_asset(caller, project, name="𠀀" * 200, location=point(), metadata=large)
     given = read(caller, model, "read_asset", {"project_id": project, "asset_id": made["id"]})
     assert given == made
 

@@ -265,7 +265,12 @@ def test_show_has_all_that_is_known_of_an_account(run: Run, client: Client) -> N
         "applications": 0,
         "webhooks": [client.get(f"/v1/webhooks/{webhook['id']}").json["data"]],
     }
-    assert shown["usage"]["projects"] == {"active": 1, "archived": 0, "total": 1}
+    assert shown["usage"]["projects"] == {
+        "active": 1,
+        "archived": 0,
+        "draft": 0,
+        "total": 1,
+    }
     text = run("account", "show", record["slug"]).stdout
     for word in (member.email, webhook["url"], "enterprise (1,000 requests a minute", "viewer"):
         assert word in text

@@ -189,6 +189,20 @@ def test_slug_comes_from_the_name(client: Client, name: str, slug: str) -> None:
 
 
 @pytest.mark.both
+@pytest.mark.parametrize("name", ["Admin", "v1", "new"])
+def test_a_reserved_word_gets_another_slug(client: Client, name: str) -> None:
+    said = client.app.test_client().post("/api/projects/validate-slug", json={"slug": name})
+    slug = make_project(client, name=name)["slug"]
+    assert slug == f"{name.lower()}-2"
+    assert said.json["data"] == {"valid": False, "slug": slug}
+    again = client.post("/v1/projects", json={"name": name})
+    assert again.status_code == 409
+    assert again.json["error"]["details"][0]["code"] == "slug_taken"
+    ignored = client.post("/v1/projects", json={"name": "Wald", "slug": "admin"})
+    assert ignored.json["data"]["slug"] == "wald"
+
+
+@pytest.mark.both
 @pytest.mark.parametrize("name", ["…", "---", "!!!", "?"])
 def test_slug_of_a_name_without_letters_is_made_of_the_id(client: Client, name: str) -> None:
     first = make_project(client, name=name)

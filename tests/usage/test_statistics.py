@@ -28,7 +28,7 @@ def test_fields_of_usage(client: Client) -> None:
     assert {name: list(part) for name, part in usage.items()} == {
         "period": ["start", "end"],
         "hectares": ["current", "limit", "percentage"],
-        "projects": ["active", "archived", "total"],
+        "projects": ["active", "archived", "draft", "total"],
         "members": ["current", "limit"],
         "api_requests": ["current", "limit"],
         "stored_bytes": ["current", "limit"],
@@ -101,4 +101,9 @@ def test_percentage_is_null_without_a_limit(app: Flask) -> None:
 def test_total_counts_drafts_too(client: Client) -> None:
     for status in ("active", "archived", "draft"):
         client.put(f"/v1/projects/{make_project(client)['id']}", json={"status": status})
-    assert _usage(client)["projects"] == {"active": 1, "archived": 1, "total": 3}
+    assert _usage(client)["projects"] == {
+        "active": 1,
+        "archived": 1,
+        "draft": 1,
+        "total": 3,
+    }

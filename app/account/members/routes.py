@@ -85,7 +85,8 @@ def update_member(
     principal: Principal, values: dict[str, Any], member_id: str, if_match: IfMatch
 ) -> Response:
     """Change a member's role."""
-    role = check_fixed(values, id=member_id).get("role")
+    name = service.read_member(principal.account_id, member_id)["name"]
+    role = check_fixed(values, id=member_id, name=name).get("role")
     record = service.change_role(principal, member_id, role, if_match)
     return envelope.single(record)
 

@@ -62,5 +62,6 @@ class MemberUpdateSchema(MemberInputSchema):
     example: ClassVar = {"role": "editor"}
 
     id = FixedText()
+    name = FixedText()
     email = fields.String(dump_only=True)
     role = Choice("Role", tuple(ROLES))

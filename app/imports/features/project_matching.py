@@ -18,7 +18,7 @@ from app.imports.features import existing
 from app.imports.features.candidates import Candidate
 from app.imports.features.targets import CannotImport, Decision, Match, changed_columns, field_names
 from app.policy.bounds import NAME_LENGTH
-from app.values.text import fold, slugify
+from app.values.text import fold, slugify, unreserved_slug
 
 _Identity = tuple[str, str | None, bytes]  # what a feature is: its name, external id and boundary
 
@@ -47,7 +47,7 @@ class ProjectMatcher:
     def decide(self, item: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
         identity = _identity(item)
-        adds_nothing = item.boundary is None and slugify(item.name) in self._slugs
+        adds_nothing = item.boundary is None and unreserved_slug(item.name) in self._slugs
         if identity in self._seen or adds_nothing:
             return Decision("same", item.name)
         target = self._target(item)
@@ -72,12 +72,12 @@ class ProjectMatcher:
 
     def free_name(self, name: str) -> str:
         """The name itself, or followed by a number if its slug is in use."""
-        base = slugify(name)
+        base = unreserved_slug(name)
         if not base:  # the slug will be made of the project's id
             return name
         for number in count(self._next_numbers.get(base, 1)):
             candidate = numbered(name, number)
-            slug = slugify(candidate)
+            slug = unreserved_slug(candidate)
             if slug not in self._slugs and not existing.has_slug(self.account_id, slug):
                 break
             self._next_numbers[base] = number + 1
@@ -85,7 +85,7 @@ class ProjectMatcher:
 
     def _new(self, item: Candidate) -> Decision:
         name = self.free_name(item.name)
-        if slug := slugify(name):
+        if slug := unreserved_slug(name):
             self._slugs.add(slug)
         area_m2 = item.boundary.area_m2 if item.boundary else None
         named = existing.named(self.account_id, item.name)
@@ -144,7 +144,7 @@ class ProjectMatcher:
         A feature without a boundary has nothing to add to a project of its name.
         """
         if item.boundary is None:
-            slug = slugify(item.name)
+            slug = unreserved_slug(item.name)
             if slug:
                 return existing.with_slug(self.account_id, slug)
             return next(iter(existing.named(self.account_id, item.name)), None)
@@ -184,7 +184,7 @@ def is_numbered(slug: str, name: str) -> bool:
     """True if a slug is that of a name, with or without a number."""
     digits = re.search(r"-([0-9]{1,9})\Z", slug), re.match(r"([0-9]{1,9})-", slug)
     numbers = {1, *(int(found[1]) for found in digits if found)}
-    return any(slug == slugify(numbered(name, number)) for number in numbers)
+    return any(slug == unreserved_slug(numbered(name, number)) for number in numbers)
 
 
 def _is_name(name: str, wanted: str) -> bool:
