@@ -128,6 +128,8 @@ FILTERS = {
     "area_hectares BETWEEN 1 AND 1e9 AND status = 'draft'": ["Åland"],
     "updated_at > TIMESTAMP('2020-01-01T00:00:00Z')": ["Ell", "Nowhere", "Ring", "east", "Åland"],
     "updated_at < TIMESTAMP('2020-01-01T00:00:00+02:00')": [],
+    "updated_at > DATE('2020-01-01') AND name = 'Ell'": ["Ell"],
+    "updated_at < DATE('2020-01-01')": [],
     "TRUE": ["Ell", "Nowhere", "Ring", "east", "Åland"],
     "FALSE OR name = 'Ell'": ["Ell"],
     "S_INTERSECTS(geometry, BBOX(10.5,50.5,10.9,50.9))": [],
@@ -139,6 +141,9 @@ FILTERS = {
     "S_INTERSECTS(geometry, POLYGON((10.1 50.1, 12 50.4, 12 52, 10.1 50.1)))": ["Ell"],
     "S_INTERSECTS(geometry, LINESTRING(0 50.9, 30 50.9))": ["Ell", "Ring"],
     "S_INTERSECTS(geometry, POLYGON((-180 -17,-179.5 -17,-179.5 -16,-180 -17)))": ["east"],
+    "S_INTERSECTS(geometry, GEOMETRYCOLLECTION(POINT(20.5 50.5), POINT(19.1 60.1)))": ["Åland"],
+    "S_INTERSECTS(geometry, GEOMETRYCOLLECTION(POLYGON((10.4 50.4, 12 50.4, 12 52, 10.4 50.4)),"
+    " GEOMETRYCOLLECTION(LINESTRING(20.1 50.9, 30 50.9), POINT(0 0))))": ["Ring"],
     "NOT S_INTERSECTS(geometry, BBOX(10,50,21,51))": ["east", "Åland"],
     "S_INTERSECTS(geometry, POINT(20.1 50.5)) OR S_INTERSECTS(geometry, POINT(19.1 60.1))": [
         "Ring", "Åland",
@@ -189,7 +194,12 @@ JSON_FILTERS: list[tuple[Any, list[str]]] = [
         ["Ell", "Nowhere", "Ring", "east", "Åland"],
     ),
     ({"op": "or", "args": [False, {"op": "=", "args": ["Ell", NAME]}]}, ["Ell"]),
-]
+    ({"op": "<", "args": [{"property": "updated_at"}, {"date": "2020-01-01"}]}, []),
+    ({"op": "s_intersects", "args": [GEOMETRY, {"type": "GeometryCollection", "geometries": [
+        {"type": "Point", "coordinates": [20.1, 50.5]},
+        {"type": "LineString", "coordinates": [[10.1, 50.1], [10.4, 50.4]]},
+    ]}]}, ["Ell", "Ring"]),
+]  # fmt: skip
 
 
 @pytest.mark.both

@@ -17,7 +17,7 @@ from app.geometry.shapes.crs import Crs
 
 _TURN: Final = 360.0  # the same place has longitudes a turn apart
 _KINDS: Final = re.compile(
-    r"(?:POINT|LINESTRING|POLYGON|MULTIPOINT|MULTILINESTRING|MULTIPOLYGON)\b", re.IGNORECASE
+    r"(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\b", re.IGNORECASE
 )
 
 
@@ -91,7 +91,7 @@ def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
 
 
 def read_shape(text: str, crs: Crs) -> QueryShape:
-    """The shape of a geometry in WKT or GeoJSON.
+    """The shape of a geometry in WKT or GeoJSON; of a collection, the union of its parts.
 
     Raises:
         ShapeInvalid: it cannot be read, is not valid, or is beyond ±180 or ±90 degrees.
@@ -101,6 +101,8 @@ def read_shape(text: str, crs: Crs) -> QueryShape:
     if not shapely.is_valid(geometry):
         reason = str(shapely.is_valid_reason(geometry))
         raise ShapeInvalid(f"The geometry is not valid: {reason[:100]}.")
+    if shapely.get_type_id(geometry) == shapely.GeometryType.GEOMETRYCOLLECTION:
+        geometry = shapely.unary_union(geometry)
     west, south, east, north = shapely.bounds(geometry).tolist()
     if not (west >= -180 and east <= 180 and south >= -90 and north <= 90):
         raise ShapeInvalid("Longitudes must be within ±180 and latitudes within ±90.")

@@ -147,10 +147,17 @@ class Builder:
         except TimestampInvalid as error:
             raise FilterInvalid(f"A TIMESTAMP {error}") from None
 
+    def date(self, text: Operand) -> datetime:
+        """The start of a day, in UTC."""
+        try:
+            return read_timestamp(f"{text}T00:00:00Z")
+        except TimestampInvalid:
+            raise FilterInvalid("A DATE must be a day such as 2026-01-02.") from None
+
     def refuse_function(self, name: str) -> NoReturn:
         raise FilterInvalid(
             f"The function {name[:_LONGEST_SHOWN]} is not supported. The functions are "
-            "S_INTERSECTS, BBOX and TIMESTAMP."
+            "S_INTERSECTS, BBOX, TIMESTAMP and DATE."
         )
 
     def check_depth(self, depth: int) -> None:

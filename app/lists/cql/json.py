@@ -73,15 +73,17 @@ class _Reader:
             return Property(value["property"])
         if set(value) == {"timestamp"}:
             return self._builder.timestamp(value["timestamp"])
+        if set(value) == {"date"}:
+            return self._builder.date(value["date"])
         if set(value) == {"bbox"} and _are_numbers(value["bbox"]):
             return self._builder.box(value["bbox"])
-        if "coordinates" in value:
+        if {"coordinates", "geometries"} & set(value):
             return self._builder.shape(dumps(value).decode())
         if isinstance(value.get("op"), str):
             self._builder.refuse_function(value["op"])
         raise FilterInvalid(
-            "An argument must be a value, or an object with property, timestamp, bbox or "
-            "coordinates."
+            "An argument must be a value, or an object with property, timestamp, date, bbox, "
+            "coordinates or geometries."
         )
 
 

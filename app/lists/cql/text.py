@@ -23,7 +23,8 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _GEOMETRY: Final = re.compile(
-    r"\s*(?:MULTI)?(?:POINT|LINESTRING|POLYGON)\s*(?:Z\s*)?(?=\()", re.IGNORECASE
+    r"\s*(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*(?:Z\s*)?(?=\()",
+    re.IGNORECASE,
 )
 _KEYWORDS: Final = frozenset({"AND", "OR", "NOT", "LIKE", "BETWEEN", "IN", "IS", "NULL"})
 _COMPARISONS: Final = frozenset({"=", "<>", "<", ">", "<=", ">="})
@@ -166,13 +167,15 @@ class _Parser:
 
     def _call(self, name: str) -> Operand:
         """The value of a function, whose name has been read."""
-        if name not in ("BBOX", "TIMESTAMP"):
+        if name not in ("BBOX", "TIMESTAMP", "DATE"):
             self._builder.refuse_function(name)
         values = self._list()
         if name == "BBOX" and all(isinstance(value, float) for value in values):
             return self._builder.box(values)
         if name == "TIMESTAMP" and len(values) == 1:
             return self._builder.timestamp(values[0])
+        if name == "DATE" and len(values) == 1:
+            return self._builder.date(values[0])
         raise FilterInvalid(f"{name} has the wrong arguments.")
 
     def _geometry(self) -> Operand:

@@ -38,6 +38,7 @@ def parse(text: str) -> Node:
 
 A, B, C = (Comparison("name", "=", value) for value in "abc")
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+DAY = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +70,7 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
         ("name IS NOT NULL", Not(IsNull("name"))),
         ("geometry IS NULL", IsNull("geometry")),
         ("at = TIMESTAMP('2026-01-02T04:04:05+01:00')", Comparison("at", "=", MOMENT)),
+        ("at >= DATE('2026-01-02')", Comparison("at", ">=", DAY)),
         ("TRUE", Constant(True)),
         ("false OR name='a'", Or((Constant(False), A))),
     ],
@@ -86,8 +88,10 @@ def test_a_filter_is_read(text: str, node: Node) -> None:
         ("S_INTERSECTS(geometry,POINT(1 2))", (1, 2, 1, 2), False),
         ("S_INTERSECTS(geometry,point z (1 2 3))", (1, 2, 1, 2), False),
         ("S_INTERSECTS(geometry,MULTIPOLYGON(((0 0,1 0,1 1,0 0))))", (0, 0, 1, 1), False),
+        ("S_INTERSECTS(geometry,GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(3 4,5 6)))", (1, 2, 5, 6),
+         False),
     ],
-)
+)  # fmt: skip
 def test_geometries_are_read(text: str, bounds: tuple[float, ...], is_box: bool) -> None:
     node = parse(text)
     assert isinstance(node, Intersects)
@@ -113,7 +117,11 @@ def test_geometries_are_read(text: str, bounds: tuple[float, ...], is_box: bool)
         ("at = TIMESTAMP('x')", "A TIMESTAMP must be"),
         ("at = TIMESTAMP(5)", "A TIMESTAMP must be"),
         ("at = TIMESTAMP('a', 'b')", "TIMESTAMP has the wrong arguments"),
-        ("at = DATE('2026-01-02')", "The function DATE is not supported"),
+        ("at = DATE('2026-1-2')", "A DATE must be a day such as 2026-01-02"),
+        ("at = DATE('2026-02-30')", "A DATE must be"),
+        ("at = DATE(20260102)", "A DATE must be"),
+        ("at = DATE()", "a property or a value"),
+        ("at = DATE('a', 'b')", "DATE has the wrong arguments"),
         ("area LIKE 'a'", "LIKE compares a text"),
         ("name LIKE 5", "LIKE compares a text"),
         ("bees = 1", "'bees' cannot be filtered by"),
@@ -124,7 +132,9 @@ def test_geometries_are_read(text: str, bounds: tuple[float, ...], is_box: bool)
         ("S_INTERSECTS(geometry, POINT(1 2", "parenthesis of a geometry is not closed"),
         ("S_INTERSECTS(geometry, POINT(a b))", "no geometry in WKT"),
         ("S_INTERSECTS(geometry, POLYGON((0 0,1 1,1 0,0 1,0 0)))", "is not valid"),
-        ("S_INTERSECTS(geometry, GEOMETRYCOLLECTION(POINT(1 2)))", "GEOMETRYCOLLECTION is not"),
+        ("S_INTERSECTS(geometry, GEOMETRYCOLLECTION(POINT(1 2)", "parenthesis of a geometry"),
+        ("S_INTERSECTS(geometry, GEOMETRYCOLLECTION(POLYGON((0 0,1 1,1 0,0 1,0 0))))", "not valid"),
+        ("S_INTERSECTS(geometry, GEOMETRYCOLLECTION(POINT EMPTY))", "is empty"),
         ("S_INTERSECTS(geometry, BBOX(1,2,3))", "four numbers"),
         ("S_INTERSECTS(geometry, BBOX('1',2,3,4))", "BBOX has the wrong arguments"),
         ("name = 'a\x00'", "NUL"),
