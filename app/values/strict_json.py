@@ -55,7 +55,7 @@ def loads_own(raw: bytes) -> Any:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise JsonInvalid(_decode_message(error)) from None
+        raise JsonInvalid(_decode_message(raw, error)) from None
     pause()
     pieces = _unescaped(raw).split(b'"')
     pause()
@@ -101,8 +101,17 @@ def _bound(raw: bytes) -> None:
         raise JsonInvalid(f"The body has more than {BODY_ESCAPES:,} escaped characters.")
 
 
-def _decode_message(error: orjson.JSONDecodeError) -> str:
-    return f"The body is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+def _decode_message(raw: bytes, error: orjson.JSONDecodeError) -> str:
+    place = f"(line {error.lineno}, column {error.colno})"
+    if error.msg.endswith("surrogate in string"):
+        return f"The body is not UTF-8: it has half of a surrogate pair {place}."
+    try:
+        raw.decode()
+    except UnicodeDecodeError as found:
+        before = raw[: found.start].decode()
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        return f"The body is not UTF-8 (line {line}, column {column})."
+    return f"The body is not valid JSON: {error.msg} {place}."
 
 
 def _unescaped(raw: bytes) -> bytes:

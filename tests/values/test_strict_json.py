@@ -48,6 +48,24 @@ def test_whatever_comes_is_a_value_or_refused(raw: str | bytes) -> None:
     assert value == json.loads(data)
 
 
+@pytest.mark.parametrize(
+    ("raw", "place"),
+    [
+        (b'{"a": "\xff"}', " (line 1, column 8)"),
+        ('{"ä":\n"ü'.encode() + b'\xc3"}', " (line 2, column 3)"),
+        ('{"a": 1}'.encode("utf-16"), " (line 1, column 1)"),
+        (b'{"a": "\xed\xa0\x80"}', " (line 1, column 8)"),
+        (rb'{"a": "x\ud800"}', ": it has half of a surrogate pair (line 1, column 9)"),
+        (b'{"a":\n"\\ud800\\u0041"}', ": it has half of a surrogate pair (line 2, column 2)"),
+        (rb'{"\udc00": 1}', ": it has half of a surrogate pair (line 1, column 3)"),
+    ],
+)
+def test_where_a_text_is_not_utf_8_is_told(raw: bytes, place: str) -> None:
+    with pytest.raises(JsonInvalid) as caught:
+        loads(raw)
+    assert str(caught.value) == f"The body is not UTF-8{place}."
+
+
 @pytest.mark.parametrize("number", [LIMIT - 1, -LIMIT, 0, -0.0, 1e308, 5e-324, 10**18])
 def test_numbers_that_fit(number: float) -> None:
     assert loads(json.dumps(number).encode()) == number
