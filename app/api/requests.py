@@ -21,6 +21,10 @@ _JSON_ROUTES: Final = ("/v1/", "/api/")
 _FEATURE_TYPES: Final = (  # of bodies below /ogc
     "application/geo+json", "application/json", "application/merge-patch+json",
 )  # fmt: skip
+_NO_FEATURE: Final = (
+    "Send the body as JSON, with 'Content-Type: application/geo+json' or 'application/json', and "
+    "a PATCH also with 'application/merge-patch+json'."
+)
 
 
 def init_app(app: Flask) -> None:
@@ -113,11 +117,12 @@ def takes_file() -> bool:
 
 def _require_media_type() -> None:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
-    known = _FEATURE_TYPES if is_ogc(request.path) else ("application/json",)
+    is_features = is_ogc(request.path)
+    known = _FEATURE_TYPES if is_features else ("application/json",)
     if takes_file():
         if request.mimetype != "multipart/form-data":
             raise UnsupportedMediaType("Send a form (multipart/form-data) with the file in `file`.")
     elif request.mimetype not in known or charset not in ("utf-8", "utf8"):
-        raise UnsupportedMediaType
+        raise UnsupportedMediaType(_NO_FEATURE if is_features else None)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body uncompressed, without a Content-Encoding.")

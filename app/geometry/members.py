@@ -61,7 +61,7 @@ def read_members(
 
 def _other_problems(value: dict[object, object], field: str) -> Iterator[Problem]:
     """Yield the problems of ``crs`` and of unknown members."""
-    if "crs" in value and not _is_wgs84(value["crs"]):
+    if "crs" in value and not is_wgs84(value["crs"]):
         message = (
             f"{field}.crs names a coordinate system other than WGS84. Send longitude and latitude "
             "in WGS84 (CRS84) and leave `crs` out."
@@ -87,7 +87,7 @@ def _choice(types: tuple[str, ...]) -> str:
     return " or ".join(f'"{name}"' for name in types)
 
 
-def _is_wgs84(crs: object) -> bool:
+def is_wgs84(crs: object) -> bool:
     """True if a ``crs`` member is WGS84: a name, or the named CRS object of GeoJSON 2008."""
     if isinstance(crs, dict) and crs.get("type") == "name":
         properties = crs.get("properties")

@@ -12,6 +12,7 @@ STRING: Final = {"type": "string"}
 _SYSTEM: Final = {"type": "string", "format": "uri", "enum": [crs.uri for crs in SYSTEMS]}
 OBJECT: Final = {"type": "object"}
 FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
+_FORM: Final = {"style": "form", "explode": False}  # of the parameters that Part 1 defines
 _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "f": {
         "description": "Format of the response, in place of the header Accept.",
@@ -26,6 +27,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
             "maximum": LIMIT_MAX,
             "default": LIMIT_DEFAULT,
         },
+        **_FORM,
     },
     "cursor": {"description": "Where a page begins, from the link next.", "schema": STRING},
     "bbox": {
@@ -37,14 +39,14 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
             "minItems": 4,
             "maxItems": 6,
         },
-        "style": "form",
-        "explode": False,
+        **_FORM,
     },
     "bbox-crs": {"description": "Coordinate system of bbox.", "schema": _SYSTEM},
     "datetime": {
         "description": "Only features that changed last at this time (RFC 3339), or in an interval "
         "such as 2026-01-01T00:00:00Z/..",
         "schema": STRING,
+        **_FORM,
     },
     "crs": {"description": "Coordinate system of the response.", "schema": _SYSTEM},
     "filter": {"description": "Only features that match this filter.", "schema": STRING},

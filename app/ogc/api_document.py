@@ -20,15 +20,21 @@ from app.values.version import VERSION
 _PATCH: Final = "application/merge-patch+json"
 _REFUSED: Final = ("400", "401", "403", "404", "429", "500", "503")
 _REFUSED_CHANGE: Final = (*_REFUSED, "409", "412", "413", "415", "422")
+_KEYS: Final = "Properties that are not described become keys of its metadata."
+_NEW: Final = {"project": _KEYS, "asset": f"`project_id` is required. {_KEYS}"}
 
 
 def api_document(principal: Principal, instance_name: str, contact: dict[str, str]) -> Any:
     """The description of what the principal can read."""
     paths: dict[str, Any] = {
-        "/": _reading("landing", "The landing page", JSON),
-        "/conformance": _public(_reading("conformance", "What it conforms to", JSON)),
-        "/api": _reading("api", "This document", OPENAPI),
-        "/collections": _reading("collections", "The collections", JSON),
+        "/": _reading("landing", "The landing page", "Links to the other documents.", JSON),
+        "/conformance": _public(
+            _reading("conformance", "What it conforms to", "The conformance classes.", JSON)
+        ),
+        "/api": _reading("api", "This document", "What the credential can read.", OPENAPI),
+        "/collections": _reading(
+            "collections", "The collections", "Those that the credential can read.", JSON
+        ),
     }
     for collection in COLLECTIONS:
         if principal.may(collection.read):
@@ -40,9 +46,13 @@ def api_document(principal: Principal, instance_name: str, contact: dict[str, st
             "version": VERSION,
             "description": "Forest projects and their assets, for programs that draw maps.",
             "contact": contact,
+            "license": {"name": "MIT", "url": "https://spdx.org/licenses/MIT.html"},
         },
         "servers": [{"url": absolute_url(OGC), "description": "This instance"}],
-        "tags": [{"name": "service"}, *({"name": each.id} for each in COLLECTIONS)],
+        "tags": [
+            {"name": "service", "description": "What this service offers."},
+            *({"name": each.id, "description": each.description} for each in COLLECTIONS),
+        ],
         "paths": paths,
         "security": [{name: []} for name in SECURITY],
         "components": components(),
@@ -63,35 +73,78 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
         "schema": STRING,
     }
     return {
-        base: _reading(name, f"The collection of {title}", JSON, tag=name),
-        f"{base}/schema": _reading(f"{name}Schema", "Properties of features", SCHEMA, tag=name),
+        base: _reading(
+            name,
+            f"The collection of {title}",
+            "Its coordinate systems, and where and when its features are.",
+            JSON,
+            tag=name,
+        ),
+        f"{base}/schema": _reading(
+            f"{name}Schema",
+            "Properties of features",
+            "A JSON Schema. Keys of the metadata of the newest features are among the properties.",
+            SCHEMA,
+            tag=name,
+        ),
         f"{base}/queryables": _public(
-            _reading(f"{name}Queryables", "Filterable properties", SCHEMA, tag=name)
+            _reading(
+                f"{name}Queryables",
+                "Filterable properties",
+                "A JSON Schema of what `filter` can name.",
+                SCHEMA,
+                tag=name,
+            )
         ),
         f"{base}/items": {
             "get": _read(
                 f"{name}Items",
                 f"A page of {title}",
+                "Features that meet all parameters. The link `next` leads to the following page.",
                 GEOJSON,
                 name,
                 items,
                 own,
                 has_tag=collection.version is not None,
             ),
-            "post": _change(f"create_{word}", f"Create a feature: a new {word}", name, "201"),
+            "post": _change(
+                f"create_{word}", f"Create a feature: a new {word}", _NEW[word], name, "201"
+            ),
         },
         f"{base}/items/{{featureId}}": {
             "parameters": [feature_id],
-            "get": _read(f"{name}Item", f"One {word}", GEOJSON, name, ["f", "crs"], has_tag=True),
-            "put": _change(f"replace_{word}", "Replace all properties", name, "200"),
-            "patch": _change(f"update_{word}", "Change some properties", name, "200"),
+            "get": _read(
+                f"{name}Item",
+                f"One {word}",
+                f"The {word} as a GeoJSON Feature.",
+                GEOJSON,
+                name,
+                ["f", "crs"],
+                has_tag=True,
+            ),
+            "put": _change(
+                f"replace_{word}",
+                "Replace all properties",
+                "What the body does not have becomes empty.",
+                name,
+                "200",
+            ),
+            "patch": _change(
+                f"update_{word}",
+                "Change some properties",
+                "What the body does not have stays as it is. A property that is null is removed.",
+                name,
+                "200",
+            ),
             "delete": _deletion(collection),
         },
     }
 
 
-def _reading(operation: str, summary: str, media_type: str, *, tag: str = "service") -> Any:
-    return {"get": _read(operation, summary, media_type, tag, ["f"])}
+def _reading(
+    operation: str, summary: str, text: str, media_type: str, *, tag: str = "service"
+) -> Any:
+    return {"get": _read(operation, summary, text, media_type, tag, ["f"])}
 
 
 def _public(path: Any) -> Any:
@@ -102,6 +155,7 @@ def _public(path: Any) -> Any:
 def _read(
     operation: str,
     summary: str,
+    text: str,
     media_type: str,
     tag: str,
     parameters: list[str],
@@ -119,13 +173,14 @@ def _read(
     return {
         "operationId": operation,
         "summary": summary,
+        "description": text,
         "tags": [tag],
         "parameters": [*references, *(others or [])],
         "responses": success | _refusals(_REFUSED),
     }
 
 
-def _change(operation: str, summary: str, tag: str, status: str) -> dict[str, Any]:
+def _change(operation: str, summary: str, text: str, tag: str, status: str) -> dict[str, Any]:
     media_type = _PATCH if operation.startswith("update") else GEOJSON
     headers = ["Content-Crs", *(["If-Match"] if status == "200" else [])]
     success: dict[str, Any] = {
@@ -137,6 +192,7 @@ def _change(operation: str, summary: str, tag: str, status: str) -> dict[str, An
     return {
         "operationId": operation,
         "summary": summary,
+        "description": text,
         "tags": [tag],
         "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in headers],
         "requestBody": {
@@ -148,12 +204,11 @@ def _change(operation: str, summary: str, tag: str, status: str) -> dict[str, An
 
 
 def _deletion(collection: Collection) -> dict[str, Any]:
-    summary = "Delete it"
-    if collection.word == "project":
-        summary = "Delete it with its assets; its status must be archived"
+    is_project = collection.word == "project"
     return {
         "operationId": f"delete_{collection.word}",
-        "summary": summary,
+        "summary": "Delete it with its assets" if is_project else "Delete it",
+        "description": "Its status must be archived." if is_project else "It cannot be restored.",
         "tags": [collection.id],
         "parameters": [{"$ref": "#/components/parameters/If-Match"}],
         "responses": {"204": {"description": "Deleted"}} | _refusals(_REFUSED_CHANGE),

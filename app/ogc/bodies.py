@@ -17,6 +17,7 @@ from flask import request
 from app.api.parsing import PARSER
 from app.api.resource_fields import create_fields, input_field, update_fields
 from app.formats.writers.features import METADATA
+from app.geometry.members import is_wgs84
 from app.geometry.shapes import CRS84, Crs, to_degrees
 from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.ogc.collections import Collection
@@ -163,6 +164,8 @@ def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[
         problems["type"] = ["Must be a GeoJSON Feature."]
     if not is_patch and "geometry" not in data:
         problems["geometry"] = ["Required; null for none."]
+    if "crs" in data and not is_wgs84(data["crs"]):
+        problems["crs"] = ["Leave it out, and name another system than CRS84 in Content-Crs."]
     return problems
 
 

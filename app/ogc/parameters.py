@@ -48,9 +48,10 @@ class _Limit(fields.Field[int]):
     """The most features of a page; a larger number than allowed is lowered."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
-        if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value):
+        digits = value.lstrip("0")
+        if not re.fullmatch(r"[1-9][0-9]*", digits):
             raise ma.ValidationError(f"Must be a whole number from 1 to {LIMIT_MAX:,}.")
-        return min(int(value), LIMIT_MAX)
+        return min(int(digits[:18]), LIMIT_MAX)
 
 
 class _System(fields.Field[Crs]):

@@ -49,6 +49,12 @@ def test_the_api_has_the_size_of_pages_where_qgis_looks(client: Client) -> None:
     assert (limit["schema"]["maximum"], limit["schema"]["default"]) == (10_000, 1_000)
 
 
+@pytest.mark.parametrize("name", ["limit", "bbox", "datetime"])
+def test_parameters_of_part_1_are_described_as_it_requires(client: Client, name: str) -> None:
+    parameter = get(client, "/ogc/api")["components"]["parameters"][name]
+    assert (parameter["style"], parameter["explode"]) == ("form", False)
+
+
 @pytest.mark.parametrize("collection", ["projects", "assets"])
 def test_the_api_has_a_path_for_each_collection(client: Client, collection: str) -> None:
     document = get(client, "/ogc/api")

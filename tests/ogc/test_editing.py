@@ -96,6 +96,13 @@ def test_a_new_asset_of_no_project_of_the_account_is_rejected(
         (feature(None, name="A", status="draft"), "properties.status: A new project is active."),
         (feature(None, name="A", metadata={}), "properties.metadata: Is no property."),
         (feature(None, name="A", geometry=1), "properties.geometry: Is no property."),
+        (
+            {
+                **feature(None, name="A"),
+                "crs": {"type": "name", "properties": {"name": "EPSG:3857"}},
+            },
+            "crs: Leave it out, and name another system than CRS84 in Content-Crs.",
+        ),
         ({**feature(None), "properties": []}, "properties: Must be a JSON object."),
         (feature(square(10, 91), name="A"), "geometry.coordinates: "),
         (
@@ -113,7 +120,8 @@ def test_what_is_wrong_with_a_feature_is_said_by_its_place(
 
 def test_other_bodies_are_refused(client: Client) -> None:
     xml = client.post(PROJECTS, data=b"<a/>", content_type="application/gml+xml")
-    assert xml.status_code == 415
+    for media_type in ("application/json", "application/geo+json"):
+        assert media_type in error(xml, 415)
     assert client.post(PROJECTS, data=b"{", content_type="application/geo+json").status_code == 400
     assert client.post(f"{PROJECTS}?crs=x", feature(None, name="A")).status_code == 400
 

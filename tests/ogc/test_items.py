@@ -137,7 +137,7 @@ def test_a_page_says_how_many_there_are_and_when(client: Client) -> None:
     assert (page["numberMatched"], page["numberReturned"]) == (2, 2)
 
 
-@pytest.mark.parametrize("limit", ["10001", "999999999999999999"])
+@pytest.mark.parametrize("limit", ["10001", "9" * 20, "0" * 30 + "9" * 500])
 def test_a_larger_limit_means_the_largest(client: Client, limit: str) -> None:
     assert items(client, limit=limit).status_code == 200
 

@@ -1,4 +1,4 @@
-"""Redocly and Spectral find nothing to say about the description, not even a warning."""
+"""Redocly and Spectral find nothing to say about the descriptions, not even a warning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.api.clients import run_node
-from tests.api.operations import bare_app
+from tests.make import Client
 
 pytestmark = pytest.mark.slow
 
@@ -18,13 +18,11 @@ SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"
 ADDRESS = "https://canopy.forest.org"  # one on this machine gets a warning from Redocly
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder with the description, and Spectral's rules."""
-    with bare_app().test_client() as client:
-        (tmp_path / "openapi.json").write_bytes(
-            client.get("/v1/openapi.json", base_url=ADDRESS).data
-        )
+@pytest.fixture(params=["/v1/openapi.json", "/ogc/api"])
+def folder(request: pytest.FixtureRequest, client: Client, tmp_path: Path) -> Path:
+    """A folder with the description of a part of the API, and Spectral's rules."""
+    described = client.get(request.param, base_url=ADDRESS)
+    (tmp_path / "openapi.json").write_bytes(described.data)
     (tmp_path / "rules.json").write_text('{"extends": ["spectral:oas"]}')
     return tmp_path
 
@@ -53,6 +51,7 @@ def test_spectral_has_nothing_to_say(folder: Path) -> None:
 
 
 @pytest.mark.trial
+@pytest.mark.parametrize("folder", ["/v1/openapi.json"], indirect=True)
 def test_both_see_a_mistake(folder: Path) -> None:
     """The judges run, and look at every operation."""
     document = json.loads((folder / "openapi.json").read_text())
