@@ -84,8 +84,8 @@ def _read_tags() -> None:
 def _compress(response: Response) -> Response:
     """Compress the response with the coding that the client prefers.
 
-    A 304 has the type and length of the response that it replaces, which are not sent, so it gets
-    the same tag as that one.
+    A 206 is a part of what is not compressed. A 304 has the type and length of the response that it
+    replaces, which are not sent, so it gets the same tag as that one.
     """
     headers = {name.lower(): value for name, value in response.headers}
     if not _is_compressible(response.status_code, headers):
@@ -95,7 +95,7 @@ def _compress(response: Response) -> Response:
     else:
         response.headers.add("Vary", "Accept-Encoding")
     accepted = request.environ.get("HTTP_ACCEPT_ENCODING")
-    if accepted is None:
+    if accepted is None or response.status_code == 206:
         return response
     length = response.content_length  # None of a stream whose end is not known
     coding = choose(accepted, small=length is not None and length <= _SMALL)
@@ -117,7 +117,7 @@ def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
     """
     return (
         headers.get("content-type", "").partition(";")[0] in _TYPES
-        and status not in (204, 206)
+        and status != 204
         and "content-encoding" not in headers
         and "no-store" not in headers.get("cache-control", "")
     )
