@@ -192,7 +192,9 @@ async function showConflict() {
 function offerKept() {
   const found = kept.found;
   if (!found) return;
-  byId("kept-at").dateTime = found.at;
+  const when = document.createElement("time");
+  when.dateTime = found.at;
+  byId("kept-at").append(when);
   localizeTimes(byId("kept-work"));
   byId("kept-work").hidden = false;
   byId("kept-use").addEventListener("click", () => {

@@ -52,6 +52,8 @@ class View {
     this.layers.set(number, [...(this.layers.get(number) ?? []), layer]);
     layer.bindTooltip(text(part === "former" ? `${name}: former boundary` : message ? `${name}: ${message}` : name), { sticky: true });
     layer.on("click", () => choose(number, true));
+    // A shape with a tooltip would be a stop of the Tab key; the list has all features.
+    layer.on("add", () => layer.getElement().setAttribute("tabindex", "-1"));
   }
 
   showAll() {

@@ -1,6 +1,6 @@
 // The page of one project: its boundary and assets on a map, and former boundaries compared.
 
-import { assetMarker } from "./map/asset_marker.js";
+import { assetMarker, spread } from "./map/asset_marker.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { dropSaved } from "./editor/kept_work.js";
 import { differenceLayer } from "./map/difference.js";
@@ -40,6 +40,7 @@ async function start() {
 }
 
 function addAssets(map) {
+  const markers = [];
   const group = L.featureGroup().addTo(map);
   for (const { id, name, url, place } of JSON.parse(document.getElementById("asset-places").textContent)) {
     const link = document.createElement("a");
@@ -48,10 +49,11 @@ function addAssets(map) {
     link.textContent = name;
     const row = document.querySelector(`[data-asset="${id}"]`);
     const marker = assetMarker(place, row.querySelector(".status-sign"), name).bindPopup(link);
-    marker.addTo(group);
+    markers.push(marker.addTo(group));
     row.addEventListener("pointerenter", () => marker.setZIndexOffset(1000));
     row.addEventListener("pointerleave", () => marker.setZIndexOffset(0));
   }
+  spread(map, markers);
   return group;
 }
 
