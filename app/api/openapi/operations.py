@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import marshmallow as ma
 
 from app.api.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
-from app.api.openapi.geojson import FORMAT, GEOJSON
+from app.api.openapi.geojson import FEATURE_FILE, FORMAT, GEOJSON
 from app.api.openapi.schemas import content_type_of, example_of, is_tagged
 from app.auth.guard import ANY_CREDENTIAL, OR
 from app.policy.permissions import PERMISSIONS, PROFILE, SCOPES
@@ -121,7 +121,9 @@ def is_form(takes: type[ma.Schema] | None) -> bool:
 def _other_contents(contract: Contract) -> dict[str, Any]:
     """The formats of a success besides JSON, by media type."""
     contents: dict[str, Any] = {
-        media_type: {"schema": {"type": "string", "format": "binary"}, "example": beginning}
+        media_type: FEATURE_FILE
+        if media_type == GEOJSON
+        else {"schema": {"type": "string", "format": "binary"}, "example": beginning}
         for media_type, beginning in contract.files.items()
     }
     if (schema := contract.geojson) is not None:

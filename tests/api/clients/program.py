@@ -12,6 +12,7 @@ from canopy_client.api.assets import create_asset
 from canopy_client.api.auth import verify_credential
 from canopy_client.api.boundaries import validate_geometry
 from canopy_client.api.events import list_event_types, list_events
+from canopy_client.api.exports import export_assets, export_projects
 from canopy_client.api.projects import (
     create_project,
     delete_project,
@@ -80,6 +81,11 @@ station = AssetCreate(
     name="Weather station 4", type_="monitoring_station", location=Point("Point", [8.5, 48.2])
 )
 asset = create_asset.sync(project.id, client=client, body=station).data
+exported = export_projects.sync(client=client).features
+said["exported"] = [
+    [each.properties["name"], each.geometry and each.geometry.type_] for each in exported
+]
+said["exported_assets"] = [each.type_ for each in export_assets.sync(client=client).features]
 said["asset"] = [asset.name, asset.location.coordinates]
 
 bare = AnyGeometry("Polygon", [[[8, 48], [9, 48], [9, 49], [8, 49]]])

@@ -59,6 +59,8 @@ def test_the_package_works(package: Path, instance: Instance) -> None:
         "refused": [422, "VALIDATION_ERROR", "name"],
         "not_there": [404, "NOT_FOUND"],
         "without_key": [401, False],
+        "exported": [["Cottage Grove", "Polygon"], ["Diamond Lake", None], ["Tiller", None]],
+        "exported_assets": ["Feature"],
         "asset": ["Weather station 4", [8.5, 48.2]],
         "problems": ["not_closed", "not_closed"],
         "events": ["project.created", "project.created", "project.created"],
