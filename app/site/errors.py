@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 from flask import Response, g, request
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.http.errors import ApiError
 from app.http.urls import is_ogc
 from app.site.pages import page
-from app.site.signed_in import login_path
+from app.site.signed_in import current_person, login_path
 from app.values.text import pluralize
 
 # Only programs request these.
@@ -48,8 +50,8 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
     """The page for an error, or None if the client wants JSON."""
     if request.path.startswith(_API_PATHS) or not _wants_page():
         return None
-    g.setdefault("person", None)  # not looked up, as the database may be down
     g.is_failure = error.status >= 500
+    _find_person()
     return page(
         "error.html",
         error.status,
@@ -60,6 +62,14 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
         login=login_path() if error.status == 401 else None,
         wait=error.headers.get("Retry-After") if error.status == 503 else None,
     )
+
+
+def _find_person() -> None:
+    """Have the page show who is signed in, unless the database may be down."""
+    if not g.is_failure:
+        with contextlib.suppress(ApiError, SQLAlchemyError):
+            current_person()
+    g.setdefault("person", None)
 
 
 def _title(status: int) -> str:

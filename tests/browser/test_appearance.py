@@ -1,8 +1,13 @@
-"""Every page has no serious problem for axe-core, no horizontal overflow and no browser errors."""
+"""Every page has no serious problem for axe-core, is valid HTML for html-validate, and has no
+horizontal overflow and no browser errors."""
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -14,10 +19,17 @@ from tests.browser.connection_scenes import connection_scenes
 from tests.browser.operator_scenes import operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
-from tests.node import modules
+from tests.node import NODE, modules
 
 PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
+# For html-validate: what is wrong, not how it is written. It takes an empty time for valid.
+RULES = {
+    "root": True,
+    "extends": ["html-validate:standard"],
+    "elements": ["html5", {"time": {"textContent": "required"}}],
+    "rules": dict.fromkeys(("text-content", "unique-landmark", "wcag/h63"), "error"),
+}
 
 
 @pytest.mark.trial
@@ -46,11 +58,13 @@ def faults_of(part: Iterator[tuple[str, Visitor]]) -> tuple[dict[str, Page], lis
     axe = (modules() / "axe-core" / "axe.min.js").read_text()
     faults: list[str] = []
     seen: dict[str, Page] = {}
+    written: dict[str, str] = {}
 
     for name, visitor in part:
         page = visitor.page
         seen[name] = page
         page.wait_for_load_state()  # with its stylesheet
+        written[name] = page.content()
         page.evaluate("scrollTo(0, 0)")  # else the top of the page covers something
         page.evaluate(axe)
         result: Any = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', "
@@ -62,4 +76,38 @@ def faults_of(part: Iterator[tuple[str, Visitor]]) -> tuple[dict[str, Page], lis
         wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
         if wide:
             faults.append(f"{name}: wider than the screen")
-    return seen, faults
+    return seen, faults + _invalid_html(written)
+
+
+def _invalid_html(pages: dict[str, str]) -> list[str]:
+    """What html-validate says of the HTML of pages, given by their names."""
+    program = modules() / "html-validate" / "bin" / "html-validate.mjs"
+    faults: list[str] = []
+    with TemporaryDirectory() as folder:
+        Path(folder, ".htmlvalidate.json").write_text(json.dumps(RULES))
+        names = {f"{number}.html": name for number, name in enumerate(pages)}
+        for file, name in names.items():
+            Path(folder, file).write_text(pages[name])
+        command = [NODE, program, "--formatter", "json", *names]
+        done = subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=120)
+        for report in json.loads(done.stdout):
+            name = names[Path(report["filePath"]).name]
+            faults += [
+                f"{name}: {each['ruleId']}: {each['message']}: {each['selector']}"
+                for each in report["messages"]
+            ]
+    return faults
+
+
+@pytest.mark.slow
+def test_invalid_html_is_seen() -> None:
+    faults = _invalid_html({
+        "one": "<!doctype html><html lang=en><title>A</title><p id=a><p id=a>",
+        "other": "<!doctype html><html lang=en><title>A</title><input required='True'><time></time>"
+        "<nav aria-label=A></nav><nav aria-label=A></nav>"
+        "<table><tr><th>A<th>B<tr><th>C<td>D</table>",
+    })  # fmt: skip
+    assert {tuple(fault.split(": ")[:2]) for fault in faults} >= {
+        ("one", "no-dup-id"), ("other", "attribute-allowed-values"), ("other", "text-content"),
+        ("other", "unique-landmark"), ("other", "wcag/h63"),
+    }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -225,6 +226,16 @@ def test_older_entries_are_on_further_pages(
     assert f"{PATH}?actor_id={ROBIN.id}" in page.links  # the newest
     page = owner.get(f"{PATH}?actor_id={ROBIN.id}&before={made[0]}")
     assert "There are no older entries with these filters." in page.text
+
+
+def test_links_to_further_pages_have_different_names(
+    client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.pages.audit_log.views._PER_PAGE", 1)
+    made = [make_entry(client) for _ in range(3)]
+    text = owner.get(f"{PATH}?before={made[2]}").response.get_data(as_text=True)
+    names = re.findall(r'<nav class="pages" aria-label="([^"]*)"', text)
+    assert len(set(names)) == len(names) == 2
 
 
 def test_the_proof_is_told_and_can_be_kept(client: Client, owner: Browser) -> None:

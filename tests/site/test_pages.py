@@ -7,7 +7,9 @@ import re
 
 import pytest
 from flask import Flask
+from sqlalchemy.exc import OperationalError
 
+from app.db import queries
 from app.policy.people import FORM_BYTES
 from tests.make import Browser, Client, make_member, second_app, sign_up
 from tests.make.browser import PASSWORD
@@ -137,6 +139,20 @@ def test_a_browser_gets_a_404_page(app: Flask, accept: str) -> None:
     assert response.status_code == 404
     assert response.mimetype == "text/html"
     assert response.headers["X-Request-Id"] in response.get_data(as_text=True)
+
+
+def test_an_error_page_shows_who_is_signed_in(
+    app: Flask, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {"/projects", "/profile"} <= set(browser.get("/nothing").links)
+    assert "/login" in Browser(app).get("/nothing").links
+
+    def fail(*arguments: object) -> None:
+        raise OperationalError("", {}, Exception("the database is down"))
+
+    monkeypatch.setattr(queries, "_execute", fail)
+    page = browser.get("/nothing")
+    assert (page.status, page.title) == (404, "Page not found")
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "", "application/json, text/html"])
