@@ -97,7 +97,7 @@ def make_accounts(
             )
             principals.append(
                 Principal(
-                    "api_key", "", made.account.id, made.account.name, "enterprise", ("admin",),
+                    "api_key", "", made.account.id, made.account.name, "enterprise",
                     expand(["admin"]), made.owner.id, made.owner.email,
                 )
             )  # fmt: skip

@@ -73,7 +73,7 @@ def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) 
             made.account.id, kind="api_key", name="bench", permissions=["admin"]
         )
         principal = Principal(
-            "api_key", credential.id, made.account.id, "Bench", "bench", ("admin",),
+            "api_key", credential.id, made.account.id, "Bench", "bench",
             expand(["admin"]), made.owner.id, made.owner.email,
         )  # fmt: skip
         ids = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NoReturn
+from urllib.parse import unquote, unquote_to_bytes
 
 import marshmallow as ma
 from flask import Request
@@ -63,7 +64,7 @@ class StrictParser(FlaskParser):
         return parts.to_dict()
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:
-        _refuse_repeats(req)
+        _check_query(req)
         return req.args.to_dict()
 
     def handle_error(
@@ -103,13 +104,26 @@ def whole_body(req: Request) -> bytes:
     return raw
 
 
-def _refuse_repeats(req: Request) -> None:
-    """Raise BadRequest if a query parameter is repeated."""
+def _check_query(req: Request) -> None:
+    """Raise BadRequest if a query parameter is repeated, or is not UTF-8."""
+    pairs = req.query_string.split(b"&") if b"%" in req.query_string else []
+    if odd := [pair for pair in pairs if not _is_utf_8(pair)]:
+        names = [unquote(pair.partition(b"=")[0].decode()) for pair in odd[:MOST_DETAILS]]
+        details = [Detail(_shortened(name), "Must be UTF-8, percent-encoded.") for name in names]
+        raise BadRequest("The query parameters are not valid.", details=details)
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
         names = repeated[:MOST_DETAILS]
         details = [Detail(_shortened(name), "Send this parameter only once.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
+
+
+def _is_utf_8(encoded: bytes) -> bool:
+    try:
+        unquote_to_bytes(encoded).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def refuse_parameters(req: Request, *, but: str | None = None) -> None:
@@ -121,7 +135,7 @@ def refuse_parameters(req: Request, *, but: str | None = None) -> None:
     if not req.args:
         return
     if but is not None and but in req.args:
-        _refuse_repeats(req)
+        _check_query(req)
     message = f"The only query parameter of this operation is {but}."
     message = message if but else "This operation takes no query parameters."
     unknown = (name for name in req.args if name != but)

@@ -7,6 +7,7 @@ import io
 from typing import Any, Final
 
 from flask import Flask, current_app, g, request
+from werkzeug.exceptions import NotFound as RouteNotFound
 
 from app.api.openapi.operations import contract_of
 from app.auth.guard import identify
@@ -50,6 +51,11 @@ def early_error() -> Exception | None:
 def _receive() -> None:
     """Check the body and the credential, but reject nothing yet: rejected requests count, too, and
     their responses show the limit."""
+    if request.environ["PATH_INFO"].startswith("//"):  # which werkzeug takes for one slash
+        request.routing_exception, request.url_rule = RouteNotFound(), None
+    if request.environ["SERVER_PROTOCOL"] == "HTTP/1.1" and "HTTP_HOST" not in request.environ:
+        g.refused_body = BadRequest("Send the header Host, which HTTP/1.1 requires.")
+        return
     path = request.path
     if not (path.startswith(_JSON_ROUTES) or is_ogc(path)):
         return
@@ -58,9 +64,15 @@ def _receive() -> None:
     except ApiError as refusal:
         g.refused_body = refusal
     if path.startswith("/v1/"):
-        identify(request.headers.get("Authorization"))
+        identify(request.headers.get("Authorization"), is_needed=_needs_credential())
     elif is_ogc(path):
-        identify(sent_credential())
+        identify(sent_credential(), is_needed=_needs_credential())
+
+
+def _needs_credential() -> bool:
+    """Return whether the route of this request names a permission, or there is none."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    return view is None or hasattr(view, "permission")
 
 
 def _refuse_body() -> None:

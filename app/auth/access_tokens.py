@@ -81,14 +81,13 @@ def authenticate(token: str) -> Principal:
         raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
     if is_overdue(due_at(row)):
         raise Unauthorized(_NO_SECOND_FACTOR, challenge=_INSUFFICIENT)
-    scopes, granted, permissions = _permissions(row.scopes, row.role)
+    scopes, permissions = _permissions(row.scopes, row.role)
     return Principal(
         kind="oauth",
         credential_id=row.authorization_id,
         account_id=row.account_id,
         account_name=row.account_name,
         plan=row.plan,
-        granted=granted,
         permissions=permissions,
         user_id=row.user_id,
         user_email=row.email,
@@ -110,9 +109,7 @@ def _is_valid(row: Any) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _permissions(text: str, role: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
-    """The scopes of a token, and the permissions that they include for this role: sorted, and as a
-    set."""
+def _permissions(text: str, role: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The scopes of a token, and the permissions that they include for this role."""
     scopes = frozenset(orjson.loads(text))
-    held = (expand(scopes) & ROLES[role]) | (scopes & {PROFILE})
-    return scopes, tuple(sorted(held)), held
+    return scopes, (expand(scopes) & ROLES[role]) | (scopes & {PROFILE})

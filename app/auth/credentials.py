@@ -10,7 +10,7 @@ import ipaddress
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from sqlalchemy import Text, bindparam, select
@@ -27,6 +27,11 @@ from app.values import clock
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+_OF_TOKEN_ENDPOINT: Final = {
+    tokens.REFRESH_TOKEN: "a refresh token",
+    tokens.AUTHORIZATION_CODE: "an authorization code",
+    tokens.CLIENT_SECRET: "the secret of an application",
+}
 _BY_HASH = CompiledQuery(
     select(
         Credential.id,
@@ -66,9 +71,7 @@ def authenticate(header: str | None, address: str) -> Principal:
     if token.startswith(tokens.ACCESS_TOKEN):
         return access_tokens.authenticate(token)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
-        raise Unauthorized(
-            "The token is malformed. Check that it was copied in full.", challenge="invalid_token"
-        )
+        raise Unauthorized(_misuse(token), challenge="invalid_token")
     row = _BY_HASH.first(token_hash=tokens.hash_token(token))
     if row is None or row.revoked_at is not None or _is_past(row.expires_at):
         raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
@@ -76,15 +79,13 @@ def authenticate(header: str | None, address: str) -> Principal:
         raise Unauthorized(
             "This token cannot be used from your IP address.", challenge="invalid_token"
         )
-    granted, permissions = _permissions(row.permissions)
     return Principal(
         kind=row.kind,
         credential_id=row.id,
         account_id=row.account_id,
         account_name=row.account_name,
         plan=row.plan,
-        granted=granted,
-        permissions=permissions,
+        permissions=_permissions(row.permissions),
         user_id=row.created_by,
         user_email=row.email,
         expires_at=row.expires_at,
@@ -93,6 +94,14 @@ def authenticate(header: str | None, address: str) -> Principal:
         name=row.name,
         token_end=row.token_end,
     )
+
+
+def _misuse(token: str) -> str:
+    """The message for a token that is no credential of requests."""
+    for prefix, kind in _OF_TOKEN_ENDPOINT.items():
+        if tokens.is_well_formed(token, prefix):
+            return f"This is {kind}, which only /oauth/token takes. Send an access token."
+    return "The token is malformed. Check that it was copied in full."
 
 
 def _is_past(moment: datetime | None) -> bool:
@@ -112,10 +121,9 @@ def _bearer_token(header: str | None) -> str:
 
 # The JSON of a row is parsed once for each different text, not for each request.
 @lru_cache(maxsize=1024)
-def _permissions(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
-    """The permissions of a credential as they were given, and with all that they include."""
-    granted = tuple(sorted(orjson.loads(text)))
-    return granted, expand(granted)
+def _permissions(text: str) -> frozenset[str]:
+    """The permissions of a credential with all that they include."""
+    return expand(orjson.loads(text))
 
 
 @lru_cache(maxsize=1024)

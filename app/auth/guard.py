@@ -27,13 +27,15 @@ def set_permission(view: Any, permission: str) -> None:
     view.permission = permission
 
 
-def identify(credential: str | None) -> None:
+def identify(credential: str | None, *, is_needed: bool = True) -> None:
     """Authenticate the request, without rejecting it: ``require`` raises the error, if any.
 
     Runs before a route is entered, so that limits, logs and unknown routes know the account too.
 
     Args:
         credential: as the header Authorization has it; None if none was sent.
+        is_needed: the route responds to nobody without one. Others respond also while the database
+            is down.
     """
     g.has_credential = credential is not None
     try:
@@ -41,6 +43,10 @@ def identify(credential: str | None) -> None:
     except Unauthorized as refusal:
         g.principal = None
         g.refusal = refusal
+    except SQLAlchemyError:
+        if is_needed:
+            raise
+        g.principal = None
 
 
 def has_credential() -> bool:

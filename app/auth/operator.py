@@ -44,7 +44,6 @@ def acting_for(account: Any, owner: Any) -> Principal:
         account_id=account.id,
         account_name=account.name,
         plan=account.plan,
-        granted=("admin",),
         permissions=expand(("admin",)),
         user_id=owner.id,
         user_email=owner.email,

@@ -19,7 +19,6 @@ class Principal:
     account_id: str
     account_name: str
     plan: str
-    granted: tuple[str, ...]  # as they were given, sorted
     permissions: frozenset[str]  # with all that they include
     user_id: str  # the member who made the credential, or whom an application acts for
     user_email: str

@@ -21,7 +21,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, Unauthorized
 from app.models import Account, Membership, Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
-from app.policy.permissions import expand, role_permissions
+from app.policy.permissions import ROLES, expand
 from app.security import tokens
 from app.values import clock
 from app.values.ids import new_id
@@ -172,15 +172,13 @@ def principal_of(person: SignedIn) -> Principal:
         raise Unauthorized
     if person.is_overdue:
         raise Forbidden(MUST_TURN_ON)
-    granted = tuple(role_permissions(person.role))
     return Principal(
         kind="session",
         credential_id=person.session_id,
         account_id=person.account_id,
         account_name=person.account_name,
         plan=person.plan,
-        granted=granted,
-        permissions=expand(granted),
+        permissions=expand(ROLES[person.role]),
         user_id=person.user_id,
         user_email=person.email,
         last_used_at=person.last_used_at,

@@ -8,20 +8,24 @@ client hide the rest of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.outbound.addresses import is_address
 
+_WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?")
+
 
 class ForwardedAddress:
     """WSGI middleware that sets REMOTE_ADDR from the header of ``hops`` trusted proxies.
 
-    Where the header does not have as many entries, or the entry is no address, the client is
-    unknown: the address is empty, which is on no allowlist, and never the proxy's own.
+    Some proxies write a port behind the address, which is left out. Where the header does not have
+    as many entries, or the entry is no address, the client is unknown: the address is empty, which
+    is on no allowlist, and never the proxy's own.
     """
 
     def __init__(self, application: Callable[..., Iterable[bytes]], hops: int) -> None:
@@ -31,6 +35,8 @@ class ForwardedAddress:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
         named = entries[-self._hops].strip() if len(entries) >= self._hops else ""
+        with_port = _WITH_PORT.fullmatch(named)
+        named = with_port[1] or with_port[2] if with_port else named
         environ["REMOTE_ADDR"] = named if is_address(named) else ""
         return self._application(environ, start_response)
 

@@ -93,15 +93,13 @@ def _principal(leased: Leased, found: Any) -> Principal:
     account = _ACCOUNT.first(account_id=leased.account_id)
     if account is None:
         raise LeaseLost
-    granted = ("assets:write", "projects:write")
     return Principal(
         kind="import",
         credential_id=leased.import_id,
         account_id=leased.account_id,
         account_name=account.name,
         plan=account.plan,
-        granted=granted,
-        permissions=expand(granted),
+        permissions=expand(("assets:write", "projects:write")),
         user_id=found.acted_by or found.user_id,
         user_email=found.acted_by_email or found.user_email,
     )

@@ -89,8 +89,8 @@ def test_an_empty_chunked_body_is_an_empty_body(server: Server) -> None:
     [
         ("http://localhost/v1/projects", 200),
         ("http://elsewhere.example/v1/projects", 200),
-        ("//v1/projects", 200),
-        ("///v1/projects", 200),
+        ("//v1/projects", 404),
+        ("///v1/projects", 404),
         ("/v1/projects/", 200),
         ("/v1//projects", 404),
         ("/v1/projects#page", 200),

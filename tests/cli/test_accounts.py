@@ -16,6 +16,7 @@ from app.cli.plans import describe_plan
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import Credential, User
+from app.policy.permissions import PERMISSIONS
 from app.policy.plans import PLANS
 from app.security.passwords import verify_password
 from app.values import clock
@@ -61,7 +62,7 @@ def test_create_gives_the_account_its_owner_and_a_key(app: Flask, run: Run) -> N
     assert len(made["owner_password"]) >= 10
     client = Client(app, made["account_id"], made["owner_id"], made["api_key"])
     assert client.get("/v1/account").json["data"]["name"] == "Green Woods"
-    assert client.get("/v1/auth/verify").json["permissions"] == ["admin"]
+    assert client.get("/v1/auth/verify").json["permissions"] == sorted(PERMISSIONS)
 
 
 def test_the_plans_are_listed_with_their_accounts(app: Flask, run: Run) -> None:

@@ -16,6 +16,7 @@ from app.account.service import create_account
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.demo.first_start import welcome
+from app.policy.permissions import PERMISSIONS
 from tests.cli.conftest import runner
 from tests.make import Client
 
@@ -132,4 +133,4 @@ def test_the_key_works_only_as_shown(migrated: Flask) -> None:
     key = re.search(r"canopy_key_\w+", said(migrated))
     assert key is not None
     client = Client(migrated, "", "", key[0])
-    assert client.get("/v1/auth/verify").json["permissions"] == ["admin"]
+    assert client.get("/v1/auth/verify").json["permissions"] == sorted(PERMISSIONS)

@@ -107,6 +107,11 @@ def test_without_a_database_junk_is_still_refused(cut_off: Client) -> None:
     assert cut_off.get("/v1/projects", headers=headers).status_code == 401
 
 
+@pytest.mark.parametrize("path", ["/v1/openapi.json", "/ogc/conformance"])
+def test_what_needs_no_database_is_served_without_one(cut_off: Client, path: str) -> None:
+    assert cut_off.get(path).status_code == 200
+
+
 def test_without_a_database_health_says_so(cut_off: Client) -> None:
     response = cut_off.nobody().get("/api/health")
     assert response.status_code == 503

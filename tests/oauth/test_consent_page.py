@@ -14,6 +14,7 @@ from tests.make import (
     Browser,
     Client,
     make_application,
+    make_member,
 )
 from tests.make.browser import PASSWORD
 from tests.make.oauth import exchange
@@ -48,6 +49,22 @@ def test_signing_in_comes_first(client: Client, application: Application) -> Non
     page = browser.submit(email=email, password=PASSWORD)
     assert page.path == address
     assert redirect_query(browser.submit(address, press="allow"))["state"] == "a b&c=d%2Fe+ü"
+
+
+def test_what_the_role_allows_is_listed_apart(client: Client) -> None:
+    application = make_application(client, scopes=["profile", "projects:write", "offline_access"])
+    viewer, editor = (make_member(client, role).id for role in ("viewer", "editor"))
+    page = browser_of(client, viewer).get(authorize_url(application))
+    can, _, cannot = page.text.partition("which your role does not allow")
+    assert SCOPES["projects:read"] in can
+    assert SCOPES["profile"] in can
+    assert SCOPES["offline_access"] in can
+    assert SCOPES["projects:write"] in cannot
+    assert SCOPES["projects:write"] not in can
+    text = browser_of(client, editor).get(authorize_url(application)).text
+    assert "which your role does not allow" not in text
+    assert SCOPES["projects:write"] in text
+    assert SCOPES["projects:read"] not in text
 
 
 def test_denying_redirects_without_a_code(client: Client, application: Application) -> None:

@@ -73,7 +73,7 @@ def _fill(
 ) -> list[dict[str, Any]]:
     app = create_app(load_settings({"INSTANCE_PATH": str(folder)} | dict(settings)))
     principal = Principal(
-        "api_key", str(client.credential_id), client.account_id, "", "enterprise", ("admin",),
+        "api_key", str(client.credential_id), client.account_id, "", "enterprise",
         expand(["admin"]), client.owner_id, "owner@example.org",
     )  # fmt: skip
     with app.app_context():

@@ -51,7 +51,7 @@ def verify_credential(principal: Principal) -> Response:
         {
             "valid": True,
             "type": principal.kind,
-            "permissions": list(principal.granted),
+            "permissions": sorted(principal.permissions),
             "account_id": principal.account_id,
             "expires_at": format_optional_time(principal.expires_at),
         }

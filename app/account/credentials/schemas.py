@@ -17,7 +17,7 @@ class VerificationSchema(OutputSchema):
     example: ClassVar = {
         "valid": True,
         "type": "api_key",
-        "permissions": ["assets:read", "projects:write"],
+        "permissions": ["assets:read", "projects:read", "projects:write"],
         "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
         "expires_at": None,
     }

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func, or_, select
 
-from app.account.credentials.validation import NewCredential
+from app.account.credentials.validation import NewCredential, allowed_network
 from app.audit.entries import created, record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
@@ -81,7 +81,7 @@ def create_credential(
         name=new.name.strip(),
         permissions=sorted(set(new.permissions)),
         project_ids=None if new.project_ids is None else sorted(set(new.project_ids)),
-        ip_allowlist=list(new.ip_allowlist) or None,
+        ip_allowlist=[allowed_network(entry) for entry in new.ip_allowlist] or None,
         token_hash=tokens.hash_token(secret),
         token_end=secret[-4:],
         created_by=_creator(account_id, created_by, new.permissions),

@@ -71,9 +71,10 @@ class NewCredential:
         if len(self.ip_allowlist) > ALLOWLIST_ENTRIES:
             yield Detail("ip_allowlist", f"Must have at most {ALLOWLIST_ENTRIES} entries.")
         for entry in self.ip_allowlist:
-            if not _is_network(entry):
-                message = f"{entry!r} is not an IP address or a network such as 10.0.0.0/8."
-                yield Detail("ip_allowlist", message)
+            try:
+                allowed_network(entry)
+            except ValueError as error:
+                yield Detail("ip_allowlist", str(error))
 
 
 def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterator[Detail]:
@@ -88,11 +89,24 @@ def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterat
             yield Detail("project_ids", f"The account has no project {project_id!r}.")
 
 
-def _is_network(text: str) -> bool:
-    """Return True for a valid address or network. IPv4-mapped IPv6 is invalid: it would never match
-    a client."""
+def allowed_network(entry: str) -> str:
+    """An address or network of an allowlist as it is stored: a mapped one as IPv4, as clients are.
+
+    Raises:
+        ValueError: it is neither. The message says why.
+    """
     try:
-        network = ipaddress.ip_network(text)
+        found = ipaddress.ip_interface(entry)
     except ValueError:
-        return False
-    return not (isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED_IPV4))
+        message = f"{entry!r} is not an IP address or a network such as 10.0.0.0/8."
+        raise ValueError(message) from None
+    if isinstance(found, ipaddress.IPv6Interface) and found.network.subnet_of(_MAPPED_IPV4):
+        bits = found.network.prefixlen - 96
+        found = ipaddress.IPv4Interface((int(found.ip) & 0xFFFFFFFF, bits))
+        entry = str(found) if "/" in entry else str(found.ip)
+    if found.ip != found.network.network_address:
+        raise ValueError(
+            f"{entry!r} is an address in the network {found.network}. Enter that, or {found.ip} "
+            "alone."
+        )
+    return entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from app.limits.counting import count_authorization_request
 from app.oauth import redirect_uris, requests, service
 from app.oauth.requests import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.pages.second_factor.step_up import ask_again
-from app.policy.permissions import SCOPES
+from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES, expand
 from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
 from app.site.signed_in import current_person, with_person
 from app.values import clock
@@ -115,7 +116,8 @@ def _consent_page(
         is_unclear=status != 200,
         accounts=accounts,
         chosen=chosen.pop(),
-        scopes={name: SCOPES[name] for name in auth_request.scopes},
+        scopes=auth_request.scopes,
+        **_by_role(auth_request.scopes, {row.role for row in accounts}),
         host=redirect_uris.display_host(auth_request.redirect_uri),
         on_this_device=redirect_uris.is_on_this_device(auth_request.redirect_uri),
         ends_at=clock.now() + auth_request.life,
@@ -139,6 +141,19 @@ def _report(error: RedirectWithError, person: SignedIn | None) -> Response:
         host=redirect_uris.display_host(error.redirect_uri),
         on_this_device=redirect_uris.is_on_this_device(error.redirect_uri),
     )
+
+
+def _by_role(scopes: Sequence[str], roles: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What an application that asks for these scopes can do with any of a person's roles, and what
+    only a higher role would let it do: each in words, by name."""
+    held = expand(scopes) & frozenset[str]().union(*(ROLES[role] for role in roles))
+    held |= set(scopes) - PERMISSIONS.keys()
+    asked = held.intersection(scopes)
+    included = frozenset[str]().union(*(INCLUDES.get(name, ()) for name in asked))
+    return {
+        "can": {name: SCOPES[name] for name in SCOPES if name in asked | (held - included)},
+        "cannot": {name: SCOPES[name] for name in scopes if name not in held},
+    }
 
 
 def _redirect_to_client(url: str) -> Response:

@@ -59,6 +59,12 @@ MALFORMED_REQUESTS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
     ),
     (errors.ExpectationFailed, 417, "The header Expect can only hold 100-continue."),
     (errors.UnsupportedTransferCoding, 501, "The header Transfer-Encoding can only hold chunked."),
+    (
+        errors.InvalidRequestLine,
+        400,
+        "The request line is not valid HTTP/1.1. Percent-encode what is not ASCII in the address, "
+        "such as %C3%A4 for ä.",
+    ),
     (errors.InvalidHeader, 400, "A header field is malformed, or sent twice."),
     (errors.InvalidHeaderName, 400, "The name of a header field is malformed."),
     (errors.ObsoleteFolding, 400, "A header field runs over several lines: send it in one."),

@@ -155,6 +155,37 @@ def test_ipv4_and_ipv6_addresses_and_networks_are_accepted(client: Client, entry
     assert _list(client, "service_token")[0]["ip_allowlist"] == [entry]
 
 
+@pytest.mark.parametrize(
+    ("entry", "stored"),
+    [
+        ("::ffff:10.1.2.3", "10.1.2.3"),
+        ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+        ("::FFFF:0a01:0203/128", "10.1.2.3/32"),
+    ],
+)
+def test_a_mapped_address_is_taken_as_ipv4(client: Client, entry: str, stored: str) -> None:
+    _create(client, kind="service_token", ip_allowlist=[entry])
+    assert _list(client, "service_token")[0]["ip_allowlist"] == [stored]
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("10.0.0.1/8", "'10.0.0.1/8' is an address in the network 10.0.0.0/8. Enter that, or"
+         " 10.0.0.1 alone."),
+        ("2001:db8::1/32", "'2001:db8::1/32' is an address in the network 2001:db8::/32. Enter"
+         " that, or 2001:db8::1 alone."),
+        ("::ffff:10.0.0.1/104", "'10.0.0.1/8' is an address in the network 10.0.0.0/8. Enter that,"
+         " or 10.0.0.1 alone."),
+        ("10.0.0.1:80", "'10.0.0.1:80' is not an IP address or a network such as 10.0.0.0/8."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_an_entry_is_said(client: Client, entry: str, message: str) -> None:
+    with pytest.raises(ValidationFailed) as raised:
+        _create(client, kind="service_token", ip_allowlist=[entry])
+    assert [detail.message for detail in raised.value.details] == [message]
+
+
 def _revoke(client: Client, kind: str, credential_id: str) -> bool:
     with client.app.app_context():
         done = revoke_credential(client.account_id, kind, credential_id)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.policy.permissions import PERMISSIONS
+from app.policy.permissions import PERMISSIONS, expand
 from app.security import tokens
 from tests.make import Client, make_key, make_service_token
 
@@ -22,16 +22,31 @@ def test_a_valid_credential(client: Client, make: Maker, kind: str) -> None:
     assert response.json == {
         "valid": True,
         "type": kind,
-        "permissions": ["assets:read", "projects:write"],
+        "permissions": ["assets:read", "projects:read", "projects:write"],
         "account_id": client.account_id,
         "expires_at": None,
     }
 
 
 @pytest.mark.parametrize("permission", PERMISSIONS)
-def test_permissions_are_listed(client: Client, permission: str) -> None:
+def test_permissions_are_listed_with_what_they_include(client: Client, permission: str) -> None:
     given = make_key(client, permissions=[permission, permission])
-    assert given.get("/v1/auth/verify").json["permissions"] == [permission]
+    assert given.get("/v1/auth/verify").json["permissions"] == sorted(expand([permission]))
+
+
+@pytest.mark.parametrize(
+    ("prefix", "kind"),
+    [
+        (tokens.REFRESH_TOKEN, "a refresh token"),
+        (tokens.AUTHORIZATION_CODE, "an authorization code"),
+        (tokens.CLIENT_SECRET, "the secret of an application"),
+    ],
+)
+def test_a_token_of_another_kind_is_named(client: Client, prefix: str, kind: str) -> None:
+    headers = {"Authorization": f"Bearer {tokens.new_token(prefix)}"}
+    response = client.nobody().get("/v1/auth/verify", headers=headers)
+    assert response.status_code == 401
+    assert response.json["error"]["message"].startswith(f"This is {kind}, which only /oauth/token")
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,31 @@ def test_an_answer_does_not_name_the_web_server(ask: Ask, target: str) -> None:
     assert "gunicorn" not in str(answer).lower()
 
 
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        ("GET /v1/projects?search=B\u00e4umen HTTP/1.1\r\nHost: a\r\n\r\n", "such as %C3%A4 for ä"),
+        ("GET /v1/projects HTTP/1.1\r\n\r\n", "Send the header Host, which HTTP/1.1 requires."),
+        ("POST /login HTTP/1.1\r\nContent-Length: 0\r\n\r\n", "Send the header Host"),
+    ],
+)
+def test_what_to_send_instead_is_said(ask: Ask, sent: str, message: str) -> None:
+    (answer,) = ask(sent.encode())
+    assert answer.status == 400
+    assert message in answer.body["error"]["message"]
+
+
+def test_http_1_0_needs_no_host(ask: Ask) -> None:
+    (answer,) = ask(b"GET /healthz HTTP/1.0\r\n\r\n")
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("target", ["//v1/projects", "/v1//projects", "///healthz", "//"])
+def test_two_slashes_are_not_one(ask: Ask, target: str) -> None:
+    (answer,) = ask(request(target))
+    assert (answer.status, answer.body["error"]["code"]) == (404, "NOT_FOUND")
+
+
 def test_a_limit_is_named(ask: Ask) -> None:
     (answer,) = ask(request("/" + "a" * 9000))
     assert "8,190 bytes" in answer.body["error"]["message"]
