@@ -21,7 +21,7 @@ from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import NEW_WORK
 from app.imports.listing import check_unfinished, may_see
 from app.imports.record import not_found
-from app.imports.uploads import delete_upload
+from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.values import clock
@@ -61,7 +61,7 @@ def create_import(
         source=_SOURCES.get(principal.kind, "api"),
         user_id=principal.user_id,
         user_email=principal.user_email,
-        filename=filename,
+        filename=plain_filename(filename),
         upload_id=upload_id,
         status="reading",
         layers=[],
@@ -96,7 +96,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         return found
     check_unfinished(found.account_id, new=0)  # it is one of them
     if "layer" in choices:
-        choices = {"mapping": None, **choices}
+        choices = {**_kept_choices(found, choices["layer"]), **choices}
     for column, value in _columns(choices).items():
         setattr(found, column, value)
     _start(found, "reading")
@@ -173,6 +173,24 @@ def lock_import(principal: Principal, import_id: str) -> Import:
         raise not_found()
     require_permission(principal, f"{found.kind}:write")
     return found
+
+
+def _kept_choices(found: Import, layer: str) -> dict[str, Any]:
+    """The mapping, as far as another layer has its columns, and the match, unless the column of its
+    ids is not among them."""
+    columns = next((each["columns"] for each in found.layers if each["name"] == layer), None)
+    if columns is None or found.mapping is None:  # the file could not be opened with that layer
+        return {}
+    fields = {name: each for name, each in found.mapping.items() if name != "metadata"}
+    kept: dict[str, Any] = {
+        name: each for name, each in fields.items() if each is None or each in columns
+    }
+    if metadata := found.mapping.get("metadata"):
+        kept["metadata"] = [name for name in metadata if name in columns] or None
+    elif metadata is not None:
+        kept["metadata"] = metadata
+    has_lost_ids = found.match == "external_id" and "external_id" not in kept
+    return {"mapping": kept or None} | ({"match": None} if has_lost_ids else {})
 
 
 def _start(found: Import, status: str, principal: Principal | None = None) -> None:

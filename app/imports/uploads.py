@@ -6,9 +6,11 @@ import re
 import shutil
 import tempfile
 import time
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from io import SEEK_END
 from pathlib import Path
 from typing import IO, Final
 
@@ -19,6 +21,7 @@ from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction, insert_row
+from app.http.errors import PayloadTooLarge
 from app.models import Import, ImportFile
 from app.policy.imports import CHUNK_BYTES
 from app.values import clock
@@ -36,7 +39,15 @@ _NAME_LENGTH: Final = 50  # characters, so that it has no more bytes than a name
 
 
 def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) -> str:
-    """Store a file, one transaction for each piece. Returns the id of the upload."""
+    """Store a file, one transaction for each piece. Returns the id of the upload.
+
+    Raises:
+        PayloadTooLarge: it is larger than ``MAX_IMPORT_BYTES``.
+    """
+    most = current_app.config["SETTINGS"].max_import_bytes
+    if file.seek(0, SEEK_END) > most:
+        raise PayloadTooLarge(f"The file is larger than {most:,} bytes.")
+    file.seek(0)
     upload_id = new_id("upload")
     for number, piece in enumerate(iter(partial(file.read, CHUNK_BYTES), b"")):
         with in_transaction():
@@ -54,6 +65,12 @@ def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> Non
         "created_at": clock.now(),
     }
     insert_row(ImportFile, row)
+
+
+def plain_filename(sent: str) -> str:
+    """The last part of a path, without control characters, as the name of a file."""
+    name = re.split(r"[/\\]", sent)[-1]
+    return "".join(char for char in name if unicodedata.category(char) != "Cc") or "file"
 
 
 @contextmanager

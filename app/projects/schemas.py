@@ -88,6 +88,8 @@ class ProjectQuerySchema(ListQuerySchema):
     sort = fields.String(
         validate=validate.OneOf(bounds.PROJECT_SORTS),
         load_default="created_at",
-        metadata={"description": "Field to sort by."},
+        metadata={
+            "description": "Field to sort by. Names sort by code point without regard to case."
+        },
     )
     shown = FieldNames(PROJECT)

@@ -6,13 +6,25 @@ from typing import Any
 
 import pytest
 
+from app.account.lookup import find_account
+from app.auth.operator import acting_for, first_owner
+from app.db.transactions import transaction
 from app.events.outbox import NEW_DELIVERIES
 from app.imports import leases, reading
 from app.imports import steps as jobs_steps
+from app.imports.service import create_import
 from app.jobs.wake_signals import WakeSignal
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
-from tests.make import Client, event_types, make_asset, make_project, make_webhook, square
+from tests.make import (
+    Client,
+    event_types,
+    make_asset,
+    make_project,
+    make_webhook,
+    second_app,
+    square,
+)
 from tests.make.features import DISTRICTS, collection, feature
 
 pytestmark = pytest.mark.both
@@ -139,6 +151,78 @@ def test_the_file_is_read_again_with_other_choices(client: Client) -> None:
     assert shown["name"] == "A-1"
     act(client, record, "apply")
     assert projects(client)["A-1"]["metadata"] == {"soil": "loam"}
+
+
+def _gpx(**more: str) -> bytes:
+    """A GPX file with a route and a track around a square, which have the same columns and more."""
+    square_of = {"rte": "rtept", "trk": "trkpt"}
+    parts = []
+    for kind, point in square_of.items():
+        points = "".join(f'<{point} lat="{y}" lon="{x}"/>' for x, y in ((0, 50), (1, 50), (1, 51)))
+        inner = points if kind == "rte" else f"<trkseg>{points}</trkseg>"
+        texts = f"<name>N-{kind}</name><cmt>C-{kind}</cmt>{more.get(kind, '')}"
+        parts.append(f"<{kind}>{texts}{inner}</{kind}>")
+    head = '<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">'
+    return f"{head}{''.join(parts)}</gpx>".encode()
+
+
+def _read_layer(client: Client, content: bytes, **form: Any) -> dict[str, Any]:
+    """The import of a file whose layer of tracks is read first, after that of routes was chosen."""
+    record = upload(client, content, "a.gpx", layer="tracks", close_lines=True, **form).json["data"]
+    work(client)
+    assert read(client, record["id"])["status"] == "ready"
+    client.put(f"/v1/imports/{record['id']}", json={"layer": "routes"})
+    work(client)
+    return read(client, record["id"])
+
+
+def test_another_layer_is_read_with_the_same_columns(client: Client) -> None:
+    mapping = {"name": "cmt", "external_id": "name", "metadata": ["name"]}
+    record = _read_layer(client, _gpx(), mapping=mapping, match="external_id")
+    assert (record["status"], record["mapping"], record["match"]) == (
+        "ready", mapping | {"metadata": ["name"]}, "external_id",
+    )  # fmt: skip
+    assert [each["name"] for each in features_of(client, record)] == ["C-rte"]
+
+
+def test_columns_that_another_layer_does_not_have_are_guessed(client: Client) -> None:
+    content = _gpx(trk="<desc>D</desc><type>T</type>")
+    mapping = {"name": "desc", "external_id": "type", "metadata": ["type"]}
+    record = _read_layer(client, content, mapping=mapping, match="external_id")
+    assert (record["status"], record["match"]) == ("ready", "none")
+    assert record["mapping"] == {"name": "name", "metadata": None} | record["mapping"]
+    assert "external_id" not in record["mapping"]
+    assert [each["name"] for each in features_of(client, record)] == ["N-rte"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("../../etc/pass\x7fwd", "passwd"),
+        ("C:\\Users\\me\\wald.geojson", "wald.geojson"),
+        ("a/b\x1b[2J\x85.kml", "b[2J.kml"),
+        ("folder/", "file"),
+        ("Wälder 2026.shp.zip", "Wälder 2026.shp.zip"),
+    ],
+)
+def test_the_name_of_a_file_is_plain(client: Client, sent: str, kept: str) -> None:
+    with client.app.app_context(), transaction():
+        account = find_account(client.account_id)
+        owner = acting_for(account, first_owner(account.id))
+        made = create_import(owner, kind="projects", filename=sent, upload_id=None)
+        assert made.filename == kept
+
+
+@pytest.mark.parametrize(("size", "status"), [(0, 202), (1, 413)])
+def test_the_file_is_bounded_and_not_the_form(client: Client, size: int, status: int) -> None:
+    content = collection(feature(square(), name="Alpine"))
+    with second_app(client.app, max_import_bytes=len(content)) as small:
+        caller = Client(small, client.account_id, client.owner_id, client.token)
+        response = upload(caller, content + b" " * size)
+    assert response.status_code == status
+    if status == 413:
+        message = response.json["error"]["message"]
+        assert message == f"The file is larger than {len(content):,} bytes."
 
 
 def test_an_unknown_column_is_named(client: Client) -> None:

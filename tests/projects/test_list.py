@@ -27,6 +27,12 @@ def projects(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, 
     return made
 
 
+def test_names_sort_by_code_point_without_regard_to_case(client: Client) -> None:
+    for name in ("Öde Heide", "Zeder", "apfel", "Zürich"):
+        make_project(client, name=name)
+    assert _names(client, "?sort=name") == ["apfel", "Zeder", "Zürich", "Öde Heide"]
+
+
 def _names(client: Client, query: str = "") -> list[str]:
     response = client.get(f"/v1/projects{query}")
     assert response.status_code == 200, response.json

@@ -57,6 +57,8 @@ def upload(principal: Principal) -> Response:
                 principal, **values, filename=file.filename, upload_id=upload_id
             )
             path = f"/imports/{made.id}"
+    except PayloadTooLarge:
+        raise
     except ApiError as error:
         if is_from_script():
             raise

@@ -115,6 +115,12 @@ def test_an_older_event_without_a_plan_is_not_reported(client: Client) -> None:
     assert len(events(client)) == 2
 
 
+def test_a_negative_amount_is_a_credit(client: Client) -> None:
+    body = event(client, "invoice.paid", invoice=invoice(amount=-5))
+    assert _send_all(client, body) == ["applied"]
+    assert events(client)[-1]["data"]["amount"] == -5
+
+
 def test_invoices_are_reported_in_any_order(client: Client) -> None:
     bodies = [
         event(client, "invoice.paid", created_at=_at(second), invoice=invoice(id=f"in_{second}"))

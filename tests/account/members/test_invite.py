@@ -32,6 +32,15 @@ def _owner(client: Client) -> Any:
     return client.get(f"{PATH}/{client.owner_id}").json["data"]
 
 
+@pytest.mark.parametrize(
+    "email", ["x@localhost", "a@b", "jo@example.org", "jo@exa_mple.org", "jo@example", "jo@e.org."]
+)
+def test_an_address_that_a_form_refuses_cannot_be_invited(client: Client, email: str) -> None:
+    checked = client.nobody().post("/api/auth/check-email", {"email": email})
+    invited = client.post(f"{PATH}/invite", {"email": email, "role": "viewer"})
+    assert (checked.status_code == 200) == (invited.status_code == 201)
+
+
 @pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
 def test_an_invited_person_is_a_member(client: Client, role: str) -> None:
     email = new_email(client)
