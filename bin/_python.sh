@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sets $python to the first Python 3.11 or newer on PATH. Sourced by the commands beside it.
 # Each candidate is tried, not only looked up: the python3 of a version manager may stand on PATH
 # and yet refuse to run.

@@ -107,7 +107,8 @@ npm's registry cannot be reached. The arguments of pytest: .venv/bin/python -m p
 usage: bin/check
 
 Checks format and lint (ruff), types (mypy), that each package that is imported is declared
-(deptry), and that imports go down and in no circle (import-linter).
+(deptry), that imports go down and in no circle (import-linter), the commands in bin (shellcheck),
+the Dockerfile (hadolint), and the files for Compose and GitHub (check-jsonschema).
 """,
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
@@ -216,6 +217,10 @@ def what_npm_lacks() -> str:
 def check(_: list[str]) -> int:
     """Run every check, also after one failed; a person wants to know all of it at once."""
     prepare(DEVELOPMENT)
+    files = [path for path in ROOT.glob("bin/*") if path.is_file()]
+    scripts = sorted(str(path) for path in files if path.suffix in ("", ".sh"))
+    compose = ("compose.yaml", "deploy/hosts/compose.yaml")
+    workflows = sorted(map(str, ROOT.glob(".github/workflows/*.yml")))
     steps = (
         ["ruff", "format", "--check", "."],
         ["ruff", "check", "."],
@@ -223,6 +228,10 @@ def check(_: list[str]) -> int:
         ["deptry", "."],
         ["deptry", *SERVICE_ALONE, "."],
         ["lint-imports", "--no-cache", "--no-logo"],
+        ["shellcheck", "--external-sources", "--source-path=SCRIPTDIR", ".ci/run", *scripts],
+        ["hadolint", "Dockerfile"],
+        ["check-jsonschema", "--quiet", "--builtin-schema=vendor.compose-spec", *compose],
+        ["check-jsonschema", "--quiet", "--builtin-schema=vendor.github-workflows", *workflows],
     )
     failed = [" ".join(step) for step in steps if run(VENV / "bin" / step[0], *step[1:], cwd=ROOT)]
     if failed:

