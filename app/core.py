@@ -31,6 +31,7 @@ from app.people.sign_up import RESOLVERS as SIGN_UP_MAILS
 from app.people.single_sign_on.mails import RESOLVERS as SIGN_IN_MAILS
 from app.processes import embedded
 from app.projects.boundary_history.jobs import JOBS as HISTORY_JOBS
+from app.projects.jobs import JOBS as PROJECT_JOBS
 from app.security import passwords, sealing
 from app.site import instance_state
 from app.usage.jobs import JOBS as USAGE_JOBS
@@ -40,7 +41,8 @@ from config import Settings, load_settings
 
 JOBS = (
     *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELETION_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS,
-    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *DOCTOR_JOBS, *USAGE_JOBS, *REPLAY_JOBS,
+    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *DOCTOR_JOBS, *PROJECT_JOBS, *USAGE_JOBS,
+    *REPLAY_JOBS,
 )  # fmt: skip
 RESOLVERS = {
     **INVITATION_MAILS, **PASSWORD_MAILS, **RESET_MAILS, **SIGN_IN_MAILS, **SIGN_UP_MAILS,

@@ -40,6 +40,7 @@ _OF_THE_OPERATOR: Final = re.compile(
 # (``app.database_webhook``).
 _OF_THE_DATABASE: Final = re.compile(
     r"SELECT (projects|assets)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
+    r"( AND projects\.deleted_at IS NULL)?"
 )
 # Whoever has consented before is sent back with a new code at once (RFC 6749, section 4.1.1).
 # Exports and large reads are entered into the audit log. On the way to the provider of single

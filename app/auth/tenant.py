@@ -2,26 +2,57 @@
 
 Every statement on a table that belongs to accounts begins here. A test reads the code for
 statements that go around it, and a check in the tests reads each statement that is sent.
+
+A project that is being deleted is in no account any more, nor are its assets and boundaries, though
+their rows are still there. Almost never is there one, so the filter asks for that first, once for
+each statement, and tests rows by their ids only then: no index lacks these.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
-from sqlalchemy import Label, Select, Subquery, bindparam, select
+from sqlalchemy import (
+    ColumnElement,
+    Label,
+    Select,
+    Subquery,
+    Table,
+    and_,
+    bindparam,
+    select,
+)
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.base import ExecutableOption
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType
 
 from app.db.column_types import Base, api_column
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.models import Asset, Project
 
 Model = TypeVar("Model", bound=Base)
 ALL_ACCOUNTS: Final = "/* of all accounts */"
 
+_DELETED: Final = cast("Table", Project.__table__).alias("deleted")
+_OF_DELETED: Final = cast("Table", Asset.__table__).alias("of_deleted")
+# The column of each table by which rows are tested.
+_TESTED: Final = {"projects": "id", "assets": "id", "boundaries": "project_id"}
+
 
 def rows_of(account_id: str, model: type[Model]) -> Select[Model]:
     """The account's rows of a model, as objects that can be changed."""
+    rows = stored_rows_of(account_id, model)
+    if model is Project:  # by the row alone: whoever waited for its lock looks at the row again
+        return rows.where(Project.deleted_at.is_(None))
+    return rows.where(*_kept(cast("Table", model.__table__), account_id))
+
+
+def stored_rows_of(account_id: str, model: type[Model]) -> Select[Model]:
+    """The same with those of projects that are being deleted, for deleting them."""
     return select(model).where(_account(model) == account_id)
 
 
@@ -31,16 +62,26 @@ def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any] | Label[A
     The statement has a parameter ``account_id`` and cannot be executed without it, so it can be
     built once, when the module is loaded.
     """
-    table = model.__table__
-    return select(*(api_column(column) for column in columns)).where(
-        table.c.account_id == bindparam("account_id")
-    )
+    table = cast("Table", model.__table__)
+    account: ColumnElement[str] = bindparam("account_id")
+    rows = select(*(api_column(column) for column in columns))
+    return rows.where(table.c.account_id == account, *_kept(table, account))
 
 
-def columns_among(found: Subquery, *names: str) -> Select[Any]:
-    """The account's rows among those of a subquery, of whose columns ``account_id`` must be one."""
+def columns_among(found: Subquery, *names: str, is_kept: bool = False) -> Select[Any]:
+    """The account's rows among those of a subquery, of whose columns ``account_id`` must be one,
+    and ``id``.
+
+    Args:
+        is_kept: the subquery takes its rows from a SELECT of this filter.
+    """
     columns = (found.c[name] for name in names)
-    return select(*columns).where(found.c.account_id == bindparam("account_id"))
+    account: ColumnElement[str] = bindparam("account_id")
+    own = select(*columns).where(found.c.account_id == account)
+    if is_kept:
+        return own
+    (origin,) = found.c.account_id.base_columns
+    return own.where(*_kept(cast("Table", origin.table), account, found))
 
 
 def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Select[Any]:
@@ -81,6 +122,8 @@ def account_of(model: type[Base], resource_id: str) -> str | None:
     """
     table = model.__table__
     statement = select(table.c.account_id).where(table.c.id == bindparam("resource_id"))
+    if model is Project:
+        statement = statement.where(Project.deleted_at.is_(None))
     row = CompiledQuery(statement).first(resource_id=resource_id)
     return None if row is None else row.account_id
 
@@ -88,3 +131,43 @@ def account_of(model: type[Base], resource_id: str) -> str | None:
 def _account(model: type[Base]) -> InstrumentedAttribute[str]:
     column: InstrumentedAttribute[str] = model.account_id  # type: ignore[attr-defined]
     return column
+
+
+def _kept(
+    table: Table, account_id: str | ColumnElement[str], rows: Table | Subquery | None = None
+) -> list[ColumnElement[bool]]:
+    """The condition that a row belongs to no project that is being deleted, if it could.
+
+    Args:
+        rows: where the columns of the table are to be found; None: in the table itself.
+    """
+    if table.name not in _TESTED:
+        return []
+    deleted = select(_DELETED.c.id).where(
+        _DELETED.c.account_id == account_id, _DELETED.c.deleted_at.is_not(None)
+    )
+    gone = deleted
+    if table is Asset.__table__:
+        gone = select(_OF_DELETED.c.id).where(
+            _OF_DELETED.c.account_id == account_id, _OF_DELETED.c.project_id.in_(deleted)
+        )
+    tested = (table if rows is None else rows).c[_TESTED[table.name]]
+    return [_Not(and_(deleted.exists(), tested.in_(gone)))]
+
+
+class _Not(FunctionElement[bool]):
+    """The opposite of a condition that hardly any row meets; of NOT and OR, PostgreSQL's planner
+    would expect that they hold for half of the rows."""
+
+    inherit_cache = True
+    type = NullType()  # type: ignore[assignment]  # SQLite would compare a Boolean with 1
+
+
+@compiles(_Not)
+def _negation(element: _Not, compiler: SQLCompiler, **options: Any) -> str:
+    return f"NOT ({compiler.process(element.clauses, **options)})"
+
+
+@compiles(_Not, "postgresql")
+def _inequality(element: _Not, compiler: SQLCompiler, **options: Any) -> str:
+    return f"CASE WHEN {compiler.process(element.clauses, **options)} THEN 1 ELSE 0 END <> 1"

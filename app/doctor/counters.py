@@ -66,11 +66,13 @@ def _count(connection: Connection) -> dict[str, Counts]:
     found: dict[str, Counts] = {}
     area: Any = func.coalesce(func.sum(Project.area_m2), 0)
     stored: Any = func.sum(Project.stored_bytes)
+    is_kept = Project.deleted_at.is_(None)  # the others are being deleted, and count no more
+    deleted = select_of_all_accounts(Project.id).where(~is_kept)
     by_status = select_of_all_accounts(
         Project.account_id, Project.status, func.count(), area, stored
     )
     for account_id, status, number, area_m2, size in connection.execute(
-        by_status.group_by(Project.account_id, Project.status)
+        by_status.where(is_kept).group_by(Project.account_id, Project.status)
     ):
         counts = found.setdefault(account_id, dict.fromkeys(COUNTED, 0))
         counts[f"projects_{status}"] = number
@@ -83,8 +85,10 @@ def _count(connection: Connection) -> dict[str, Counts]:
         BoundaryEntry.stored_bytes > 0
     )
     for others in (
-        metadata.where(Asset.metadata_json.is_not(None)).group_by(Asset.account_id),
-        former.group_by(BoundaryEntry.account_id),
+        metadata.where(Asset.metadata_json.is_not(None), Asset.project_id.not_in(deleted)).group_by(
+            Asset.account_id
+        ),
+        former.where(BoundaryEntry.project_id.not_in(deleted)).group_by(BoundaryEntry.account_id),
     ):
         for account_id, size in connection.execute(others):
             found.setdefault(account_id, dict.fromkeys(COUNTED, 0))["stored_bytes"] += int(size)

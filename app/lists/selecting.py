@@ -153,7 +153,8 @@ class _PageReader:
         found = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
         order = Keyset(own.created_at, own.id)
         rows = fence([own.account_id, *map(api_column, shown), *order.labeled], found)
-        page = columns_among(rows, *(column.key for column in shown), *order.names)
+        names = (*(column.key for column in shown), *order.names)
+        page = columns_among(rows, *names, is_kept=True)
         return CompiledQuery(page.order_by(*(rows.c[name] for name in order.names)))
 
     def _keys(self, *names: str) -> tuple[Select[Any], Any]:

@@ -169,7 +169,7 @@ def page_query(
         [api_column(column) for column in read.values()],
         among(table.key(statement.dialect).expression, page_of(keys), statement.dialect),
     )
-    page = columns_among(rows, *(column.key for column in shown))
+    page = columns_among(rows, *(column.key for column in shown), is_kept=True)
     order = sorted_by(table, rows.c, sort, descending=statement.descending)
     return CompiledQuery(page.order_by(*order))
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import bindparam, func
+from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
-from app.db.column_types import byte_length
-from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.models import Asset, Project
+from app.models import Project
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.record import COLUMNS, not_found, row_record
 from app.usage.counters import counters
@@ -22,11 +20,6 @@ from app.values.version import VERSION
 _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
 _EXISTS = CompiledQuery(
     columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
-)
-_ASSET_BYTES = (
-    columns_of(Asset)
-    .add_columns(func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0))
-    .where(Asset.project_id == bindparam("project_id"))
 )
 
 
@@ -73,9 +66,3 @@ def compare_boundaries(
     """
     boundary = values.get("geometry")
     return compare_ahead(principal.account_id, project_id, boundary) if boundary else None
-
-
-def bytes_of_assets(project: Project) -> int:
-    """The stored bytes of a project's assets, in the current transaction."""
-    values = {"account_id": project.account_id, "project_id": project.id}
-    return int(db.session.execute(_ASSET_BYTES, values).scalar_one())

@@ -26,8 +26,9 @@ from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.projects.boundary_history.comparing import BoundaryComparison
-from app.projects.boundary_history.entries import Source, author_of, bytes_kept
+from app.projects.boundary_history.entries import Source, author_of
 from app.projects.boundary_history.recording import record_change, record_first, stored_boundary
+from app.projects.deletion import contents_of, delete_project_rows
 from app.projects.derived import (
     changes_of,
     first_values,
@@ -35,7 +36,7 @@ from app.projects.derived import (
     search_columns,
     stored_bytes,
 )
-from app.projects.reading import bytes_of_assets, lock_project
+from app.projects.reading import lock_project
 from app.projects.record import project_data, project_record, row_record
 from app.usage.counters import ProjectContribution, count_project
 from app.values import clock
@@ -193,9 +194,9 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
 def remove_project(principal: Principal, project: Project) -> None:
     """Delete a locked project with its assets, whatever its status."""
     _publish("project.deleted", project_record(project), principal)
-    others = bytes_of_assets(project) + bytes_kept(project)
-    count_project(project.account_id, _counted(project), None, -others)
-    db.session.delete(project)
+    contents = contents_of(project)
+    count_project(project.account_id, _counted(project), None, -contents.stored_bytes)
+    delete_project_rows(project, contents)
 
 
 def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:

@@ -11,6 +11,7 @@ from app.values.text import searchable
 from tests.database_webhook.reports import change, delete, insert, report, report_of, row_of
 from tests.make import Client, event_types, events, make_asset, make_project, point
 from tests.make.signed import result
+from tests.projects.large_project import LargeProject, make_batches_small
 
 pytestmark = pytest.mark.both
 
@@ -132,3 +133,25 @@ def test_assets_go_with_their_project(client: Client, asset: dict[str, Any]) -> 
     assert result(report(client, report_of("DELETE", "assets", None, row))) == "ignored"
     assert result(report(client, body)) == "applied"
     assert event_types(client)[-2:] == ["asset.created", "project.deleted"]
+
+
+def test_assets_of_a_deleted_project_go_one_by_one_without_a_word(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service deletes the rows of a large project in batches, which a trigger reports."""
+    make_batches_small(monkeypatch)
+    large = LargeProject(client)
+    asset, before = (
+        row_of(client, *row) for row in (("assets", large.asset), ("projects", large.gone))
+    )
+    large.delete()
+    known = event_types(client)
+    marked = report_of("UPDATE", "projects", row_of(client, "projects", large.gone), before)
+    bodies = [marked, report_of("DELETE", "assets", None, asset)]
+    delete(client, "assets", large.asset)
+    assert [result(report(client, body)) for body in bodies] == ["ignored", "ignored"]
+    assert large.wrong_counters() == []
+    large.run_job()
+    for table, row in (("assets", asset), ("projects", before)):
+        assert result(report(client, report_of("DELETE", table, None, row))) == "ignored"
+    assert event_types(client) == known

@@ -33,6 +33,7 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) ->
 
 RUN = {
     "delete-accounts",
+    "delete-projects",
     "deliver",
     "mail-expiring-keys",
     "prune",
@@ -63,7 +64,7 @@ def test_a_former_path_is_run_and_no_other_function_of_that_module(valkey_url: s
     paths = {
         f"{module}.{job.function.__name__}" for module in FORMER_JOBS for job in FORMER_JOBS[module]
     }
-    assert len(paths) == len(RUN)
+    assert len(paths) == len(RUN - {"delete-projects"})  # which is younger
     for path in paths:
         name = path.rpartition(".")[2].replace("_", "-")
         assert _job(valkey_url, path).func is _job(valkey_url, name).func

@@ -28,6 +28,7 @@ from tests.maintenance.contents import add_projects, checksums, fill, url_of
 from tests.maintenance.damage import DAMAGES, Members, change_manifest, rewritten, table_of
 from tests.maintenance.test_backup import back_up_to, restore_from
 from tests.make import make_account, make_project, second_app, square
+from tests.projects.large_project import ASSETS, LargeProject, make_batches_small
 
 
 @pytest.mark.slow
@@ -278,3 +279,27 @@ def test_requests_of_accounts_that_are_gone_hold_up_no_others(
         found = db.session.execute(select(RequestCount.account_id, RequestCount.requests)).all()
         db.session.rollback()
     assert [tuple(row) for row in found] == [(kept.account_id, 1)]
+
+
+@pytest.mark.parametrize("target", DATABASES)
+@pytest.mark.parametrize("source", DATABASES)
+def test_a_project_that_was_being_deleted_is_deleted_further(
+    make_instance: MakeInstance,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+    target: str,
+) -> None:
+    make_batches_small(monkeypatch)
+    app, restored = make_instance(source), make_instance(target)
+    large = LargeProject(make_account(app))
+    large.delete()
+    back_up_to(app, folder / "b.zip")
+    restore_from(folder / "b.zip", restored)
+    again = large.on(restored)
+    assert again.rows() == large.rows()
+    assert again.client.get(f"/v1/projects/{large.gone}").status_code == 404
+    assert again.client.get("/v1/assets").json["meta"]["total"] == ASSETS
+    assert again.wrong_counters() == []
+    assert again.run_job() == 1
+    assert not any(again.rows().values())

@@ -7,7 +7,8 @@ its receivers are deleted too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, update
@@ -16,7 +17,8 @@ from app.account.members.removal import purge_invited
 from app.audit.entries import record
 from app.audit.guard import covered_by_other_entry
 from app.auth.tenant import columns_of, rows_of
-from app.db.column_types import Base
+from app.db.batches import delete_batches
+from app.db.column_types import Base, byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import NotFound
@@ -41,10 +43,10 @@ from app.models import (
 )
 from app.oauth.consents import record_end_of_access
 from app.policy.audit import INSTANCE
+from app.projects.deletion import delete_in_steps
 from app.values import clock
 from app.values.text import pluralize
 
-_BATCH_ROWS: Final = 100  # a project may have megabytes
 _DELETION: Final = "the account's deletion has one entry, at its end"
 _UNSYNCHRONIZED: Final = {"synchronize_session": False}
 
@@ -132,22 +134,26 @@ def _end_access(account_id: str) -> None:
 def _delete_contents(account_id: str) -> Iterator[None]:
     """Delete in batches what an account may have very many of. Deliveries are deleted with their
     events."""
-    for webhook_id in db.session.scalars(
-        rows_of(account_id, Webhook).with_only_columns(Webhook.id)
-    ).all():
-        yield from _delete_batches(
-            account_id, DeliveryLog, DeliveryLog.id, DeliveryLog.webhook_id == webhook_id
-        )
-    for import_id in db.session.scalars(
-        rows_of(account_id, Import).with_only_columns(Import.id)
-    ).all():
-        of_import = ImportFeature.import_id == import_id
-        yield from _delete_batches(account_id, ImportFeature, ImportFeature.number, of_import)
-    yield from _delete_batches(account_id, ImportFile, ImportFile.upload_id)
-    yield from _delete_batches(account_id, Asset, Asset.row)
-    yield from _delete_batches(account_id, Project, Project.row)
-    yield from _delete_batches(account_id, Event, Event.id)
-    yield from _delete_batches(account_id, AuditEntry, AuditEntry.id)
+    for _ in chain.from_iterable(_batches(account_id)):
+        covered_by_other_entry(_DELETION)
+        yield
+
+
+def _batches(account_id: str) -> Iterator[Iterator[None]]:
+    for webhook_id in _ids(account_id, Webhook):
+        logs = rows_of(account_id, DeliveryLog).where(DeliveryLog.webhook_id == webhook_id)
+        yield delete_batches(DeliveryLog, logs)
+    for import_id in _ids(account_id, Import):
+        features = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
+        yield delete_batches(ImportFeature, features, byte_length(ImportFeature.geometry))
+    yield delete_batches(ImportFile, rows_of(account_id, ImportFile), func.length(ImportFile.data))
+    yield delete_in_steps(account_id)
+    yield delete_batches(Event, rows_of(account_id, Event), byte_length(Event.body))
+    yield delete_batches(AuditEntry, rows_of(account_id, AuditEntry))
+
+
+def _ids(account_id: str, model: type[Webhook] | type[Import]) -> Sequence[str]:
+    return db.session.scalars(rows_of(account_id, model).with_only_columns(model.id)).all()
 
 
 def _delete_rest(account_id: str) -> None:
@@ -183,16 +189,3 @@ def _leave_sessions(account_id: str) -> None:
     saved in another."""
     own = update(Session).where(Session.current_account_id == account_id)
     db.session.execute(own.values(current_account_id=None))
-
-
-def _delete_batches(
-    account_id: str, model: type[Base], key: Any, *conditions: ColumnElement[bool]
-) -> Iterator[None]:
-    rows = rows_of(account_id, model).with_only_columns(key).where(*conditions)
-    while True:
-        keys = db.session.scalars(rows.limit(_BATCH_ROWS)).all()
-        if not keys:
-            return
-        delete_rows(model, rows.whereclause, key.in_(keys))
-        covered_by_other_entry(_DELETION)
-        yield

@@ -7,7 +7,7 @@ import zlib
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from sqlalchemy import Table, bindparam, func, update
+from sqlalchemy import Table, bindparam, update
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -40,11 +40,6 @@ _CLOSE: Final = (
 )
 _FIND: Final = columns_of(BoundaryEntry, BoundaryEntry.area_m2, BoundaryEntry.checksum).where(
     _ENTRIES.c.project_id == bindparam("project_id"), _IS_PRESENT
-)
-_SIZE: Final = (
-    columns_of(BoundaryEntry)
-    .add_columns(func.coalesce(func.sum(_ENTRIES.c.stored_bytes), 0))
-    .where(_ENTRIES.c.project_id == bindparam("project_id"))
 )
 
 
@@ -136,11 +131,6 @@ def close_present(project: Project, text: str | None) -> str | None:
 def find_present(project: Project) -> Any:
     """The ``area_m2`` and ``checksum`` of the present entry, or None without one."""
     return db.session.execute(_FIND, _ids(project)).one_or_none()
-
-
-def bytes_kept(project: Project) -> int:
-    """The stored bytes of a project's former boundaries."""
-    return int(db.session.execute(_SIZE, _ids(project)).scalar_one())
 
 
 def _ids(project: Project) -> dict[str, str]:

@@ -123,10 +123,11 @@ def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
         shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
         first = columns_of(Project, *shown).where(Project.area_m2.is_not(None))
         first = _largest_first(_status(first, Project, has_status), table.c)
-        keys = columns_among(page_of(first).subquery("first"), key.key)
+        keys = columns_among(page_of(first).subquery("first"), key.key, is_kept=True)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
     found = fence(read, among(key.expression, keys, dialect))
-    return CompiledQuery(_largest_first(columns_among(found, *_NAMES), found.c))
+    rows = columns_among(found, *_NAMES, is_kept=True)
+    return CompiledQuery(_largest_first(rows, found.c))
 
 
 @cache
@@ -144,7 +145,7 @@ def _searched(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
     shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id, Project.status))
     first = columns_of(Project, *shown, *sides).where(Project.area_m2.is_not(None))
     found = page_of(_largest_first(first, TABLE.table.c)).subquery("first")
-    keys = _status(columns_among(found, key.key), found.c, has_status)
+    keys = _status(columns_among(found, key.key, is_kept=True), found.c, has_status)
     return keys.where(overlaps_box(found, TABLE.sides)), found.c
 
 

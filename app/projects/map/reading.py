@@ -108,6 +108,7 @@ def _shapes_of(dialect: str) -> CompiledQuery:
 def _boundaries_of(dialect: str) -> CompiledQuery:
     """Read the row of the project and its boundary. Found by the row alone: with the account beside
     it, SQLite would look through all that the account has."""
-    read = [api_column(each) for each in (Project.account_id, Project.row, Project.geometry)]
+    columns = (Project.account_id, Project.id, Project.row, Project.geometry)
+    read = [api_column(each) for each in columns]
     found = fence(read, is_among_ids(Project.row.expression, dialect))
     return CompiledQuery(columns_among(found, "row", "geometry"))

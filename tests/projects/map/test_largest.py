@@ -118,7 +118,7 @@ def test_a_box_with_many_is_read_from_the_index_of_areas(
 def test_a_box_with_few_is_read_from_the_index_of_boxes(account_id: str) -> None:
     for plan in plans(account_id, Wanted(BOXES[2])):
         assert "projects_box" in plan
-        assert "ix_projects" not in plan
+        assert "ix_projects_account" not in plan
 
 
 @pytest.mark.slow
