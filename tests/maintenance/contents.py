@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import URL, func, select
+from sqlalchemy import URL, func, select, update
 
 from app.db.extensions import db
 from app.db.snapshots import database_url, snapshot
 from app.maintenance.dump import checksum_of
 from app.maintenance.rows import table_codecs
 from app.models import AccountUsage, IdempotentResponse, Project, RequestCount
+from app.projects.derived import search_columns
 from app.values import clock
 from app.values.ids import new_id
 from tests.make import (
@@ -24,6 +25,8 @@ from tests.make import (
     point,
     square,
 )
+
+ODD = "Żółw  \U0001f332 \u202eRTL 'q' \"qq\" \\ \t\n\u0001\u2028%_"
 
 
 def url_of(app: Flask) -> URL:
@@ -41,11 +44,11 @@ def checksums(app: Flask) -> dict[str, tuple[int, str]]:
 def fill(app: Flask) -> Client:
     """An account with one of everything that is hard to carry over."""
     client = make_account(app)
-    make_project(client, name="Żółw  \U0001f332 \u202eRTL 'q' \"qq\" \\ \t\n%_", geometry=square())
+    odd = make_project(client, geometry=square())
     make_project(
         client,
         name="In parts",
-        description="line\nbreak \u2028 and ʼn",
+        description="line\nbreak and ʼn",
         geometry=multi_square((-0.0, -0.0), (179.9, 51.123456789012345), (1e-7, 5)),
     )
     project = make_project(client, name="Nothing", description=None)
@@ -55,12 +58,15 @@ def fill(app: Flask) -> Client:
         project["id"],
         name="Sensor é",
         location=point(-0.0, 1.0000000000000002),
-        metadata={"z": [1e300, -0.0, None, {"ü": 2**53 - 1}], "a": "\u0001\ud83c\udf32"},
+        metadata={"z": [1e300, -0.0, None, {"ü": 2**53 - 1}], "a": "\ud83c\udf32"},
     )
     make_asset(client, project["id"], metadata={})
     client.post("/v1/projects", json={"name": "Once"}, headers={"Idempotency-Key": "B a~"})
     client.post("/v1/projects", json={"name": "Twice"}, headers={"Idempotency-Key": "a-b"})
     with app.app_context():
+        is_odd = Project.account_id == client.account_id, Project.id == odd["id"]
+        values = {"name": ODD, **search_columns(ODD, None)}  # as before names were checked
+        db.session.execute(update(Project).where(*is_odd).values(values))
         db.session.add(
             IdempotentResponse(
                 account_id=client.account_id,
