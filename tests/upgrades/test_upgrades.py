@@ -57,6 +57,19 @@ def is_new(then: Any, now: Any) -> bool:
     return then == MISSING and now is None
 
 
+def is_added(then: Any, now: Any) -> bool:
+    return bool(then == MISSING and now >= 0)
+
+
+def is_more(then: Any, now: Any) -> bool:
+    return set(then) < set(now)
+
+
+def is_kml_of_ours(then: Any, now: Any) -> bool:
+    """The schema of a file tells an import that the file is ours."""
+    return bool(re.sub(r'(id="|#)canopy-(\w+)"', r'\1\2-schema"', now) == then)
+
+
 def counted(number: int) -> Callable[[Any, Any], bool]:
     """Each question about counts is counted itself, and then and now as many were asked."""
     return lambda then, now: now == then + number
@@ -65,6 +78,8 @@ def counted(number: int) -> Callable[[Any, Any], bool]:
 MEANT: Final[dict[str, tuple[Meant, ...]]] = {
     "a20f8dce": (
         Meant("/v1/account/usage", r"api_requests\.current", counted(1), "it was asked once more"),
+        Meant("/v1/account/usage", r"projects\.draft", is_added, "came later"),
+        Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
         Meant("/v1/projects.*", r"(\[\]\.)?(external_id|metadata)", is_new, "came later"),
         Meant(
             "/v1/account/usage",
@@ -75,6 +90,9 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
     ),
     "ce5fd448": (
         Meant("/v1/account/usage", r"api_requests\.current", counted(2), "as above"),
+        Meant("/v1/account/usage", r"projects\.draft", is_added, "came later"),
+        Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
+        Meant("/v1/exports/.*kml", "body", is_kml_of_ours, "its texts are escaped for viewers"),
         Meant(
             "/v1/account/usage/requests",
             r"((by_credential\[\]|by_day\[\])\.)*requests",

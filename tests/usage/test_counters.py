@@ -69,6 +69,7 @@ def _check(client: Client) -> None:
     assert numbers["projects"] == {
         "active": by_status["active"],
         "archived": by_status["archived"],
+        "draft": by_status["draft"],
         "total": len(projects),
     }
     for status, number in by_status.items():
