@@ -9,7 +9,6 @@ from typing import Any, Final
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.api.expensive import expensive_work
 from app.api.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
 from app.policy import bounds
@@ -81,6 +80,8 @@ class Geometry(fields.Field[Any]):
         super().__init__(allow_none=allow_none, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        from app.api.expensive import expensive_work  # noqa: PLC0415 - readers of files need no database
+
         try:
             return read_boundary(value, expensive=expensive_work)
         except GeometryInvalid as error:

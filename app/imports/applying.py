@@ -6,6 +6,7 @@ the last one that was committed, and no feature is written twice.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -19,13 +20,12 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError, Conflict
-from app.imports.feature_rows import candidate, count_features, update_feature
-from app.imports.features.candidates import Candidate
+from app.imports.feature_rows import count_features, update_feature
+from app.imports.features.candidates import Candidate, stored_candidate
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
-from app.imports.leases import Leased, end_step, locked
+from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
-from app.jobs import shutdown
 from app.models import Import, ImportFeature
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes
@@ -65,9 +65,11 @@ def apply_features(
     match: Match,
     in_transaction: Transaction,
     progress: ImportProgress = NO_PROGRESS,
+    *,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write the features of an import; it is ``applied`` then. Stops early when the worker is asked
-    to stop: the next one goes on.
+    """Write the features of an import; it is ``applied`` then. Stops early, between two
+    transactions, when ``is_over``: another turn goes on.
 
     Raises LeaseLost.
     """
@@ -77,7 +79,7 @@ def apply_features(
     after = 0
     while rows := _next(ids, after):
         decided = [
-            (row.number, *_decide(targets, matcher, leased.account_id, candidate(row)))
+            (row.number, *_decide(targets, matcher, leased.account_id, _candidate(row)))
             for row in rows
         ]
         with in_transaction():
@@ -91,7 +93,9 @@ def apply_features(
             found.tries = 1
         progress.advance(len(rows))
         after = rows[-1].number
-        if shutdown.requested.is_set():
+        if is_over():
+            with in_transaction():
+                put_back(locked(leased))
             return
     with in_transaction():
         _finish(locked(leased))
@@ -102,6 +106,11 @@ def _next(ids: dict[str, str], after: int) -> list[Any]:
     sizes = _SIZES.tuples(**ids, after=after)
     batch = next(batched_by_bytes(sizes, lambda row: row[1] or 0, BATCH_BYTES), None)
     return _ROWS.all(**ids, after=after, last=batch[-1][0]) if batch else []
+
+
+def _candidate(row: Any) -> Candidate:
+    """The feature of a row, as it was checked when the file was read."""
+    return stored_candidate(row.number, row.values, row.geometry)
 
 
 def _decide(

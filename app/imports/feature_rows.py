@@ -11,9 +11,7 @@ from sqlalchemy import Table, bindparam, delete, func, update
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.geometry import Boundary, Bounds, Point
-from app.geometry.rings import stored_rings
-from app.imports.features.candidates import Candidate, Rejected
+from app.imports.features.candidates import Candidate, Rejected, stored_values
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
 from app.policy.imports import PROBLEMS, VERDICTS
@@ -73,21 +71,8 @@ def feature_row(
     }
     if decision.verdict in _WRITTEN:
         geometry = item.boundary or item.location
-        row["values"], row["geometry"] = _values(item), geometry.text if geometry else None
+        row["values"], row["geometry"] = stored_values(item), geometry.text if geometry else None
     return row
-
-
-def candidate(row: Any) -> Candidate:
-    """The feature of a row, as it was checked when the file was read."""
-    values, text = row.values, row.geometry
-    boundary, location = values.get("boundary"), values.get("location")
-    if boundary is not None:
-        bounds = Bounds(*boundary.pop("bounds"))
-        boundary = Boundary(text=text, bounds=bounds, rings=stored_rings(text), **boundary)
-    if location is not None:
-        location = Point(text, *location)
-    name, columns, own_id = values["name"], values["columns"], values["own_id"]
-    return Candidate(row.number, name, columns, boundary, location, own_id)
 
 
 def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -131,19 +116,3 @@ def count_states(account_id: str, import_id: str) -> dict[str, int]:
     """The number of features that are applied, undone and kept."""
     found = _STATES.all(account_id=account_id, import_id=import_id)
     return {"undone": 0, "kept": 0} | {row.state: row.number for row in found}
-
-
-def _values(item: Candidate) -> dict[str, Any]:
-    """The values that ``candidate`` needs besides the text of the geometry."""
-    values: dict[str, Any] = {"name": item.name, "own_id": item.own_id, "columns": item.values}
-    if item.location is not None:
-        values["location"] = [item.location.longitude, item.location.latitude]
-    if item.boundary is not None:
-        boundary = item.boundary
-        values["boundary"] = {
-            "type": boundary.type,
-            "area_m2": boundary.area_m2,
-            "bounds": boundary.bounds,
-            "positions": boundary.positions,
-        }
-    return values

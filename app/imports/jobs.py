@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final
 
+from flask import Flask, current_app
+from sqlalchemy.exc import DBAPIError
+
 from app.db.transactions import transaction
-from app.imports.leases import NEW_WORK, lease_next
+from app.imports.leases import NEW_WORK, Leased, LeaseLost, lease_next, pause
 from app.imports.uploads import delete_old_copies
 from app.jobs import shutdown
 from app.jobs.registry import Job
@@ -16,25 +22,71 @@ from app.policy.imports import EVERY_SECONDS, RUN_SECONDS
 
 log = logging.getLogger(__name__)
 
+_LOOK_SECONDS: Final = 0.5  # after which a second thread looks for imports of other accounts
+
 
 def run_imports() -> int:
-    """Run the steps that imports wait for, one after the other. Returns the number of steps."""
-    from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
+    """Run the steps that imports wait for, accounts in turns. Returns the number of steps.
 
+    While one takes long, a second thread gives brief turns to other accounts: so none waits for a
+    file of another one that takes long to be read.
+    """
     valkey().attempt(NEW_WORK.begin)
     delete_old_copies()
     end, steps = time.monotonic() + RUN_SECONDS, 0
-    while not shutdown.requested.is_set() and time.monotonic() < end:
-        with transaction():
-            leased = lease_next()
-        if leased is None:
-            break
-        try:
-            run_step(leased, transaction)
-        except Exception:  # the others go on; this one is tried again, and fails in the end
-            log.exception("import %s: a step failed", leased.import_id)
-        steps += 1
+    while ran := _run_until(end):
+        steps += ran
     return steps
+
+
+def _run_until(end: float) -> int:
+    """Run steps until there are no more. Returns their number."""
+    leased = _lease(end)
+    if leased is None:
+        return 0
+    steps, is_over, app = 0, threading.Event(), current_app._get_current_object()  # type: ignore[attr-defined]
+    with ThreadPoolExecutor(1, "brief-turns") as pool:
+        brief = pool.submit(_run_brief, app, end, is_over)
+        try:
+            while leased is not None:
+                _run(leased)
+                steps += 1
+                leased = _lease(end)
+        finally:
+            is_over.set()
+    return steps + brief.result()
+
+
+def _run_brief(app: Flask, end: float, is_over: threading.Event) -> int:
+    """Run brief turns until ``is_over`` is set. Returns their number."""
+    steps = 0
+    with app.app_context():
+        while not is_over.wait(_LOOK_SECONDS):
+            try:
+                while not is_over.is_set() and (leased := _lease(end, is_brief=True)) is not None:
+                    _run(leased)
+                    steps += 1
+            except DBAPIError:
+                log.exception("brief turns of imports wait")
+    return steps
+
+
+def _lease(end: float, *, is_brief: bool = False) -> Leased | None:
+    if shutdown.requested.is_set() or time.monotonic() > end:
+        return None
+    with transaction():
+        return lease_next(is_brief=is_brief)
+
+
+def _run(leased: Leased) -> None:
+    from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
+
+    try:
+        run_step(leased, transaction)
+    except Exception:  # the others go on; this one is tried again, and fails in the end
+        log.exception("import %s: a step failed", leased.import_id)
+        with suppress(LeaseLost), transaction():
+            pause(leased)
 
 
 JOBS: Final = (Job(run_imports, every_seconds=EVERY_SECONDS, signal=NEW_WORK),)

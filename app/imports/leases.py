@@ -3,15 +3,19 @@
 A worker leases an import for some seconds and renews that with each transaction. When it dies,
 another one goes on. Each transaction of a step begins with ``locked``: so no two workers write for
 one import, and none goes on with one that was canceled.
+
+Accounts take turns: the next import is of the account whose last lease is the oldest, and one
+import of an account is worked on at a time.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 from secrets import token_hex
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import or_, select
+from sqlalchemy import Select, func, or_, select
+from sqlalchemy.orm import aliased
 
 from app.db.extensions import db
 from app.jobs.queue import IMPORTS
@@ -20,7 +24,10 @@ from app.models import Import
 from app.policy.imports import LEASE_SECONDS, MOST_TRIES, RUN_SECONDS, WORKING
 from app.values import clock
 
-NEW_WORK: Final = WakeSignal("imports", IMPORTS, job_timeout=int(RUN_SECONDS) + 60)
+NEW_WORK: Final = WakeSignal("imports", IMPORTS, job_timeout=int(RUN_SECONDS) + 240)
+
+
+_OTHER: Final = aliased(Import)
 
 
 class LeaseLost(Exception):
@@ -28,41 +35,76 @@ class LeaseLost(Exception):
 
 
 class Leased(NamedTuple):
-    """An import that this worker works on."""
+    """An import that this worker works on. ``is_brief``: only for a brief turn."""
 
     account_id: str
     import_id: str
     lease: str
     status: str
+    is_brief: bool = False
 
 
-def lease_next() -> Leased | None:
-    """Lease the import of any account that has waited longest, or return None.
+def lease_next(*, is_brief: bool = False) -> Leased | None:
+    """Lease the import that has waited longest, of the account whose turn it is, or return None.
 
     One whose worker has died too often fails.
+
+    Args:
+        is_brief: for a brief turn: leave out files for which one was too short.
     """
-    moment = clock.now()
-    free = or_(Import.leased_until.is_(None), Import.leased_until < moment)
-    waiting = select(Import).where(Import.status.in_(WORKING), free)
-    oldest = waiting.order_by(Import.updated_at).limit(1).with_for_update(skip_locked=True)
-    found = db.session.scalars(oldest).one_or_none()
+    working = select(_OTHER.account_id).where(
+        _OTHER.status.in_(WORKING),
+        _OTHER.lease.is_not(None),
+        _OTHER.leased_until >= clock.now(),
+        _OTHER.source != "cli",  # no worker's
+    )
+    last_turn = select(func.max(_OTHER.leased_at)).where(_OTHER.account_id == Import.account_id)
+    waiting = _waiting().where(Import.account_id.not_in(working))
+    if is_brief:
+        waiting = waiting.where(or_(Import.status != "reading", Import.is_long.is_(False)))
+    in_turn = waiting.order_by(last_turn.scalar_subquery().nulls_first(), Import.updated_at)
+    found: Import | None = db.session.scalars(
+        in_turn.limit(1).with_for_update(skip_locked=True)
+    ).one_or_none()
     if found is None:
         return None
     if found.tries >= MOST_TRIES:
-        end_step(found, "failed", "The import ended unexpectedly several times.")
-        return lease_next()
+        message = "The import ended unexpectedly several times."
+        if found.status == "reading":
+            end_costly(found, message)
+        else:
+            end_step(found, "failed", message)
+        return lease_next(is_brief=is_brief)
     if found.status == "reading" and found.upload_id is None:  # a command read it, and was killed
         end_step(found, "failed", "The import was interrupted.")
-        return lease_next()
-    return lease(found)
+        return lease_next(is_brief=is_brief)
+    return lease(found, is_brief=is_brief)
 
 
-def lease(found: Import) -> Leased:
+def lease(found: Import, *, is_brief: bool = False) -> Leased:
     """Lease an import that is locked by this transaction, or new."""
     found.lease = token_hex(16)
-    found.leased_until = clock.now() + timedelta(seconds=LEASE_SECONDS)
+    found.leased_at = clock.now()
+    found.leased_until = found.leased_at + timedelta(seconds=LEASE_SECONDS)
     found.tries += 1
-    return Leased(found.account_id, found.id, found.lease, found.status)
+    return Leased(found.account_id, found.id, found.lease, found.status, is_brief)
+
+
+def do_others_wait(account_id: str) -> bool:
+    """True if an import of another account waits for its turn."""
+    others = _waiting().where(Import.account_id != account_id)
+    return bool(db.session.scalar(select(others.exists())))
+
+
+def pause(leased: Leased) -> None:
+    """Leave an import until its lease would end; others of the account go on. Raises LeaseLost."""
+    locked(leased).lease = None
+
+
+def put_back(found: Import) -> None:
+    """End a turn in the middle of a step, which another turn continues or repeats."""
+    found.lease = found.leased_until = None
+    found.tries = 0
 
 
 def locked(leased: Leased) -> Import:
@@ -78,9 +120,21 @@ def locked(leased: Leased) -> Import:
     return found
 
 
+def end_costly(found: Import, message: str) -> None:
+    """Let an import fail whose layer takes too much to be read, now and again."""
+    found.costly_layers = [*found.costly_layers, found.layer]
+    end_step(found, "failed", message)
+
+
 def end_step(found: Import, status: str, message: str | None = None) -> None:
     """Set the status of an import after its step."""
     found.status, found.message = status, message
     found.lease = found.leased_until = None
     found.tries = 0
     found.updated_at = clock.now()
+
+
+def _waiting() -> Select[Any]:
+    """Select the imports of all accounts that no worker works on, although one should."""
+    free = or_(Import.leased_until.is_(None), Import.leased_until < clock.now())
+    return select(Import).where(Import.status.in_(WORKING), free)

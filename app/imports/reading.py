@@ -5,6 +5,7 @@ Only the import itself is written. A step that is repeated starts from scratch.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -28,12 +29,22 @@ from app.imports.features.mapping import (
     ignored_columns,
     is_export,
 )
-from app.imports.features.reader_process import Batch, Opened, ReaderProcess
+from app.imports.features.reader_process import Batch, Opened, ReaderProcess, TooCostly
+from app.imports.features.reader_program import TOO_SLOW, ReadBounds
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets
-from app.imports.leases import Leased, end_step, locked
+from app.imports.leases import Leased, end_costly, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.models import Import
-from app.policy.files import FEATURES, NAMES_LENGTH
+from app.policy.files import (
+    BRIEF_MEMORY_BYTES,
+    BRIEF_SECONDS,
+    BRIEF_WAIT_SECONDS,
+    FEATURES,
+    NAMES_LENGTH,
+    READ_MEMORY_BYTES,
+    READ_SECONDS,
+    WAIT_SECONDS,
+)
 from app.values.text import unstorable
 
 # Which layer of a file an import takes when it is not told; of other files the first one.
@@ -45,6 +56,8 @@ _USUAL: Final = {
     ("kmz", "projects"): (ALL_FOLDERS,),
     ("kmz", "assets"): (ALL_FOLDERS,),
 }
+_BOUNDS: Final = ReadBounds(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
+_BRIEF: Final = ReadBounds(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _SHOWN: Final = 20  # names in a message
 _LATEST: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
@@ -76,7 +89,8 @@ def read_file(
     progress: ImportProgress = NO_PROGRESS,
 ) -> None:
     """Read a file, and store its features with the decisions about them. The import is ``ready``
-    then, or ``failed`` if the file cannot be read.
+    then, or ``failed`` if the file cannot be read. A lease for a brief turn is given back if that
+    is too short for the file.
 
     Args:
         most: the most features of a layer; None: any number, and the file may take any time.
@@ -93,15 +107,28 @@ def read_file(
     with in_transaction():
         locked(leased).progress_done = 0
         delete_features(leased.account_id, leased.import_id)
+    bounds = _BRIEF if leased.is_brief else _BOUNDS
+    end = time.monotonic() + bounds.wait_seconds if leased.is_brief else float("inf")
     try:
-        with ReaderProcess(path, renew, is_bounded=most is not None) as process:
+        with ReaderProcess(path, renew, None if most is None else bounds) as process:
             plan = _plan(leased, process, targets, in_transaction, most)
             progress.start(plan.layer.features)
             box: Bounds | None = None
             for batch in process.features(plan.layer, plan.crs, plan.choices):
                 box = around(box, *_store(leased, batch, plan.matcher, in_transaction))
                 progress.advance(len(batch))
+                if time.monotonic() > end:
+                    raise TooCostly(TOO_SLOW)
             notes = process.notes()
+    except TooCostly as error:
+        with in_transaction():
+            found = locked(leased)
+            if leased.is_brief:
+                found.is_long = True
+                put_back(found)
+            else:
+                end_costly(found, str(error))
+        return
     except FileInvalid as error:
         with in_transaction():
             end_step(locked(leased), "failed", str(error))
@@ -193,6 +220,13 @@ def _layer(found: Import, opened: Opened) -> Layer:
         raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
     usual = [name for name in _USUAL.get((opened.format, found.kind), ()) if name in names]
     return opened.layers[names.index(usual[0])] if usual else opened.layers[0]
+
+
+def affordable_layers(found: Import) -> set[str]:
+    """The layers of a file that are not known to take too much to be read."""
+    names = {each["name"] for each in found.layers}
+    # All folders together take as much as one that takes too much.
+    return names.difference(found.costly_layers, [ALL_FOLDERS] if found.costly_layers else [])
 
 
 def _other_layers(layer: Layer, layers: Sequence[Layer]) -> list[str]:

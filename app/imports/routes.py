@@ -103,7 +103,8 @@ def read_import(principal: Principal, import_id: str) -> Response:
 def update_import(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
     """Read the file again, with another layer, mapping or match.
 
-    Only for an import that is `ready`, or that failed to read its file.
+    Only for an import that is `ready`, or that failed to read its file. A layer that took too much
+    time or memory to be read is not read again: name another one, or import a simpler file.
     """
     return envelope.single(import_record(service.change_import(principal, import_id, values)))
 

@@ -20,6 +20,7 @@ from app.imports.checks import (
 from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import NEW_WORK
 from app.imports.listing import check_unfinished, may_see
+from app.imports.reading import affordable_layers
 from app.imports.record import not_found
 from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
@@ -28,6 +29,10 @@ from app.values import clock
 from app.values.ids import is_id, new_id
 
 _SOURCES: Final = {"session": "dashboard", "operator": "cli"}  # by kind of principal
+_TOO_COSTLY: Final = (
+    "Reading this file took too much, and would do so again. Import another file: a simpler one, "
+    "or parts of it."
+)
 _READ_AGAIN: Final = "The file was re-read with different settings. Review the new preview."
 
 
@@ -82,18 +87,22 @@ def create_import(
 
 def change_import(principal: Principal, import_id: str, choices: Mapping[str, Any]) -> Import:
     """Read the file again with other choices. Raises Conflict unless the import is ready or has
-    failed, has its file, and has written nothing."""
+    failed, has its file, and has written nothing; and for a layer that took too much to be read."""
     found = lock_import(principal, import_id)
     check_choices(found.kind, choices)
     if found.status not in ("ready", "failed"):
         raise _wrong_status(found, "a ready or failed import can be changed")
     check_nothing_written(found)
     if found.upload_id is None:
+        if found.costly_layers:
+            raise Conflict("too_costly", "file", _TOO_COSTLY)
         raise Conflict(
             "file_deleted", "file", "The file of this import was deleted. Import it again."
         )
     if not choices:
         return found
+    if found.costly_layers and choices.get("layer", found.layer) not in affordable_layers(found):
+        raise Conflict("too_costly", "layer", f"{_TOO_COSTLY} Or choose another layer.")
     check_unfinished(found.account_id, new=0)  # it is one of them
     if "layer" in choices:
         choices = {**_kept_choices(found, choices["layer"]), **choices}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from sqlalchemy import bindparam, select
@@ -16,11 +18,13 @@ from app.imports.attribution import acting_for
 from app.imports.features.asset_targets import AssetTargets
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import Targets
-from app.imports.leases import Leased, LeaseLost
-from app.imports.reading import read_file
+from app.imports.leases import Leased, LeaseLost, do_others_wait
+from app.imports.reading import affordable_layers, read_file
 from app.imports.undoing import undo_features
 from app.imports.uploads import delete_upload, local_copy
+from app.jobs import shutdown
 from app.models import Account, Import
+from app.policy.imports import TURN_SECONDS
 from app.policy.permissions import expand
 
 log = logging.getLogger(__name__)
@@ -71,19 +75,32 @@ def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
         return
     principal = _principal(leased, found)
     with acting_for(leased.status, leased.import_id, found.acted_as):
+        is_over = _turn(leased.account_id)
         if leased.status == "applying":
-            apply_features(leased, principal, targets, found.match, in_transaction)
+            apply_features(leased, principal, targets, found.match, in_transaction, is_over=is_over)
         else:
-            undo_features(leased, principal, targets, in_transaction)
+            undo_features(leased, principal, targets, in_transaction, is_over=is_over)
+
+
+def _turn(account_id: str) -> Callable[[], bool]:
+    """A function that says whether the turn of an account, which begins now, is over."""
+    end = time.monotonic() + TURN_SECONDS
+
+    def is_over() -> bool:
+        is_late = time.monotonic() > end and do_others_wait(account_id)
+        return is_late or shutdown.requested.is_set()
+
+    return is_over
 
 
 def _delete_unreadable(leased: Leased) -> None:
-    """Delete a file that could not be opened: no other choices can read it. If a layer was chosen,
-    that may have been the cause."""
+    """Delete a file that could not be opened, or whose layers all take too much: no other choices
+    can read it. If a layer was chosen, that may have been the cause."""
     found = find_locked(leased.account_id, Import, leased.import_id)
     if found is None or found.status != "failed":
         return
-    if found.format is None and found.layer is None:
+    is_costly = found.costly_layers and not affordable_layers(found)
+    if is_costly or (found.format is None and found.layer is None):
         delete_upload(found)
 
 

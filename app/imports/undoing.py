@@ -6,6 +6,7 @@ kept, with a reason.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -20,10 +21,9 @@ from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
 from app.imports.feature_rows import count_states, update_feature
 from app.imports.features.targets import CannotUndo, Targets
-from app.imports.leases import Leased, end_step, locked
+from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
-from app.jobs import shutdown
 from app.models import ImportFeature
 from app.policy.imports import BATCH_FEATURES
 
@@ -47,9 +47,11 @@ def undo_features(
     targets: Targets,
     in_transaction: Transaction,
     progress: ImportProgress = NO_PROGRESS,
+    *,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Undo what an import wrote; it is ``undone`` then. Stops early when the worker is asked to
-    stop: the next one goes on.
+    """Undo what an import wrote; it is ``undone`` then. Stops early, between two transactions,
+    when ``is_over``: another turn goes on.
 
     Raises LeaseLost.
     """
@@ -62,7 +64,9 @@ def undo_features(
             found.progress_done += len(rows)
             found.tries = 1
         progress.advance(len(rows))
-        if shutdown.requested.is_set():
+        if is_over():
+            with in_transaction():
+                put_back(locked(leased))
             return
     with in_transaction():
         found = locked(leased)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Text,
+    false,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -27,8 +28,9 @@ class Import(Base):
     ``crs`` is the coordinate system that the file names, or ``given_crs`` where it names none.
     ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
-    was read. ``lease`` belongs to the worker that does what ``status`` says, until
-    ``leased_until``.
+    was read. ``lease`` belongs to the worker that does what ``status`` says, from ``leased_at``
+    until ``leased_until``. ``is_long``: a brief turn was too short to read it. ``costly_layers``
+    are those that took too much to be read; null: the file could not even be opened.
     """
 
     __tablename__ = "imports"
@@ -36,6 +38,7 @@ class Import(Base):
         among("kind", KINDS),
         among("status", STATUSES),
         Index(None, "account_id", "created_at", "id"),
+        Index(None, "account_id", "leased_at"),
         Index(None, "status"),
         Index(None, "created_at"),
     )
@@ -67,7 +70,10 @@ class Import(Base):
     progress_total: Mapped[int] = mapped_column(Integer, default=0)
     message: Mapped[str | None] = mapped_column(Text)
     lease: Mapped[str | None] = mapped_column(Key)
+    leased_at: Mapped[datetime | None] = mapped_column(Timestamp)
     leased_until: Mapped[datetime | None] = mapped_column(Timestamp)
+    is_long: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    costly_layers: Mapped[list[str | None]] = mapped_column(JSON, default=list, server_default="[]")
     tries: Mapped[int] = mapped_column(Integer, default=0)  # of the step that ``status`` names
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

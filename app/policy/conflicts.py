@@ -21,6 +21,7 @@ CONFLICTS: Final = {
     "wrong_status": "The import has another status.",
     "crs_unknown": "The coordinate system of the file is unknown.",
     "file_deleted": "The file of the import was deleted.",
+    "too_costly": "Reading the file, or this layer of it, took too much time or memory.",
     "features_written": "The import has written features.",
     "nothing_written": "The import has written no features.",
     "account_being_deleted": "The deletion of the account has begun.",

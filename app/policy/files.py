@@ -47,9 +47,13 @@ ZIP_SMALL_BYTES: Final = 10 * 1024 * 1024  # unpacked; a ratio says little about
 ZIP_BYTES: Final = 500 * 1024 * 1024  # unpacked
 
 # The process that reads a file.
-READ_MEMORY_BYTES: Final = 450 * 1024 * 1024  # beyond what it shares with the worker
+READ_MEMORY_BYTES: Final = 450 * 1024 * 1024  # beyond what it takes before it opens the file
 READ_SECONDS: Final = 45  # of processor time
-WAIT_SECONDS: Final = 55.0  # for one answer of it, however long it is held up
+WAIT_SECONDS: Final = 180.0  # for one answer of it, however long it is held up: others come first
+# The same, for a file that is read while that of another account is.
+BRIEF_MEMORY_BYTES: Final = 100 * 1024 * 1024
+BRIEF_SECONDS: Final = 5
+BRIEF_WAIT_SECONDS: Final = 10.0  # for all answers
 
 FORM_BYTES: Final = 64 * 1024  # of a form that brings a file, beside the file
 

@@ -31,6 +31,7 @@ LEASE_SECONDS: Final = 10  # after which another worker goes on with the import 
 MOST_TRIES: Final = 3  # of a step whose worker dies
 EVERY_SECONDS: Final = 5  # how often a worker looks for imports that nobody works on
 RUN_SECONDS: Final = 600.0  # of a worker's job; the next one goes on
+TURN_SECONDS: Final = 2.0  # of writing, after which an import of another account has its turn
 # Of the map of a page of features: what is read for it, and what it is simplified to.
 FEATURES_MAP_READ_BYTES: Final = 4 * 1024 * 1024
 FEATURES_MAP_BYTES: Final = 2 * 1024 * 1024

@@ -66,10 +66,6 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.webhooks.deliveries.jobs": ("redis", _VALKEY),
     "app.doctor.doctor_runs": ("redis", _VALKEY),
     "app.pages.operator.overview": ("redis", _VALKEY),
-    "app.imports.features.reader_process": (
-        "multiprocessing.connection",
-        "a pipe to a process of its own",
-    ),
 }
 
 

@@ -122,6 +122,7 @@ _REASONS = {
         Place("app.webhooks.replays.jobs", "queue_next", "Replay"),
         Place("app.webhooks.replays.jobs", "queue_next", "Webhook"),
         Place("app.imports.leases", "lease_next", "Import"),
+        Place("app.imports.leases", "_waiting", "Import"),
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),
     "a new row, of the account it is given": (

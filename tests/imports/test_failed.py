@@ -9,8 +9,11 @@ from sqlalchemy import func, select, update
 
 from app.db.extensions import db
 from app.db.transactions import transaction
+from app.formats.readers.kml import ALL_FOLDERS
 from app.http.errors import Conflict
 from app.imports import applying, leases
+from app.imports.features.reader_process import ReaderProcess, TooCostly
+from app.imports.features.reader_program import TOO_SLOW
 from app.imports.listing import check_unfinished, count_unfinished
 from app.models import Import, ImportFeature, ImportFile
 from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS
@@ -174,3 +177,50 @@ def test_an_import_that_wrote_nothing_has_nothing_to_undo(client: Client) -> Non
     assert (record["status"], record["counts"]["same"]) == ("applied", 1)
     message = "This import wrote nothing, so there is nothing to undo."
     assert refusal(client, record, "undo") == message
+
+
+def costly(client: Client, content: bytes, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """An import that took too long to be read, after its layers were found."""
+
+    def scan(*_: Any) -> None:
+        raise TooCostly(TOO_SLOW)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ReaderProcess, "scan", scan)
+        return failed(client, content)
+
+
+TOO_COSTLY = (
+    "Reading this file took too much, and would do so again. Import another file: a simpler one, "
+    "or parts of it."
+)
+
+
+def test_a_file_that_takes_too_much_is_not_read_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No other choice makes it cheaper, so it is deleted."""
+    record = costly(client, collection(feature(square(), name="Alpine")), monkeypatch)
+    assert refusal(client, record) == TOO_COSTLY
+    assert stored(client, ImportFile) == 0
+    with client.app.app_context():
+        assert count_unfinished(client.account_id) == 0
+
+
+def test_another_layer_of_a_file_that_takes_too_much_is_read(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = "".join(
+        f"<Folder><name>{name}</name><Placemark><name>{name}</name><Point><coordinates>1,2"
+        "</coordinates></Point></Placemark></Folder>"
+        for name in "AB"
+    )
+    record = costly(client, f"<kml><Document>{folders}</Document></kml>".encode(), monkeypatch)
+    url = f"/v1/imports/{record['id']}"
+    assert record["layer"] == ALL_FOLDERS
+    assert refusal(client, record) == f"{TOO_COSTLY} Or choose another layer."
+    assert client.put(url, json={"layer": ALL_FOLDERS}).status_code == 409
+    assert client.put(url, json={"layer": "A"}).status_code == 200
+    work(client)
+    assert read(client, record["id"])["status"] == "ready"
+    assert client.put(url, json={"match": "none"}).status_code == 200

@@ -1,8 +1,9 @@
 """The features of a file: read, checked, and compared with the projects or assets of an account.
 
-``reader_process`` reads a file in a separate process; ``mapping`` maps columns to fields, and
-``candidates`` checks the values. ``project_matching`` or, for assets, ``asset_targets`` decides
-about each feature; ``project_targets`` and ``asset_targets`` write it, and undo it.
+``reader_process`` reads a file in a separate process (``reader_program``); ``mapping`` maps columns
+to fields, and ``candidates`` checks the values. ``project_matching`` or, for assets,
+``asset_targets`` decides about each feature; ``project_targets`` and ``asset_targets`` write it,
+and undo it.
 
 * feature: a geometry and its properties, as they are in the file;
 * candidate: a feature whose values were checked and can be stored; otherwise it is rejected;

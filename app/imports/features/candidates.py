@@ -22,7 +22,8 @@ from app.geometry import (
     read_point,
 )
 from app.geometry.problems import whole_problem
-from app.imports.features.mapping import ColumnMapping
+from app.geometry.rings import stored_rings
+from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.imports.features.outlines import outline
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
 from app.policy.fields import ASSET, PROJECT, Field
@@ -129,6 +130,50 @@ def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
         location=geometry if isinstance(geometry, Point) else None,
         own_id=_own_id(feature, choices),
     )
+
+
+def stored_values(item: Candidate) -> dict[str, Any]:
+    """The JSON object that ``stored_candidate`` makes the feature of, with its number and the text
+    of its geometry."""
+    values: dict[str, Any] = {"name": item.name, "own_id": item.own_id, "columns": item.values}
+    if item.location is not None:
+        values["location"] = [item.location.longitude, item.location.latitude]
+    if item.boundary is not None:
+        boundary = item.boundary
+        values["boundary"] = {
+            "type": boundary.type,
+            "area_m2": boundary.area_m2,
+            "bounds": boundary.bounds,
+            "positions": boundary.positions,
+        }
+    return values
+
+
+def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -> Candidate:
+    """The feature that has these ``stored_values``; ``text`` is its geometry. Raises KeyError,
+    TypeError or ValueError for others."""
+    boundary: Boundary | None = None
+    location: Point | None = None
+    if found := values.get("boundary"):
+        boundary = Boundary(
+            type=found["type"],
+            text=text or "",
+            area_m2=int(found["area_m2"]),
+            bounds=Bounds(*map(float, found["bounds"])),
+            positions=int(found["positions"]),
+            rings=stored_rings(text or ""),
+        )
+    if found := values.get("location"):
+        location = Point(text or "", *map(float, found))
+    return Candidate(
+        number, values["name"], values["columns"], boundary, location, values["own_id"]
+    )
+
+
+def imported_columns(kind: str) -> frozenset[str]:
+    """The columns that ``Candidate.values`` of a kind may have."""
+    fields = _FIELDS[kind]
+    return frozenset(fields[name].stored_as for name in (*mapped_fields(kind), "metadata"))
 
 
 def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]:

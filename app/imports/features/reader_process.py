@@ -1,44 +1,64 @@
-"""Reading a file in a separate process, with bounds of memory, processor time and wall clock.
+"""Reading a file in a separate process (``reader_program``), with bounds of memory, processor time
+and wall clock. It is asked for one thing after the other, and killed at the end.
 
-The file comes from a stranger, and so does the cost of reading it. The process is forked, asked for
-one thing after the other, and killed at the end. It opens no connection, neither to the database
-nor to anywhere else.
+What it answers is checked as if a stranger had sent it.
 """
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
+import json
+import logging
 import os
-import resource
+import select
 import signal
+import subprocess
+import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from app.formats.features import FileInvalid, FormatReader, Layer
-from app.formats.readers.opening import open_file
-from app.geometry.timed import processor_seconds
-from app.imports.features.candidates import Candidate, Choices, Rejected, feature_name, prepare
-from app.imports.features.mapping import LayerScan
-from app.policy.files import READ_MEMORY_BYTES, READ_SECONDS, WAIT_SECONDS
-from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
-from app.values.batching import batched_by_bytes
-from app.values.text import fold
+import orjson
+
+from app.formats.features import FileInvalid, Layer
+from app.geometry import read_point
+from app.geometry.problems import Problem
+from app.geometry.timed_program import write_message
+from app.imports.features.candidates import (
+    Candidate,
+    Choices,
+    Rejected,
+    imported_columns,
+    stored_candidate,
+)
+from app.imports.features.mapping import ColumnUse, LayerScan
+from app.imports.features.reader_program import TOO_LARGE, TOO_SLOW, ReadBounds
+from app.policy.files import FORMATS_IN
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _POLL_SECONDS: Final = 2.0
-_FORK: Final = multiprocessing.get_context("fork")
-_TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
+_PIECE_BYTES: Final = 1024 * 1024
+_LONGEST_ANSWER: Final = 128 * 1024 * 1024  # bytes
+_END_SECONDS: Final = 5.0
 _BROKEN: Final = "An error in the service kept it from reading this file. Its log says more."
-_TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
+_ROOT: Final = Path(__file__).parents[3]
+_START: Final = (
+    "import sys; sys.path.insert(0, sys.argv[1]);"
+    " from app.imports.features.reader_program import main; main()"
+)
+_ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 
 Batch = list[Candidate | Rejected]
+
+
+class TooCostly(FileInvalid):
+    """Reading the file takes more time or memory than it may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +71,26 @@ class Opened:
 
 class ReaderProcess:
     """The process that reads one file. Every method raises FileInvalid if the file cannot be read,
-    or reading it takes too much."""
+    and TooCostly if reading it takes too much."""
 
-    def __init__(self, path: Path, on_wait: Callable[[], None], *, is_bounded: bool) -> None:
+    def __init__(self, path: Path, on_wait: Callable[[], None], bounds: ReadBounds | None) -> None:
         """Start the process.
 
         Args:
             on_wait: called again and again while an answer takes long.
-            is_bounded: False for a file of the operator, which may take any time.
+            bounds: None for a file of the operator, which may take anything.
         """
+        self._path = path
         self._on_wait = on_wait
-        self._connection, theirs = _FORK.Pipe()
-        self._seconds = WAIT_SECONDS if is_bounded else float("inf")
-        arguments = (path, theirs, self._connection, is_bounded)
-        self._process = _FORK.Process(target=_serve, args=arguments, name="reader", daemon=True)
-        self._process.start()
-        theirs.close()
+        self._seconds = float("inf") if bounds is None else bounds.wait_seconds
+        given = () if bounds is None else (str(bounds.seconds), str(bounds.memory))
+        self._process = subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-I", "-c", _START, str(_ROOT), *given],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_ENVIRONMENT,
+            bufsize=0,
+        )
 
     def __enter__(self) -> ReaderProcess:
         return self
@@ -76,13 +100,12 @@ class ReaderProcess:
     ) -> None:
         """End the process."""
         self._process.kill()
-        self._process.join()
-        self._connection.close()
+        with self._process:  # closes its pipes and waits for it
+            pass
 
     def open(self) -> Opened:
         """Recognize the file, and find its layers."""
-        opened: Opened = self._ask("open")
-        return opened
+        return self._ask(_opened, "open", str(self._path.absolute()))
 
     def scan(self, layer: Layer, crs: str | None, most: int | None) -> LayerScan:
         """Scan how the columns of a layer are used.
@@ -90,149 +113,148 @@ class ReaderProcess:
         Args:
             most: the most features that it may have; None: any number.
         """
-        scan: LayerScan = self._ask("scan", layer, crs, most)
-        return scan
+        return self._ask(_scan, "scan", asdict(layer), crs, most)
 
     def repeated_names(self, layer: Layer, crs: str | None, column: str | None) -> set[str]:
         """The names that several features have, as ``fold`` makes them."""
-        found: set[str] = self._ask("repeated_names", layer, crs, column)
-        return found
+        return set(self._ask(_texts, "repeated_names", asdict(layer), crs, column))
 
     def features(self, layer: Layer, crs: str | None, choices: Choices) -> Iterator[Batch]:
         """Yield the features of a layer, checked, in lists that are short enough for one
         transaction."""
-        self._send("features", layer, crs, choices)
-        while batch := self._receive():
+        given = asdict(choices) | {"ignored": list(choices.ignored)}
+        self._send("features", asdict(layer), crs, given)
+        while batch := self._receive(lambda value: _batch(value, choices.kind)):
             yield batch
 
     def notes(self) -> list[str]:
         """The notes on what was left out, after the features were read."""
-        notes: list[str] = self._ask("notes")
-        return notes
+        return self._ask(_texts, "notes")
 
-    def _ask(self, *question: Any) -> Any:
+    def _ask(self, read: Callable[[Any], T], *question: Any) -> T:
         self._send(*question)
-        return self._receive()
+        return self._receive(read)
 
     def _send(self, *question: Any) -> None:
+        assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # what the process died of shows when it is to answer
-            self._connection.send(question)
+            write_message(self._process.stdin.fileno(), json.dumps(question).encode())
 
-    def _receive(self) -> Any:
+    def _receive(self, read: Callable[[Any], T]) -> T:
+        """The next answer, as ``read`` makes it of its JSON."""
         end = time.monotonic() + self._seconds
-        while not self._connection.poll(_POLL_SECONDS):
-            if time.monotonic() > end:
-                raise FileInvalid(_TOO_SLOW)
-            self._on_wait()
+        length = int.from_bytes(self._read(4, end))
+        if length > _LONGEST_ANSWER:
+            raise TooCostly(TOO_LARGE)
+        answer = self._read(length, end)
         try:
-            is_valid, value = self._connection.recv()
-        except (EOFError, ConnectionResetError):
-            self._process.join(WAIT_SECONDS)
-            raise FileInvalid(_cause(self._process.exitcode)) from None
-        if not is_valid:
-            raise FileInvalid(value)
-        return value
+            is_valid, value, *rest = json.loads(answer)
+            if is_valid is True:
+                return read(value)
+            message, is_costly = _of(str, value), _of(bool, *rest)
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
+            log.exception("the process that reads a file gave an answer that is none")
+            raise FileInvalid(_BROKEN) from None
+        raise TooCostly(message) if is_costly else FileInvalid(message)
+
+    def _read(self, size: int, end: float) -> bytes:
+        assert self._process.stdout is not None
+        source, parts = self._process.stdout.fileno(), bytearray()
+        while len(parts) < size:
+            while not select.select([source], [], [], _POLL_SECONDS)[0]:
+                if time.monotonic() > end:
+                    raise TooCostly(TOO_SLOW)
+                self._on_wait()
+            part = os.read(source, min(size - len(parts), _PIECE_BYTES))
+            if not part:
+                raise self._failure()
+            parts += part
+        return bytes(parts)
+
+    def _failure(self) -> FileInvalid:
+        """The reason why the process ended before it had answered."""
+        try:
+            code = self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:  # it has only closed its pipe
+            return FileInvalid(_BROKEN)
+        if code == -signal.SIGXCPU:
+            return TooCostly(TOO_SLOW)
+        return TooCostly(TOO_LARGE) if code < 0 else FileInvalid(_BROKEN)  # a signal; an exception
 
 
-def _cause(exit_code: int | None) -> str:
-    """The reason why the process ended before it had answered."""
-    if exit_code == -signal.SIGXCPU:
-        return _TOO_SLOW
-    return _BROKEN if exit_code == 1 else _TOO_LARGE  # an exception; a signal
+def _of(kind: type[T], value: Any) -> T:
+    """Return the value, or raise TypeError if it is of another type."""
+    if type(value) is not kind:
+        raise TypeError
+    return value
 
 
-def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: bool) -> None:
-    """Answer questions until this process is killed."""
-    theirs.close()  # so that this process notices that the other one has died
-    gc.disable()  # it would touch, and so copy, all the memory that the two share
-    if is_bounded:
-        _bound_resources()
-    reader: FormatReader | None = None
-    with suppress(EOFError, ConnectionError):  # the other one has died
-        while True:
-            name, *arguments = connection.recv()
-            try:
-                if name == "open":
-                    reader = open_file(path)
-                    connection.send((True, Opened(reader.format, reader.layers)))
-                elif reader is not None:
-                    for answer in _ANSWERS[name](reader, *arguments):
-                        connection.send((True, answer))
-                        # The system does not count what GEOS took in another process.
-                        if is_bounded and processor_seconds() > READ_SECONDS:
-                            raise FileInvalid(_TOO_SLOW)
-            except FileInvalid as error:
-                connection.send((False, str(error)))
-            except MemoryError:
-                connection.send((False, _TOO_LARGE))
+def _maybe(kind: type[T], value: Any) -> T | None:
+    return None if value is None else _of(kind, value)
 
 
-def _scan(
-    reader: FormatReader, layer: Layer, crs: str | None, most: int | None
-) -> Iterator[LayerScan]:
-    scan = LayerScan()
-    for feature in reader.read(layer, crs):
-        scan.add(feature.properties)
-        if most is not None and scan.features > most:
-            raise FileInvalid(
-                f"The layer {layer.name!r} has more than {most:,} features. Split the file into "
-                "several."
-            )
-    yield scan
+def _texts(value: Any) -> list[str]:
+    return [_of(str, each) for each in _of(list, value)]
 
 
-def _repeated_names(
-    reader: FormatReader, layer: Layer, crs: str | None, column: str | None
-) -> Iterator[set[str]]:
-    names = Counter(
-        fold(feature_name(feature.properties, column)) for feature in reader.read(layer, crs)
+def _opened(value: Any) -> Opened:
+    if value["format"] not in FORMATS_IN:
+        raise ValueError
+    return Opened(value["format"], tuple(map(_layer, _of(list, value["layers"]))))
+
+
+def _layer(value: Any) -> Layer:
+    accuracy = value["accuracy"]
+    return Layer(
+        name=_of(str, value["name"]),
+        features=_of(int, value["features"]),
+        columns=tuple(_texts(value["columns"])),
+        crs=_maybe(str, value["crs"]),
+        accuracy=None if accuracy is None else float(accuracy),
     )
-    yield {name for name, number in names.items() if number > 1}
 
 
-def _features(
-    reader: FormatReader, layer: Layer, crs: str | None, choices: Choices
-) -> Iterator[Sequence[Candidate | Rejected]]:
-    prepared = (prepare(feature, choices) for feature in reader.read(layer, crs))
-    # Lists that are short enough for one transaction: other writers wait for it.
-    yield from batched_by_bytes(prepared, _boundary_bytes, BATCH_BYTES, BATCH_FEATURES)
-    yield []
+def _scan(value: Any) -> LayerScan:
+    columns = {
+        name: ColumnUse(_of(int, use["filled"]), use["first"], _of(bool, use["varies"]))
+        for name, use in _of(dict, value["columns"]).items()
+    }
+    return LayerScan(_of(int, value["features"]), columns)
 
 
-def _notes(reader: FormatReader) -> Iterator[list[str]]:
-    yield reader.notes
+def _batch(value: Any, kind: str) -> Batch:
+    return [
+        _rejected(each) if "problems" in each else _candidate(each, kind)
+        for each in _of(list, value)
+    ]
 
 
-_ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
-    "scan": _scan,
-    "repeated_names": _repeated_names,
-    "features": _features,
-    "notes": _notes,
-}
+def _rejected(value: Any) -> Rejected:
+    problems = tuple(_problem(each) for each in _of(list, value["problems"]))
+    name, shape = _of(str, value["name"]), _maybe(str, value["shape"])
+    return Rejected(_of(int, value["number"]), name, problems, shape)
 
 
-def _boundary_bytes(item: Candidate | Rejected) -> int:
-    boundary = item.boundary if isinstance(item, Candidate) else None
-    return 0 if boundary is None else len(boundary.text)
+def _problem(value: Any) -> Problem:
+    coordinates = value["coordinates"]
+    return Problem(
+        code=_of(str, value["code"]),
+        message=_of(str, value["message"]),
+        part=_maybe(int, value["part"]),
+        ring=_maybe(int, value["ring"]),
+        position=_maybe(int, value["position"]),
+        coordinates=None if coordinates is None else list(map(float, coordinates)),
+        field=_of(str, value["field"]),
+    )
 
 
-def _bound_resources() -> None:
-    """Let this process fail when it takes too much. Linux only; macOS has other limits."""
-    data = _memory_in_use() + READ_MEMORY_BYTES
-    for kind, most in (
-        (resource.RLIMIT_DATA, data),
-        (resource.RLIMIT_CPU, READ_SECONDS),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        with suppress(ValueError, OSError):
-            allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(kind, (allowed, hard))
-
-
-def _memory_in_use() -> int:
-    """The bytes of data of this process, shared or not."""
-    with suppress(OSError):
-        fields = Path("/proc/self/statm").read_text().split()
-        return int(fields[5]) * os.sysconf("SC_PAGE_SIZE")
-    return 0
+def _candidate(value: Any, kind: str) -> Candidate:
+    values, text = value["values"], _maybe(str, value["geometry"])
+    _of(str, values["name"])
+    _maybe(str, values["own_id"])
+    if not set(_of(dict, values["columns"])) <= imported_columns(kind):
+        raise ValueError
+    candidate = stored_candidate(_of(int, value["number"]), values, text)
+    if candidate.location is not None:
+        read_point(orjson.loads(candidate.location.text))
+    return candidate

@@ -1,0 +1,194 @@
+"""The program that reads a file for ``reader_process``.
+
+The file comes from a stranger, and so does the cost of reading it, and perhaps the code that this
+process runs in the end. So the program is started anew, with none of the worker's memory,
+descriptors or environment; it opens no connection, and can gain no privileges.
+
+A question comes on standard input, and its answers go to standard output: each is JSON, with its
+length in four bytes before it. An answer is ``[true, …]``, or ``[false, a message, whether reading
+took too much]``.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from app.formats.features import FileInvalid, FormatReader, Layer
+from app.formats.readers.opening import open_file
+from app.geometry.timed import processor_seconds
+from app.geometry.timed_program import read_message, write_message
+from app.imports.features.candidates import (
+    Candidate,
+    Choices,
+    Rejected,
+    feature_name,
+    prepare,
+    stored_values,
+)
+from app.imports.features.mapping import ColumnMapping, LayerScan
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+from app.values.batching import batched_by_bytes
+from app.values.text import fold
+
+TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
+TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
+_NICENESS: Final = 5  # requests come first
+_NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
+
+
+class ReadBounds(NamedTuple):
+    """What reading a file may take: seconds of processor time, bytes of memory, and the seconds
+    that the worker waits for one answer, however long the program is held up."""
+
+    seconds: int
+    memory: int
+    wait_seconds: float
+
+
+def main() -> None:
+    """Answer questions until there are no more. The arguments of the program are the seconds and
+    the bytes of its ``ReadBounds``, if it has any."""
+    seconds, memory = map(int, sys.argv[2:4] or (0, 0))
+    _restrict()
+    if seconds:
+        _bound_resources(seconds, memory)
+    with suppress(BrokenPipeError):  # the worker has died
+        _Server(seconds or float("inf")).run()
+
+
+class _Server:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._reader: FormatReader | None = None
+
+    def run(self) -> None:
+        while question := read_message(sys.stdin.fileno()):
+            name, *arguments = json.loads(question)
+            try:
+                for answer in self._answers(name, arguments):
+                    _send([True, answer])
+                    # The system does not count what GEOS took in another process.
+                    if processor_seconds() > self._seconds:
+                        _send([False, TOO_SLOW, True])
+                        break
+            except FileInvalid as error:
+                _send([False, str(error), False])
+            except MemoryError:
+                _send([False, TOO_LARGE, True])
+
+    def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
+        if name == "open":
+            reader = self._reader = open_file(Path(*arguments))
+            yield {"format": reader.format, "layers": list(map(asdict, reader.layers))}
+        elif self._reader is not None:
+            yield from _ANSWERS[name](self._reader, *arguments)
+
+
+def _send(answer: list[Any]) -> None:
+    write_message(sys.stdout.fileno(), json.dumps(answer).encode())
+
+
+def _layer(value: Mapping[str, Any]) -> Layer:
+    return Layer(**{**value, "columns": tuple(value["columns"])})
+
+
+def _scan(
+    reader: FormatReader, layer: dict[str, Any], crs: str | None, most: int | None
+) -> Iterator[Any]:
+    scan = LayerScan()
+    for feature in reader.read(_layer(layer), crs):
+        scan.add(feature.properties)
+        if most is not None and scan.features > most:
+            raise FileInvalid(
+                f"The layer {layer['name']!r} has more than {most:,} features. Split the file into "
+                "several."
+            )
+    yield asdict(scan)
+
+
+def _repeated_names(
+    reader: FormatReader, layer: dict[str, Any], crs: str | None, column: str | None
+) -> Iterator[list[str]]:
+    names = Counter(
+        fold(feature_name(feature.properties, column))
+        for feature in reader.read(_layer(layer), crs)
+    )
+    yield [name for name, number in names.items() if number > 1]
+
+
+def _features(
+    reader: FormatReader, layer: dict[str, Any], crs: str | None, choices: dict[str, Any]
+) -> Iterator[list[Any]]:
+    chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
+    prepared = (prepare(feature, chosen) for feature in reader.read(_layer(layer), crs))
+    # Lists that are short enough for one transaction: other writers wait for it.
+    for batch in batched_by_bytes(prepared, _boundary_bytes, BATCH_BYTES, BATCH_FEATURES):
+        yield list(map(_as_json, batch))
+    yield []
+
+
+def _as_json(item: Candidate | Rejected) -> dict[str, Any]:
+    if isinstance(item, Rejected):
+        return asdict(item)
+    geometry = item.boundary or item.location
+    values = stored_values(item)
+    return {
+        "number": item.number,
+        "values": values,
+        "geometry": None if geometry is None else geometry.text,
+    }
+
+
+def _notes(reader: FormatReader) -> Iterator[list[str]]:
+    yield reader.notes
+
+
+_ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
+    "scan": _scan,
+    "repeated_names": _repeated_names,
+    "features": _features,
+    "notes": _notes,
+}
+
+
+def _boundary_bytes(item: Candidate | Rejected) -> int:
+    boundary = item.boundary if isinstance(item, Candidate) else None
+    return 0 if boundary is None else len(boundary.text)
+
+
+def _restrict() -> None:
+    """Let other processes come first, and gain no privileges, where the system can do that."""
+    os.nice(_NICENESS)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+
+
+def _bound_resources(seconds: int, memory: int) -> None:
+    """Let this process fail when it takes too much. Linux only; macOS has other limits."""
+    for kind, most in (
+        (resource.RLIMIT_DATA, _memory_in_use() + memory),
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        with suppress(ValueError, OSError):
+            allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(kind, (allowed, hard))
+
+
+def _memory_in_use() -> int:
+    """The bytes of data of this process."""
+    with suppress(OSError):
+        fields = Path("/proc/self/statm").read_text().split()
+        return int(fields[5]) * os.sysconf("SC_PAGE_SIZE")
+    return 0

@@ -1,0 +1,217 @@
+"""The process that reads a file: what it has of the worker's, and what is taken of its answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.formats.features import FileInvalid
+from app.imports.features import reader_process
+from app.imports.features.candidates import Candidate, Choices, Rejected
+from app.imports.features.mapping import ColumnMapping
+from app.imports.features.reader_process import ReaderProcess, TooCostly
+from app.imports.features.reader_program import ReadBounds
+from tests.make import square
+from tests.make.features import collection, feature
+
+_BOUNDS = ReadBounds(45, 450 << 20, 180.0)
+_CHOICES = Choices("projects", ColumnMapping({"name": "name", "external_id": "code"}))
+_CANDIDATE = {
+    "number": 1,
+    "values": {
+        "name": "Alpine",
+        "own_id": None,
+        "columns": {"external_id": "A"},
+        "boundary": {
+            "type": "Polygon",
+            "area_m2": 1,
+            "bounds": [0.0, 0.0, 1.0, 1.0],
+            "positions": 5,
+        },
+    },
+    "geometry": json.dumps(square()),
+}
+_LAYER = {"name": "a", "features": 1, "columns": ["b"], "crs": None, "accuracy": 0}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "forests.geojson"
+    bow = {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}
+    file.write_bytes(
+        collection(feature(square(), name="Alpine", code="A", a=[1.5, None]), feature(bow, b=1))
+    )
+    return file
+
+
+def reading(path: Path, bounds: ReadBounds | None = _BOUNDS) -> ReaderProcess:
+    return ReaderProcess(path, lambda: None, bounds)
+
+
+@pytest.mark.parametrize("bounds", [_BOUNDS, None])
+def test_a_file_is_read(path: Path, bounds: ReadBounds | None) -> None:
+    with reading(path, bounds) as process:
+        opened = process.open()
+        (layer,) = opened.layers
+        scan = process.scan(layer, None, 10)
+        names = process.repeated_names(layer, None, "name")
+        ((item, bow),) = process.features(layer, None, _CHOICES)
+        assert process.notes() == []
+    assert (opened.format, layer.name, layer.columns) == (
+        "geojson",
+        "forests",
+        ("name", "code", "a", "b"),
+    )
+    assert (scan.features, scan.columns["code"].filled, scan.columns["code"].first) == (2, 1, "A")
+    assert names == set()
+    assert isinstance(item, Candidate)
+    assert item.boundary is not None
+    assert (item.name, item.external_id, item.boundary.positions) == ("Alpine", "A", 5)
+    assert isinstance(bow, Rejected)
+    assert bow.problems[-1].code == "self_intersection"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="of Linux")
+def test_the_process_has_nothing_of_the_worker(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "a secret of the worker's")
+    leaked = os.open(path, os.O_RDONLY)
+    os.set_inheritable(leaked, True)
+    try:
+        with reading(path) as process:
+            process.open()
+            folder = Path(f"/proc/{process._process.pid}")
+            status = dict(
+                line.split(":", 1) for line in (folder / "status").read_text().splitlines()
+            )
+            environ = (folder / "environ").read_bytes()
+            descriptors = {int(each.name) for each in (folder / "fd").iterdir()}
+            niceness = os.getpriority(os.PRIO_PROCESS, process._process.pid)
+    finally:
+        os.close(leaked)
+    assert environ == b"OPENBLAS_NUM_THREADS=1\0"
+    assert leaked not in descriptors
+    assert len(descriptors) <= 4  # standard input, output and errors, and the file
+    assert status["NoNewPrivs"].strip() == "1"
+    assert niceness > os.getpriority(os.PRIO_PROCESS, 0)
+
+
+@pytest.mark.parametrize(
+    "library", ["flask", "sqlalchemy", "redis", "psycopg", "config", "app.models"]
+)
+def test_the_program_has_no_code_that_reaches_others(library: str) -> None:
+    code = f"import app.imports.features.reader_program, sys; print({library!r} in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert found.stdout == b"False\n"
+
+
+def test_what_takes_too_long_ends(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader_process, "_POLL_SECONDS", 0.0)
+    with reading(path, ReadBounds(45, 450 << 20, -1.0)) as process, pytest.raises(TooCostly):
+        process.open()
+
+
+@pytest.mark.parametrize(
+    ("code", "expected", "message"),
+    [
+        ("os.kill(os.getpid(), signal.SIGXCPU)", TooCostly, "too long"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", TooCostly, "too much memory"),
+        ("sys.exit(1)", FileInvalid, "An error in the service"),
+    ],
+)
+def test_what_the_process_died_of_is_told(
+    path: Path,
+    code: str,
+    expected: type[FileInvalid],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reader_process, "_START", f"import os, signal, sys; {code}")
+    with reading(path) as process, pytest.raises(FileInvalid, match=message) as raised:
+        process.open()
+    assert raised.type is expected
+
+
+def answered(monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
+    """Let the program give one answer, whatever it is asked."""
+    message = len(answer).to_bytes(4) + answer
+    code = f"import os, sys; os.read(0, 4); sys.stdout.buffer.write({message!r})"
+    monkeypatch.setattr(reader_process, "_START", code)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"pickle",
+        b"[" * 10_000,
+        b"null",
+        b"[true]",
+        b"[true, null]",
+        b'["true", {"format": "geojson", "layers": []}]',
+        b'[true, {"format": "else", "layers": []}]',
+        b'[true, {"format": "geojson", "layers": {}}]',
+        json.dumps([True, {"format": "geojson", "layers": [_LAYER | {"name": 1}]}]).encode(),
+        json.dumps([True, {"format": "geojson", "layers": [_LAYER | {"features": "1"}]}]).encode(),
+        json.dumps([True, {"format": "geojson", "layers": [_LAYER | {"columns": [1]}]}]).encode(),
+        b"[false, 5, true]",
+        b'[false, "a message"]',
+    ],
+)
+def test_an_answer_of_another_shape_fails(
+    path: Path, answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered(monkeypatch, answer)
+    with reading(path) as process, pytest.raises(FileInvalid, match="An error in the service"):
+        process.open()
+
+
+def test_an_answer_without_an_end_is_not_waited_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader_process, "_LONGEST_ANSWER", 100)
+    answered(monkeypatch, b"x" * 101)
+    with reading(path) as process, pytest.raises(TooCostly):
+        process.open()
+
+
+def changed(change: dict[str, Any]) -> dict[str, Any]:
+    return _CANDIDATE | change | {"values": _CANDIDATE["values"] | change.get("values", {})}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"number": "1"},
+        {"geometry": None},
+        {"geometry": "{}"},
+        {"geometry": '{"type": "Polygon", "coordinates": [[["a", 0]]]}'},
+        {"values": {"name": 1}},
+        {"values": {"own_id": 1}},
+        {"values": {"columns": {"account_id": "acct_other"}}},
+        {"values": {"columns": []}},
+        {"values": {"boundary": {"type": "Polygon"}}},
+        {"values": {"boundary": None, "location": [0, 0]}, "geometry": '"x"'},
+        {"problems": [{"code": 1}], "name": "a", "shape": None},
+    ],
+)
+def test_a_feature_of_another_shape_fails(
+    path: Path, change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reading(path) as process:
+        layer = process.open().layers[0]
+    for value, is_good in (({}, True), (change, False)):
+        answered(monkeypatch, json.dumps([True, [changed(value)]]).encode())
+        with reading(path) as process:
+            batches = process.features(layer, None, _CHOICES)
+            if is_good:
+                (item,) = next(batches)
+                assert isinstance(item, Candidate)
+            else:
+                with pytest.raises(FileInvalid, match="An error in the service"):
+                    next(batches)
