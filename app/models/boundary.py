@@ -34,7 +34,7 @@ class BoundaryEntry(Base):
         partial_index(
             "ix_boundaries_present", "project_id", "account_id", unique=True, where=_PRESENT
         ),
-        partial_index("ix_boundaries_waiting", "project_id", where=_WAITING),
+        partial_index("ix_boundaries_waiting", "account_id", "project_id", where=_WAITING),
         partial_index("ix_boundaries_storing", "account_id", "stored_bytes", where=_STORING),
     )
 

@@ -111,6 +111,7 @@ _REASONS = {
     ),
     "a job for all accounts": (
         Place("app.projects.boundary_history.shape_backlog", "_NEXT", "BoundaryEntry"),
+        Place("app.projects.boundary_history.shape_backlog", "_NEXT_ACCOUNT", "BoundaryEntry"),
         Place("app.projects.boundary_history.shape_backlog", "_NEXT", "Project"),
         Place("app.projects.boundary_history.shape_backlog", "_LOCK", "Project"),
         Place("app.webhooks.deliveries.leases", "_LEASE_ON_SQLITE", "Delivery"),

@@ -3,9 +3,11 @@ revision 0007, which began the history and the maps."""
 
 from __future__ import annotations
 
+from collections import deque
+from random import shuffle
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from app.db.extensions import db
 from app.db.queries import connect
@@ -33,9 +35,16 @@ _NEXT: Final = (
         Project.geometry,
     )
     .join(Project, Project.id == BoundaryEntry.project_id)
-    .where(*_IS_WAITING, BoundaryEntry.project_id > bindparam("after"))
+    .where(
+        *_IS_WAITING,
+        BoundaryEntry.account_id == bindparam("account_id"),
+        BoundaryEntry.project_id > bindparam("after"),
+    )
     .order_by(BoundaryEntry.project_id)
     .limit(_BATCH_ROWS)
+)
+_NEXT_ACCOUNT: Final = select(func.min(BoundaryEntry.account_id)).where(
+    *_IS_WAITING, BoundaryEntry.account_id > bindparam("after")
 )
 _LOCK: Final = select(Project.id).order_by(Project.id)
 _MARK: Final = update(BoundaryEntry).where(*_IS_WAITING).returning(BoundaryEntry.id)
@@ -52,20 +61,26 @@ class _Simplified(NamedTuple):
 
 
 class ShapeBacklog:
-    """One pass through these boundaries, in batches."""
+    """One pass through these boundaries, with a batch of each account in turn."""
 
     def __init__(self) -> None:
-        self._after = ""  # a project's id
+        # Accounts, each with the id of the last project that was read.
+        self._turns: deque[tuple[str, str]] | None = None
 
     def read(self) -> list[_Simplified]:
         """Return the next batch, simplified; empty at the end."""
         with connect() as connection:
-            found = connection.execute(_NEXT, {"after": self._after})
-            rows = next(
-                batched_by_bytes(found, lambda row: len(row.geometry or ""), _BATCH_BYTES), []
-            )
+            if self._turns is None:
+                self._turns = deque((account_id, "") for account_id in _accounts(connection))
+            rows: list[Any] = []
+            while self._turns and not rows:
+                account_id, after = self._turns.popleft()
+                found = connection.execute(_NEXT, {"account_id": account_id, "after": after})
+                rows = next(
+                    batched_by_bytes(found, lambda row: len(row.geometry or ""), _BATCH_BYTES), []
+                )
         if rows:
-            self._after = rows[-1].project_id
+            self._turns.append((account_id, rows[-1].project_id))
         return list(map(_simplified, rows))
 
     def write(self, batch: list[_Simplified]) -> int:
@@ -79,6 +94,16 @@ class ShapeBacklog:
             shapes.insert_shapes(each.key, each.area_m2, each.shapes)
         note_new_shapes(each.key[0] for each in written)
         return len(written)
+
+
+def _accounts(connection: Connection) -> list[str]:
+    """The accounts with boundaries that wait. They are shuffled, as a run may not come to the
+    last."""
+    found: list[str] = []
+    while following := connection.scalar(_NEXT_ACCOUNT, {"after": found[-1] if found else ""}):
+        found.append(following)
+    shuffle(found)
+    return found
 
 
 def _simplified(row: Any) -> _Simplified:

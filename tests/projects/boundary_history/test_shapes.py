@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from flask import Flask
 from sqlalchemy import text
 
 from app.db.extensions import db
 from app.db.transactions import transaction
+from app.projects.boundary_history import shape_backlog
 from app.projects.boundary_history.jobs import simplify_boundaries
 from app.projects.boundary_history.shape_backlog import ShapeBacklog
-from tests.make import Client, make_project, square
+from tests.make import Client, make_account, make_project, square
 from tests.projects.map.test_map import long_boundary, sql
 
 pytestmark = pytest.mark.both
@@ -115,3 +117,20 @@ def test_a_boundary_that_is_replaced_meanwhile_keeps_its_own_shapes(
     with client.app.app_context(), transaction():
         assert job.write([each for each in batch if each.key[1] == project["id"]]) == 0
     assert levels(client) == before
+
+
+def test_accounts_take_turns(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of each, however many boundaries of another one wait."""
+    monkeypatch.setattr(shape_backlog, "_BATCH_BYTES", 1)
+    simplify(client)
+    other = make_account(app)
+    for owner, number in ((client, 3), (other, 1)):
+        for _ in range(number):
+            make_project(owner, geometry=square(size=0.1))
+        forget_shapes(owner)
+    with client.app.app_context():
+        job = ShapeBacklog()
+        owners = [each.key[0] for _ in range(4) for each in job.read()]
+        assert job.read() == []
+    assert set(owners[:2]) == {client.account_id, other.account_id}
+    assert owners[2:] == [client.account_id] * 2

@@ -1,6 +1,6 @@
-"""When an import was last worked on, and what was too much of its file
+"""Turns of accounts: when an import was last worked on, and boundaries that wait, by account
 
-Accounts take turns by it.
+Imports also say what took too much of their file.
 
 Revision: 0026
 """
@@ -18,6 +18,7 @@ depends_on = None
 # Earlier code works on imports in the order in which they came.
 runs_earlier_code = True
 
+_WAITING = sa.text("replaced_at IS NULL AND simplified_at IS NULL")
 TIME = sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")
 
 
@@ -30,3 +31,11 @@ def upgrade() -> None:
         "imports", sa.Column("costly_layers", sa.JSON(), server_default="[]", nullable=False)
     )
     op.create_index("ix_imports_account_id_leased_at", "imports", ["account_id", "leased_at"])
+    op.drop_index("ix_boundaries_waiting", "boundaries")
+    op.create_index(
+        "ix_boundaries_waiting",
+        "boundaries",
+        ["account_id", "project_id"],
+        postgresql_where=_WAITING,
+        sqlite_where=_WAITING,
+    )
