@@ -4,6 +4,7 @@ transaction.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
@@ -29,6 +30,8 @@ _INSERT: Final = CompiledInsert(
     *("id", "account_id", "action", "actor_id", "target_id", "body", "mac"),
 )
 _LABEL_LENGTH: Final = 300
+_LONG_VALUE: Final = 1024  # bytes, in JSON
+_BEGINNING: Final = 200  # characters of a longer value that an entry has
 
 Changes = Mapping[str, Any]  # by field: its old and new value, as {"from": …, "to": …}
 
@@ -136,8 +139,7 @@ def _row(
         "actor": _labelled(actor),
         "via": via._asdict(),
         "target": _labelled(target),
-        # Parsed again, as values that are stored as JSON are in any order.
-        "changes": orjson.loads(dumps(changes)) if changes else None,
+        "changes": _kept(dumps(changes)) if changes else None,
         "outcome": "refused" if refused else "done",
     }
     return {
@@ -148,6 +150,32 @@ def _row(
         "target_id": target.id,
         "body": canonical(entry).decode(),
         "mac": "",
+    }
+
+
+def _kept(text: bytes) -> Any:
+    """Parse changes, as values that are stored as JSON are in any order, and shorten those that are
+    long: they are kept for years, and no one can delete them."""
+    changes = orjson.loads(text)
+    if len(text) > _LONG_VALUE:
+        for change in changes.values():
+            change.update({side: _shortened(value) for side, value in change.items()})
+    return changes
+
+
+def _shortened(value: Any) -> Any:
+    """A value, or what is kept of one that is longer than ``_LONG_VALUE``: its beginning, the
+    number of bytes and their SHA-256; of a text in UTF-8, and of anything else as canonical
+    JSON."""
+    text = canonical(value)
+    if len(text) <= _LONG_VALUE:
+        return value
+    shown = value if isinstance(value, str) else text.decode()
+    raw = shown.encode()
+    return {
+        "beginning": shown[:_BEGINNING],
+        "bytes": len(raw),
+        "sha256": hashlib.sha256(raw).hexdigest(),
     }
 
 

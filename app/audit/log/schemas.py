@@ -16,7 +16,8 @@ from app.values.fields import Choice, Text, Timestamp
 _OUTCOMES: Final = ("done", "refused")
 _LABEL: Final = {"description": "Its name at that time."}
 _CHANGES: Final = {
-    "description": "By field: its old and new value, as `{from, to}`. Null if no field changed."
+    "description": "By field: its old and new value, as `{from, to}`. Of a value of more than 1 KB "
+    "in JSON, it is `{beginning, bytes, sha256}`. Null if no field changed."
 }
 _HASH: Final = {"pattern": "^[0-9a-f]{64}$"}
 _FIRST: Final = {

@@ -45,6 +45,7 @@ _UNSET: Final = {
 _IN_SENTENCES: Final = {"permissions": PERMISSIONS, "scopes": SCOPES}
 _TIMES: Final = ("since", "until")
 _OF_CREDENTIALS: Final = {"key_": "API key", "svc_": "service token"}
+_LONG: Final = {"beginning", "bytes", "sha256"}  # what an entry has of a long value
 _REMOVED: Final = "none any more: it is revoked"
 
 
@@ -93,7 +94,7 @@ def parts_of(name: str, before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     if name != "metadata":
         return {field_name(name): (before, after)}
     former, present = before or {}, after or {}
-    if not (isinstance(former, Mapping) and isinstance(present, Mapping)):
+    if not all(isinstance(each, Mapping) and each.keys() != _LONG for each in (former, present)):
         return {field_name(name): (before, after)}
     return {
         f"Metadata: {key}": (former.get(key), present.get(key))
@@ -126,6 +127,9 @@ def _list(name: str, values: list[Any]) -> Value:
 
 
 def _mapping(value: Mapping[str, Any]) -> Value:
+    if value.keys() == _LONG:
+        number, digest = f"{value['bytes']:,} bytes", f"SHA-256 {value['sha256']}"
+        return Value("text", f"{value['beginning']}… ({number}, {digest})")
     coordinates = value.get("coordinates")
     if value.get("type") == "Point" and isinstance(coordinates, list) and len(coordinates) >= 2:
         return Value("text", f"{coordinates[1]}, {coordinates[0]} (latitude, longitude)")
