@@ -100,6 +100,11 @@ class Settings(SingleSignOnSettings):
     max_account_bytes: int = _setting(
         str(2 * 1024**3), whole(0, 2**60), "bytes of boundaries and metadata in an account; 0: any"
     )
+    max_history_bytes: int = _setting(
+        str(2 * 1024**3),
+        whole(0, 2**60),
+        "bytes of events, audit log and deliveries in an account; 0: any",
+    )
     max_import_bytes: int = _setting(
         str(50 * 1024**2), whole(1024, 1024**3), "largest file that can be imported, in bytes"
     )

@@ -133,6 +133,8 @@ _BOUNDS: Final = {
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
     "EVENT_DAYS": "days that an event is kept",
+    "HISTORY_ROW_BYTES": "bytes that an event or an entry of the audit log counts besides its "
+    "text; a delivery counts as two",
     "REQUEST_DAYS": "days that the number of a credential's requests is kept",
     "REQUEST_DAYS_READ": "days in one response of `GET /v1/account/usage/requests`",
     "REQUEST_DAYS_DEFAULT": "days in a response of `GET /v1/account/usage/requests` without "

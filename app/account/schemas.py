@@ -91,6 +91,7 @@ class UsageSchema(OutputSchema):
         "members": {"current": 1, "limit": 25},
         "api_requests": {"current": 2, "limit": 310000},
         "stored_bytes": {"current": 627, "limit": 2147483648},
+        "history_bytes": {"current": 4610, "limit": 2147483648},
     }
 
     period = fields.Nested(PeriodSchema, required=True)
@@ -99,3 +100,11 @@ class UsageSchema(OutputSchema):
     members = fields.Nested(CountSchema, required=True)
     api_requests = fields.Nested(CountSchema, required=True)
     stored_bytes = fields.Nested(CountSchema, required=True)
+    history_bytes = fields.Nested(
+        CountSchema,
+        required=True,
+        metadata={
+            "description": "Of events, entries of the audit log and deliveries. No one can delete "
+            "them; each goes when its time is over."
+        },
+    )

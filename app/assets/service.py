@@ -65,7 +65,7 @@ def create_asset(
 
     Raises:
         NotFound: the account has no such project.
-        Forbidden: the account would store more bytes than it may.
+        Forbidden: the account would store more bytes than it may, or its history is full.
     """
     lock_project(principal.account_id, project_id)
     moment = clock.now()
@@ -84,7 +84,8 @@ def create_asset(
     asset = row_record(*mapped_row(row, ASSET))
     emit("asset.created", asset, EventActor.of(principal))
     _record("asset.created", asset, principal, created(asset, *_WRITTEN))
-    count_bytes(principal.account_id, stored_bytes(row.get("metadata_json")))
+    size = stored_bytes(row.get("metadata_json"))
+    count_bytes(principal.account_id, size, is_bounded=True)
     return asset
 
 
@@ -94,14 +95,19 @@ def update_asset(
     asset_id: str,
     values: dict[str, Any],
     if_match: IfMatch = ANY,
+    *,
+    is_bounded: bool = True,
 ) -> Asset:
     """Change the fields that ``values`` holds; without a real change nothing happens.
+
+    Args:
+        is_bounded: whether the account's history must have room for the change.
 
     Raises:
         NotFound: the project has no such asset.
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or project.
-        Forbidden: the account would store more bytes than it may.
+        Forbidden: the account would store more bytes than it may, or its history is full.
     """
     asset = _find(principal, project_id, asset_id, if_match)
     before, size = asset_record(asset), stored_bytes(asset.metadata_json)
@@ -119,7 +125,8 @@ def update_asset(
     if "status" in changes:
         emit("asset.status_changed", updated, actor, previous_status=before["status"])
     _record("asset.updated", updated, principal, changes)
-    count_bytes(asset.account_id, stored_bytes(asset.metadata_json) - size)
+    more = stored_bytes(asset.metadata_json) - size
+    count_bytes(asset.account_id, more, is_bounded=is_bounded)
     return asset
 
 

@@ -75,6 +75,7 @@ def _for_people(details: dict[str, Any]) -> dict[str, Any]:
         "members": _of(usage["members"]),
         "requests": f"{_of(requests)} this month",
         "stored bytes": _of(usage["stored_bytes"]),
+        "history bytes": _of(usage["history_bytes"]),
         "api keys": details["api_keys"],
         "service tokens": details["service_tokens"],
         "applications": details["applications"],

@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import URL, Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
-from app.db.snapshots import exclusive_writer
-from app.models import AccountUsage, Asset, BoundaryEntry, Membership, Project
+from app.db.snapshots import exclusive_writer, snapshot
+from app.models import (
+    Account,
+    AccountUsage,
+    Asset,
+    AuditEntry,
+    BoundaryEntry,
+    Delivery,
+    Event,
+    Membership,
+    Project,
+)
+from app.policy.bounds import HISTORY_ROW_BYTES
 from app.usage.counters import COUNTED, next_version
 from app.values import clock
 
 _USAGE: Final = cast("Table", AccountUsage.__table__)
+
+_EVENTS: Final = select_of_all_accounts(
+    Event.account_id, func.count(), func.sum(byte_length(Event.body))
+)
+_SEALED: Final = select_of_all_accounts(
+    AuditEntry.account_id, func.count(), func.sum(byte_length(AuditEntry.body))
+).where(AuditEntry.number.is_not(None))
+_DELIVERIES: Final = select_of_all_accounts(Delivery.account_id, 2 * func.count())
+_HISTORY: Final = (
+    _EVENTS.group_by(Event.account_id),
+    _SEALED.group_by(AuditEntry.account_id),
+    _DELIVERIES.group_by(Delivery.account_id),
+)
 
 Counts = dict[str, int]
 
@@ -41,12 +67,31 @@ def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
             yield WrongCounters(account_id, stored.get(account_id), counts)
 
 
+def wrong_histories(connection: Connection) -> Iterator[WrongCounters]:
+    """Compare the bytes of the history of all accounts with its rows, in the current transaction.
+
+    All of them are read, which may take minutes.
+    """
+    accounts = select_of_all_accounts(Account.id, func.coalesce(_USAGE.c.history_bytes, 0))
+    sizes = Counter[str]()
+    for statement in _HISTORY:
+        for account_id, rows, *size in connection.execute(statement):
+            sizes[account_id] += rows * HISTORY_ROW_BYTES + sum(map(int, size))
+    for account_id, stored in connection.execute(accounts.outerjoin(_USAGE).order_by(Account.id)):
+        if stored != sizes[account_id]:
+            counted = {"history_bytes": stored}, {"history_bytes": sizes[account_id]}
+            yield WrongCounters(account_id, *counted)
+
+
 def correct_counters(url: URL) -> list[WrongCounters]:
     """Correct wrong counters, and return them.
 
     Changes of projects and members wait meanwhile: each updates a counter, which must not happen
-    between counting and writing.
+    between counting and writing. The history is long, so it is compared before, and what its
+    counter lacked then is added.
     """
+    with snapshot(url) as connection:
+        histories = list(wrong_histories(connection))
     with exclusive_writer(url, [_USAGE.name]) as connection:
         found = list(wrong_counters(connection))
         for account_id, stored, actual in found:
@@ -58,7 +103,21 @@ def correct_counters(url: URL) -> list[WrongCounters]:
                 own = _USAGE.update().where(_USAGE.c.account_id == account_id)
                 changed = own.values(actual | {"map_version": next_version()})
                 connection.execute(changed, {"now": now})
-    return found
+        for account_id, counted, actual in histories:
+            lacking = actual["history_bytes"] - (counted or {}).get("history_bytes", 0)
+            own = _USAGE.update().where(_USAGE.c.account_id == account_id)
+            connection.execute(own.values(history_bytes=_USAGE.c.history_bytes + lacking))
+    return _merged(found, histories)
+
+
+def _merged(*found: list[WrongCounters]) -> list[WrongCounters]:
+    """Join what is wrong with the same account."""
+    merged: dict[str, WrongCounters] = {}
+    for account_id, stored, actual in chain(*found):
+        before = merged.get(account_id, WrongCounters(account_id, {}, {}))
+        both = None if stored is None or before.stored is None else before.stored | stored
+        merged[account_id] = WrongCounters(account_id, both, before.actual | actual)
+    return list(merged.values())
 
 
 def _count(connection: Connection) -> dict[str, Counts]:

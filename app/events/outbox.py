@@ -17,6 +17,7 @@ from app.db.extensions import db
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES
 from app.jobs.wake_signals import WakeSignal
+from app.maintenance.history import note_history
 from app.models import Delivery, Event, Webhook
 from app.policy.deliveries import RUN_SECONDS
 from app.policy.events import EVENTS, TEST_EVENT, TEST_MESSAGE, includes
@@ -183,6 +184,7 @@ def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
         for event_id, webhook_id, due_at in due
     ]
     db.session.connection().execute(_DELIVERIES.insert(), rows)
+    note_history(account_id, 2 * len(rows))
     notify_after_commit(NEW_DELIVERIES)
     return [str(row["id"]) for row in rows]
 
@@ -194,6 +196,7 @@ def _write(
     now = clock.now()
     rows = [_row(event_type, data, actor, key, now) for key, data in records]
     db.session.connection().execute(_EVENTS.insert(), rows)
+    note_history(actor.account_id, len(rows), sum(len(row["body"].encode()) for row in rows))
     return [str(row["id"]) for row in rows]
 
 

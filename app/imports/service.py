@@ -25,6 +25,8 @@ from app.imports.record import not_found
 from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
+from app.usage.counters import counters
+from app.usage.history import check_history
 from app.values import clock
 from app.values.ids import is_id, new_id
 
@@ -123,6 +125,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
     Raises:
         PreconditionFailed: the file was read again since.
         Conflict: the import is not ready, or its coordinate system is unknown.
+        Forbidden: the account's history is full.
     """
     found = lock_import(principal, import_id)
     is_other = looked_at is not None and looked_at != clock.format_value(found.updated_at)
@@ -133,6 +136,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
     if found.crs is None and found.given_crs is None:
         message = found.message or "The coordinate system of the file is unknown. Set crs."
         raise Conflict("crs_unknown", "crs", message)
+    check_history(found.account_id, counters(found.account_id).history_bytes)
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
     record("import.applied", found, principal=principal, changes=created(found.counts))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import exists
+from sqlalchemy import bindparam, exists, func, select
 
+from app.db.column_types import byte_length
+from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs.registry import Job
+from app.maintenance.history import note_history
 from app.maintenance.pruning import Expired, prune_tables
 from app.models import (
     AttemptCount,
@@ -42,6 +46,27 @@ from app.values.clock import day_of
 from app.values.ids import first_id
 
 _IS_PENDING: Final = exists().where(Delivery.event_id == Event.id, Delivery.due_at.is_not(None))
+_EVENT_SIZES: Final = (
+    select(Event.account_id, func.count(), func.sum(byte_length(Event.body)))
+    .where(Event.id.in_(bindparam("ids", expanding=True)))
+    .group_by(Event.account_id)
+)
+_DELIVERY_NUMBERS: Final = select(Delivery.account_id, 2 * func.count()).group_by(
+    Delivery.account_id
+)
+_OF_EVENTS: Final = _DELIVERY_NUMBERS.where(Delivery.event_id.in_(bindparam("ids", expanding=True)))
+_OF_WEBHOOKS: Final = _DELIVERY_NUMBERS.where(
+    Delivery.webhook_id.in_(bindparam("ids", expanding=True))
+)
+
+
+def _note_deleted(statements: Iterable[Any], ids: Sequence[str]) -> None:
+    """Note what is deleted with these ids in the history of its accounts."""
+    for statement in statements:
+        for account_id, rows, *size in db.session.execute(statement, {"ids": ids}):
+            note_history(account_id, -rows, *(-int(each) for each in size))
+
+
 _FREQUENT: Final = (
     Expired(IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
     # Identifiers sort by time of creation.
@@ -52,14 +77,25 @@ _FREQUENT: Final = (
         to_column=partial(first_id, "log"),
     ),
     # The deliveries of an event are deleted with it, unless one is still pending.
-    Expired(Event, Event.created_at, timedelta(days=EVENT_DAYS), ~_IS_PENDING),
+    Expired(
+        Event,
+        Event.created_at,
+        timedelta(days=EVENT_DAYS),
+        ~_IS_PENDING,
+        before=partial(_note_deleted, (_EVENT_SIZES, _OF_EVENTS)),
+    ),
 )
 _HAS_IMPORT: Final = exists().where(Import.upload_id == ImportFile.upload_id)
 _OTHERS: Final = (
     Expired(Import, Import.created_at, timedelta(days=IMPORT_DAYS)),
     Expired(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
     Expired(AttemptCount, AttemptCount.hour, timedelta(days=LOG_DAYS, hours=1)),
-    Expired(Webhook, Webhook.deleted_at, timedelta(days=LOG_DAYS + 1)),  # its log is gone by then
+    Expired(
+        Webhook,
+        Webhook.deleted_at,
+        timedelta(days=LOG_DAYS + 1),  # its log is gone by then
+        before=partial(_note_deleted, (_OF_WEBHOOKS,)),
+    ),
     Expired(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
     Expired(SignUp, SignUp.expires_at, timedelta()),
     Expired(MailedLink, MailedLink.expires_at, timedelta()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -35,6 +35,8 @@ class Expired(NamedTuple):
     age: timedelta
     condition: ColumnElement[bool] = true()  # of the rows that can expire
     to_column: Callable[[datetime], Any] = lambda time: time  # a time as a value of the column
+    # Called with the keys of rows that the open transaction is about to delete.
+    before: Callable[[Sequence[Any]], None] | None = None
 
 
 class Batches:
@@ -54,27 +56,30 @@ class Batches:
         with self._transaction():
             db.session.connection()
             began = time.monotonic()
-            times = db.session.scalars(self._statement()).all()
+            times = db.session.scalars(self._deletion()).all()
         self.is_done = len(times) < self.rows
         self._last = max(times, default=None)
         self.rows = next_rows(self.rows, time.monotonic() - began)
         return len(times), began
 
-    def _statement(self) -> Executable:
+    def _deletion(self) -> Executable:
         """The statement that deletes a batch and returns the times of its rows.
 
         A batch begins where the last one ended, or PostgreSQL would pass over all the rows that
         are deleted and not vacuumed yet. Rows that another transaction holds are left to the next
         run.
         """
-        model, column, _, condition, _ = self._expired
+        model, column, _, condition, _, before = self._expired
         key = model.__mapper__.primary_key
         expired = select(*key).where(column <= self._newest, condition)
         if self._last is not None:
             expired = expired.where(column >= self._last)
         batch = expired.order_by(column).limit(self.rows).with_for_update(skip_locked=True)
-        chosen = batch.cte("batch")
-        statement = delete(model).where(tuple_(*key).in_(select(*chosen.c))).returning(column)
+        chosen: Any = select(*batch.cte("batch").c)
+        if before is not None:
+            chosen = [tuple(row) for row in db.session.execute(batch)]
+            before([row[0] for row in chosen])
+        statement = delete(model).where(tuple_(*key).in_(chosen)).returning(column)
         return statement.execution_options(synchronize_session=False)
 
 

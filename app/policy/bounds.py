@@ -105,6 +105,8 @@ RESERVED_SLUGS: Final = frozenset({
 IDEMPOTENCY_KEY_LENGTH: Final = 255
 IDEMPOTENCY_HOURS: Final = 24
 EVENT_DAYS: Final = 30
+# What a row of an account's history takes besides its body, with its entries in indexes.
+HISTORY_ROW_BYTES: Final = 500
 REQUEST_DAYS: Final = 90  # of each credential; the account's are kept
 REQUEST_DAYS_READ: Final = 366  # in one response
 REQUEST_DAYS_DEFAULT: Final = 30

@@ -104,7 +104,7 @@ def create_project(
     created = row_record(*mapped_row(row, PROJECT))
     _publish("project.created", created, principal, first_values(created, boundary))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
-    count_project(principal.account_id, None, counted)
+    count_project(principal.account_id, None, counted, is_bounded=True)
     return created
 
 
@@ -116,20 +116,22 @@ def update_project(
     *,
     source: Source | None = None,
     compared: BoundaryComparison | None = None,
+    is_bounded: bool = True,
 ) -> Project:
     """Change the fields that ``values`` holds; without a real change nothing happens.
 
     Args:
         source: the way in which a boundary comes; None: the usual one of the principal.
         compared: the result of ``compare_boundaries``, from before the transaction.
+        is_bounded: whether the account's history must have room for the change.
 
     Raises:
         NotFound: the account has no such project.
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or slug.
         Conflict: another project of the account has this external id.
-        Forbidden: the account would store more bytes than it may, or the principal, who sees only
-            some projects, would change the external id.
+        Forbidden: the account would store more bytes than it may, its history is full, or the
+            principal, who sees only some projects, would change the external id.
     """
     project = _find(principal, project_id, if_match)
     before, boundary, counted = project_record(project), stored_boundary(project), _counted(project)
@@ -153,7 +155,8 @@ def update_project(
         recorded = record_change(project, boundary, author_of(principal, source), compared)
     _publish_update(project_record(project), principal, changes, recorded and recorded.description)
     more = 0 if recorded is None else recorded.stored_bytes
-    count_project(project.account_id, counted, _counted(project), more)
+    is_bounded = is_bounded and changes.keys() != {"status"}  # archiving makes room
+    count_project(project.account_id, counted, _counted(project), more, is_bounded=is_bounded)
     return project
 
 

@@ -14,7 +14,9 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden
+from app.maintenance.history import take_history
 from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
+from app.usage.history import check_history
 from app.usage.thresholds import SQUARE_METERS, update_counter_levels, update_requests_level
 from app.values import clock
 
@@ -27,6 +29,7 @@ _COUNTERS = CompiledQuery(
         AccountUsage.area_m2,
         AccountUsage.members,
         AccountUsage.stored_bytes,
+        AccountUsage.history_bytes,
         AccountUsage.map_version,
     )
 )
@@ -46,7 +49,7 @@ COUNTED: Final = (
 )  # fmt: skip
 _LEVELS = (
     _USAGE.c.area_m2, _USAGE.c.members, _USAGE.c.stored_bytes, _USAGE.c.hectares_level,
-    _USAGE.c.members_level,
+    _USAGE.c.members_level, _USAGE.c.history_bytes,
 )  # fmt: skip
 _ACCOUNT = [
     select(column).where(Account.id == bindparam("account")).scalar_subquery().label(column.key)
@@ -54,7 +57,10 @@ _ACCOUNT = [
 ]
 # Returns the values that decide which thresholds were crossed, so that one statement is enough.
 _CHANGE = (
-    update(_USAGE).where(_USAGE.c.account_id == bindparam("account")).returning(*_LEVELS, *_ACCOUNT)
+    update(_USAGE)
+    .where(_USAGE.c.account_id == bindparam("account"))
+    .values(history_bytes=_USAGE.c.history_bytes + bindparam("history", type_=BigInteger))
+    .returning(*_LEVELS, *_ACCOUNT)
 )
 _ADD = _CHANGE.values({name: _USAGE.c[name] + bindparam(f"new_{name}") for name in COUNTED})
 _ADD_PROJECT = _ADD.values(map_version=next_version())
@@ -94,20 +100,23 @@ def count_project(
     before: ProjectContribution | None,
     after: ProjectContribution | None,
     more_bytes: int = 0,
+    *,
+    is_bounded: bool = False,
 ) -> None:
     """Update the counters for a changed project, in the current transaction.
 
-    Emits the events of crossed thresholds, so emit the event of the change first. That event's
-    foreign key to the account also serializes this transaction with ``set_plan``, which locks the
-    account.
+    Emits the events of crossed thresholds, so write the event and the entry of the change first.
+    That event's foreign key to the account also serializes this transaction with ``set_plan``,
+    which locks the account.
 
     Args:
         before: None if the project was created.
         after: None if the project was deleted.
         more_bytes: the change of the bytes of its former boundaries and its assets.
+        is_bounded: whether the account's history must have room for the change.
 
     Raises:
-        Forbidden: the account would store more bytes than it may.
+        Forbidden: the account would store more bytes than it may, or its history is full.
     """
     changes = dict.fromkeys(COUNTED, 0) | {"stored_bytes": more_bytes}
     for project, sign in ((before, -1), (after, 1)):
@@ -116,14 +125,13 @@ def count_project(
             changes["stored_bytes"] += sign * project.stored_bytes
             if project.status != "archived":
                 changes["area_m2"] += sign * (project.area_m2 or 0)
-    _add(account_id, changes, _ADD_PROJECT)
+    _add(account_id, changes, _ADD_PROJECT, is_bounded=is_bounded)
 
 
-def count_bytes(account_id: str, change: int) -> None:
-    """Add to the counter of stored bytes in the current transaction. Emit the event of the change
-    first. Raises Forbidden if the account would store more than it may."""
-    if change:
-        _add(account_id, {"stored_bytes": change})
+def count_bytes(account_id: str, change: int, *, is_bounded: bool = False) -> None:
+    """Add to the counter of stored bytes in the current transaction, otherwise as
+    ``count_project``."""
+    _add(account_id, {"stored_bytes": change}, is_bounded=is_bounded)
 
 
 def count_member(account_id: str, change: int) -> None:
@@ -210,8 +218,12 @@ def byte_limit() -> int | None:
     return current_app.config["SETTINGS"].max_account_bytes or None
 
 
-def _add(account_id: str, changes: dict[str, int], statement: Any = _ADD) -> None:
+def _add(
+    account_id: str, changes: dict[str, int], statement: Any = _ADD, *, is_bounded: bool = False
+) -> None:
     row = _write(statement, account_id, {name: changes.get(name, 0) for name in COUNTED})
+    if is_bounded and row is not None:
+        check_history(account_id, row.history_bytes)
     limit = byte_limit()
     added = changes.get("stored_bytes", 0)
     if added > 0 and row is not None and limit is not None and row.stored_bytes > limit:
@@ -220,7 +232,11 @@ def _add(account_id: str, changes: dict[str, int], statement: Any = _ADD) -> Non
 
 def _write(statement: Any, account_id: str, counts: dict[str, int]) -> Any:
     values: dict[str, Any] = {f"new_{name}": number for name, number in counts.items()}
-    values |= {"account": account_id, "now": clock.unix_milliseconds(clock.now())}
+    values |= {
+        "account": account_id,
+        "now": clock.unix_milliseconds(clock.now()),
+        "history": take_history(account_id),
+    }
     row = db.session.connection().execute(statement, values).one_or_none()
     if row is not None:
         update_counter_levels(account_id, row)

@@ -9,6 +9,7 @@ from typing import Any
 from app.limits.plan_file import plan_of
 from app.limits.request_counts import requests_on, today
 from app.usage.counters import byte_limit, counters, project_total
+from app.usage.history import history_limit
 from app.usage.thresholds import SQUARE_METERS, percentage, request_limit
 from app.values import clock
 
@@ -40,6 +41,7 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
             "limit": request_limit(plan, days),
         },
         "stored_bytes": {"current": row.stored_bytes, "limit": byte_limit()},
+        "history_bytes": {"current": row.history_bytes, "limit": history_limit()},
     }
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import Table, bindparam, func, select, update
 from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.limits.plan_file import plan_of
+from app.maintenance.history import take_history
 from app.models import Account, AccountUsage, RequestCount
 from app.policy.plans import USAGE_THRESHOLDS, Plan
 
@@ -95,14 +96,14 @@ def update_counter_levels(account_id: str, row: Any) -> None:
     area_limit = None if plan.hectares is None else plan.hectares * SQUARE_METERS
     thresholds, level = crossed(row.area_m2, area_limit, row.hectares_level)
     if level != row.hectares_level:
-        _set_levels(account_id, hectares_level=level)
         _emit_thresholds(
             account_id, row.name, "hectares", thresholds, row.area_m2 / SQUARE_METERS, plan.hectares
         )
+        _set_levels(account_id, hectares_level=level)
     thresholds, level = crossed(row.members, plan.members, row.members_level)
     if level != row.members_level:
-        _set_levels(account_id, members_level=level)
         _emit_thresholds(account_id, row.name, "members", thresholds, row.members, plan.members)
+        _set_levels(account_id, members_level=level)
 
 
 def update_requests_level(account_id: str, now: datetime) -> None:
@@ -123,7 +124,6 @@ def update_requests_level(account_id: str, now: datetime) -> None:
     own = select(_USAGE.c.account_id).where(_USAGE.c.account_id == account_id)
     db.session.execute(own.with_for_update())
     if change := _level_change(account_id, now):
-        _set_levels(account_id, requests_level=change.level, requests_period=_period(now))
         _emit_thresholds(
             account_id,
             change.name,
@@ -132,6 +132,7 @@ def update_requests_level(account_id: str, now: datetime) -> None:
             change.current,
             change.limit,
         )
+        _set_levels(account_id, requests_level=change.level, requests_period=_period(now))
 
 
 class _LevelChange(NamedTuple):
@@ -170,8 +171,10 @@ def _period(now: datetime) -> str:
 
 
 def _set_levels(account_id: str, **levels: int | str) -> None:
+    """Set levels, and count the events of the thresholds that were reached."""
+    history = _USAGE.c.history_bytes + take_history(account_id)
     own = update(_USAGE).where(_USAGE.c.account_id == account_id)
-    db.session.connection().execute(own.values(levels))
+    db.session.connection().execute(own.values(history_bytes=history, **levels))
 
 
 def _emit_thresholds(

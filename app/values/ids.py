@@ -87,6 +87,11 @@ def last_id(kind: str, time: datetime) -> str:
     return PREFIXES[kind] + str(ULID.from_int(following - 1)).lower()
 
 
+def time_of(identifier: str) -> datetime:
+    """The time at which an identifier was made, by the clock of the machine that made it."""
+    return ULID.from_str(identifier.rpartition("_")[2].upper()).datetime
+
+
 def is_id(kind: str, text: str) -> bool:
     """Return whether ``text`` has the form of an identifier of this kind.
 

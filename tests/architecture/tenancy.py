@@ -43,6 +43,8 @@ _REASONS = {
         Place("app.pages.operator.accounts", "_page", "AccountUsage"),
         Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"),
         Place("app.maintenance.sealed", "require_usable_key", "Webhook"),
+        Place("app.maintenance.jobs", "_EVENT_SIZES", "Event"),
+        Place("app.maintenance.jobs", "_DELIVERY_NUMBERS", "Delivery"),
     ),
     "of the account that is named": (Place("app.pages.operator.accounts", "_ONE", "AccountUsage"),),
     "when each account was last used": (
@@ -63,7 +65,10 @@ _REASONS = {
     ),
     "the role of who is signed in": (Place("app.auth.sessions", "_BY_HASH", "Membership"),),
     "the principal's own row": (Place("app.account.service", "rename_account", "AccountUsage"),),
-    "an UPDATE that names account_id": (Place("app.usage.counters", "_CHANGE", "AccountUsage"),),
+    "an UPDATE that names account_id": (
+        Place("app.usage.counters", "_CHANGE", "AccountUsage"),
+        Place("app.maintenance.history", "_ADD", "AccountUsage"),
+    ),
     "names account_id": (
         Place("app.usage.counters", "lock_counters", "AccountUsage"),
         Place("app.usage.thresholds", "_REQUESTS", "AccountUsage"),

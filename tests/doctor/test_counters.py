@@ -11,10 +11,11 @@ from sqlalchemy import delete, update
 from app.db.extensions import db
 from app.db.snapshots import snapshot
 from app.doctor import counters
-from app.doctor.counters import WrongCounters, correct_counters, wrong_counters
+from app.doctor.counters import WrongCounters, correct_counters, wrong_counters, wrong_histories
 from app.models import AccountUsage
 from tests.maintenance.contents import url_of
 from tests.make import Client, make_account, make_project, square
+from tests.make.webhooks import make_webhook
 
 
 def found(app: Flask) -> list[WrongCounters]:
@@ -69,6 +70,24 @@ def test_wrong_counters_are_corrected(instance: Flask) -> None:
     assert found(instance) == []
     assert client.get("/v1/account").json["data"]["usage"] == actual
     assert other.get("/v1/account").json["data"]["usage"] == actual
+
+
+def test_a_wrong_history_is_found_and_corrected(instance: Flask) -> None:
+    client = _filled(instance)
+    make_webhook(client, events=["*"])
+    make_project(client)
+    with snapshot(url_of(instance)) as connection:
+        assert list(wrong_histories(connection)) == []
+    right = client.get("/v1/account/usage").json["data"]["history_bytes"]["current"]
+    spoil(client, history_bytes=right - 70, members=9)
+    with snapshot(url_of(instance)) as connection:
+        (wrong,) = wrong_histories(connection)
+    assert wrong.account_id == client.account_id
+    assert (wrong.stored, wrong.actual) == ({"history_bytes": right - 70}, {"history_bytes": right})
+    (corrected,) = correct_counters(url_of(instance))
+    assert corrected.stored is not None
+    assert (corrected.stored["members"], corrected.actual["history_bytes"]) == (9, right)
+    assert client.get("/v1/account/usage").json["data"]["history_bytes"]["current"] == right
 
 
 def test_a_row_that_lacks_is_made(instance: Flask) -> None:

@@ -70,6 +70,11 @@ def is_kml_of_ours(then: Any, now: Any) -> bool:
     return bool(re.sub(r'(id="|#)canopy-(\w+)"', r'\1\2-schema"', now) == then)
 
 
+def is_counted(then: Any, now: Any) -> bool:
+    """The doctor compares it with the rows."""
+    return bool(then == MISSING and now["current"] > 0)
+
+
 def counted(number: int) -> Callable[[Any, Any], bool]:
     """Each question about counts is counted itself, and then and now as many were asked."""
     return lambda then, now: now == then + number
@@ -81,18 +86,14 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/account/usage", r"projects\.draft", is_added, "came later"),
         Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
         Meant("/v1/projects.*", r"(\[\]\.)?(external_id|metadata)", is_new, "came later"),
-        Meant(
-            "/v1/account/usage",
-            "stored_bytes",
-            lambda then, now: then == MISSING and now["current"] > 0,
-            "came later; the doctor compares it with the rows",
-        ),
+        Meant("/v1/account/usage", "(stored|history)_bytes", is_counted, "came later"),
     ),
     "ce5fd448": (
         Meant("/v1/account/usage", r"api_requests\.current", counted(2), "as above"),
         Meant("/v1/account/usage", r"projects\.draft", is_added, "came later"),
         Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
         Meant("/v1/exports/.*kml", "body", is_kml_of_ours, "its texts are escaped for viewers"),
+        Meant("/v1/account/usage", "history_bytes", is_counted, "came later"),
         Meant(
             "/v1/account/usage/requests",
             r"((by_credential\[\]|by_day\[\])\.)*requests",

@@ -32,6 +32,7 @@ def test_fields_of_usage(client: Client) -> None:
         "members": ["current", "limit"],
         "api_requests": ["current", "limit"],
         "stored_bytes": ["current", "limit"],
+        "history_bytes": ["current", "limit"],
     }
 
 

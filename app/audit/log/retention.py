@@ -20,8 +20,10 @@ from app.audit.origin import SYSTEM
 from app.audit.proof.checkpoint import Checkpoint
 from app.audit.targets import audit_log
 from app.auth.tenant import select_of_all_accounts
+from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import connect
+from app.maintenance.history import note_history
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock
 from config import Settings
@@ -80,9 +82,10 @@ def _delete(account_id: str, batches: list[Checkpoint]) -> int:
     emptying = update(AuditCheckpoint).where(*own).values(entry_hashes=None)
     db.session.execute(emptying, execution_options=_SILENT)
     sealed = AuditEntry.account_id == account_id, AuditEntry.number.between(first, last)
-    gone = delete(AuditEntry).where(*sealed).returning(AuditEntry.id)
-    deleted = db.session.execute(gone, execution_options=_SILENT).all()
+    gone = delete(AuditEntry).where(*sealed).returning(byte_length(AuditEntry.body))
+    sizes = db.session.scalars(gone, execution_options=_SILENT).all()
+    note_history(account_id, -len(sizes), -sum(sizes))
     changes = {"first_number": {"from": first, "to": last + 1}}
     target = audit_log(account_id)
     record("audit_log.pruned", target, account_id=account_id, actor=SYSTEM, changes=changes)
-    return len(deleted)
+    return len(sizes)

@@ -24,6 +24,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
 from app.db.search_index import fence, id_values, is_among_ids
 from app.db.transactions import insert_row
+from app.maintenance.history import note_history
 from app.models import Account, AuditCheckpoint, AuditEntry
 from app.policy.audit import INSTANCE, SEALED_AFTER, SEALED_ENTRIES
 from app.values import clock
@@ -109,6 +110,7 @@ class AccountSealer:
         signed = proof.sign(key[1], made)
         row = signed._asdict() | {"sealed_at": clock.parse_time(made.sealed_at)}
         insert_row(AuditCheckpoint, row)
+        note_history(self.account_id, len(batch), sum(len(entry.body) for entry in batch))
         publish(signed, [entry.body for entry in batch])
         return len(batch)
 

@@ -11,7 +11,7 @@ import orjson
 from sqlalchemy import Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
-from app.doctor.counters import WrongCounters, wrong_counters
+from app.doctor.counters import WrongCounters, wrong_counters, wrong_histories
 from app.doctor.results import Result, ok, problem, warning
 from app.geometry import GeometryInvalid, read_boundary
 from app.maintenance.sealed import sealed_values
@@ -27,9 +27,9 @@ _PROJECTS: Final = cast("Table", Project.__table__)
 
 def counters(connection: Connection) -> Iterator[Result]:
     """The counters of each account match its rows."""
-    wrong = list(wrong_counters(connection))
+    wrong = [*wrong_counters(connection), *wrong_histories(connection)]
     if not wrong:
-        yield ok("the counters of all accounts agree with their projects and members")
+        yield ok("the counters of all accounts agree with what they count")
         return
     shown = "; ".join(_describe(each) for each in wrong[:_SHOWN])
     yield problem(

@@ -179,7 +179,7 @@ class AssetTargets:
         before = dict(row.before)
         if text := before.get("location"):
             before["location"] = read_point(orjson.loads(text))
-        update_asset(principal, self.project_id, row.target_id, before)
+        update_asset(principal, self.project_id, row.target_id, before, is_bounded=False)
 
 
 def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:

@@ -91,7 +91,8 @@ class ProjectTargets:
             remove_project(principal, project)
             return
         try:
-            update_project(principal, project.id, _columns(row.before), source=_SOURCE)
+            columns = _columns(row.before)
+            update_project(principal, project.id, columns, source=_SOURCE, is_bounded=False)
         except Conflict as error:
             raise CannotUndo(error.message) from None
 

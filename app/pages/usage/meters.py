@@ -68,7 +68,9 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
     crossed = _crossings(account_id, found["period"]["start"])
     plan = plan_of(plan_name)
     hectares, members = found["hectares"], found["members"]
-    month, stored = found["api_requests"], found["stored_bytes"]
+    month, stored, history = (
+        found[name] for name in ("api_requests", "stored_bytes", "history_bytes")
+    )
     projects = found["projects"]
     drafts = projects["total"] - projects["active"] - projects["archived"]
     return [
@@ -100,6 +102,12 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
             "Stored data", stored["current"], stored["limit"], size,
             "At the limit, no boundary or metadata can grow.", refuses=True,
             more="Counts boundaries, including earlier versions, and metadata.",
+        ),
+        Meter(
+            "History", history["current"], history["limit"], size,
+            "At the limit, projects and assets cannot be created, changed or imported.",
+            refuses=True,
+            more="Counts events, deliveries and the audit log, which go by themselves with time.",
         ),
     ]  # fmt: skip
 

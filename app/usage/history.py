@@ -1,0 +1,100 @@
+"""The bound of an account's history, and the day on which a full one has room again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from functools import lru_cache
+from heapq import merge
+from typing import Final
+
+from flask import current_app
+from sqlalchemy import bindparam, func, select
+
+from app.auth.tenant import columns_of
+from app.db.column_types import byte_length
+from app.db.queries import CompiledQuery
+from app.http.errors import Detail, Forbidden
+from app.models import AuditEntry, Delivery, Event
+from app.policy.bounds import EVENT_DAYS, HISTORY_ROW_BYTES
+from app.values import clock
+from app.values.ids import time_of
+from config import Settings
+
+_READ_ROWS: Final = 5_000  # of events, and of entries, to find the day
+_READ_AT_ONCE: Final = 100
+_STEP_BYTES: Final = 1024  # imports ask for each feature: one answer for excesses alike
+_DELIVERIES: Final = (
+    select(func.count())
+    .where(Delivery.account_id == bindparam("account_id"), Delivery.event_id == Event.id)
+    .scalar_subquery()
+)
+_EVENTS: Final = CompiledQuery(
+    columns_of(Event, Event.id)
+    .add_columns(byte_length(Event.body) + (2 * _DELIVERIES + 1) * HISTORY_ROW_BYTES)
+    .order_by(Event.created_at, Event.id)
+    .limit(_READ_ROWS)
+)
+_ENTRIES: Final = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.id)
+    .add_columns(byte_length(AuditEntry.body) + HISTORY_ROW_BYTES)
+    .where(AuditEntry.number.is_not(None))
+    .order_by(AuditEntry.id)
+    .limit(_READ_ROWS)
+)
+
+
+def history_limit() -> int | None:
+    """The most bytes that the history of an account may have before its projects and assets cannot
+    be created or changed; None for no limit."""
+    return _settings().max_history_bytes or None
+
+
+def check_history(account_id: str, current: int) -> None:
+    """Raise Forbidden if an account's history has more bytes than it may.
+
+    Args:
+        current: its bytes, with those of the change.
+    """
+    limit = history_limit()
+    if limit is not None and current > limit:
+        steps = -(-(current - limit) // _STEP_BYTES)
+        room = _room_again(account_id, steps * _STEP_BYTES, clock.now().date())
+        message = (
+            f"The events, audit log and deliveries of the account have {current:,} bytes with this "
+            f"change, of at most {limit:,}. Events and deliveries are kept for {EVENT_DAYS} days, "
+            f"and the audit log for {_settings().audit_days}; no one can delete them sooner. {room}"
+        )
+        raise Forbidden(
+            f"The account's history is full. {room}", details=[Detail("history_bytes", message)]
+        )
+
+
+@lru_cache(maxsize=256)
+def _room_again(account_id: str, excess: int, today: date) -> str:
+    """A sentence with the day on which so many bytes have been deleted.
+
+    Args:
+        today: when this is asked, as the answer holds for a day.
+    """
+    day = today
+    for day, size in merge(
+        _expiring(_EVENTS, account_id, EVENT_DAYS),
+        _expiring(_ENTRIES, account_id, _settings().audit_days),
+    ):
+        excess -= size
+        if excess <= 0:
+            return f"There is room again on {max(day, today)}."
+    return f"There is no room before {max(day, today)}."
+
+
+def _expiring(rows: CompiledQuery, account_id: str, days: int) -> Iterator[tuple[date, int]]:
+    """Yield the day on which each row will be deleted, and its bytes, the oldest first."""
+    for some in rows.stream(_READ_AT_ONCE, account_id=account_id):
+        for row_id, size in some:
+            yield time_of(row_id).date() + timedelta(days=days), int(size)
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings
