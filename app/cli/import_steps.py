@@ -45,6 +45,8 @@ def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
 class ProgressBar(ImportProgress):
     """A progress bar on a terminal, and nothing elsewhere."""
 
+    stays = True
+
     def __init__(self, label: str, *, quiet: bool) -> None:
         self._label = label
         self._stack = ExitStack()

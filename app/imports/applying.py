@@ -26,6 +26,7 @@ from app.imports.features.targets import CannotImport, Decision, Match, Matcher,
 from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
+from app.imports.waiting import wait_for_deliveries
 from app.models import Import, ImportFeature
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes
@@ -68,8 +69,8 @@ def apply_features(
     *,
     is_over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write the features of an import; it is ``applied`` then. Stops early, between two
-    transactions, when ``is_over``: another turn goes on.
+    """Write the features of an import; it is ``applied`` then. Stops early, between two transactions,
+    when ``is_over``, or when the import has to wait: another turn goes on.
 
     Raises LeaseLost.
     """
@@ -78,6 +79,8 @@ def apply_features(
     matcher = targets.matcher(leased.account_id, match, (), created)
     after = 0
     while rows := _next(ids, after):
+        if not wait_for_deliveries(leased, in_transaction, progress):
+            return
         decided = [
             (row.number, *_decide(targets, matcher, leased.account_id, _candidate(row)))
             for row in rows
@@ -90,7 +93,7 @@ def apply_features(
                 if done["verdict"] == "new":
                     created.add(done["target_id"])
             found.progress_done += len(rows)
-            found.tries = 1
+            found.tries, found.message = 1, None
         progress.advance(len(rows))
         after = rows[-1].number
         if is_over():

@@ -6,6 +6,8 @@ from __future__ import annotations
 class ImportProgress:
     """An observer of a step. This one ignores everything."""
 
+    stays = False  # True: the step waits in place while the import has to wait
+
     def start(self, total: int) -> None:
         """Called once, with the number of features of the step."""
 

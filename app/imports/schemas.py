@@ -251,7 +251,10 @@ class ImportSummarySchema(OutputSchema):
     message = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Why the import failed, or what to set before it can be applied."},
+        metadata={
+            "description": "Why the import failed or waits, or what to set before it can be "
+            "applied."
+        },
     )
     layer = fields.String(required=True, allow_none=True)
     match = fields.String(required=True, allow_none=True)

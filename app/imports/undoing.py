@@ -24,6 +24,7 @@ from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
+from app.imports.waiting import wait_for_deliveries
 from app.models import ImportFeature
 from app.policy.imports import BATCH_FEATURES
 
@@ -51,18 +52,20 @@ def undo_features(
     is_over: Callable[[], bool] = lambda: False,
 ) -> None:
     """Undo what an import wrote; it is ``undone`` then. Stops early, between two transactions,
-    when ``is_over``: another turn goes on.
+    when ``is_over``, or when the import has to wait: another turn goes on.
 
     Raises LeaseLost.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
     while rows := _NEXT.all(**ids):
+        if not wait_for_deliveries(leased, in_transaction, progress):
+            return
         with in_transaction():
             found = locked(leased)
             for row in rows:
                 update_feature(**ids, number=row.number, **_undo(principal, targets, row))
             found.progress_done += len(rows)
-            found.tries = 1
+            found.tries, found.message = 1, None
         progress.advance(len(rows))
         if is_over():
             with in_transaction():

@@ -27,6 +27,7 @@ FILENAME_LENGTH: Final = 200
 CHUNK_BYTES: Final = 1024 * 1024  # of a file, in a row each
 BATCH_FEATURES: Final = 50  # in one transaction: other writers wait for it
 BATCH_BYTES: Final = 2 * 1024 * 1024  # likewise of boundaries, which are megabytes at times
+UNTRIED_DELIVERIES: Final = 10_000  # of an account, beyond which its imports wait
 LEASE_SECONDS: Final = 10  # after which another worker goes on with the import of a dead one
 MOST_TRIES: Final = 3  # of a step whose worker dies
 EVERY_SECONDS: Final = 5  # how often a worker looks for imports that nobody works on

@@ -1,0 +1,71 @@
+"""Waiting with an import until the deliveries of its account have been tried.
+
+Each feature that is written queues a delivery for every webhook of the account. So that an import
+does not queue them by the hundred thousand, ahead of what other accounts send, it waits while too
+many have not been tried once. Those that wait for another attempt do not count.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import bindparam, func, select
+
+from app.auth.tenant import columns_of
+from app.db.column_types import Timestamp
+from app.db.queries import CompiledQuery
+from app.db.transactions import Transaction
+from app.imports.leases import Leased, locked
+from app.imports.progress import ImportProgress
+from app.models import Delivery, Webhook
+from app.policy.deliveries import LEASE
+from app.policy.imports import UNTRIED_DELIVERIES
+from app.values import clock
+
+_EVERY_SECONDS: Final = 2.0
+_MESSAGE: Final = (
+    f"Waiting: more than {UNTRIED_DELIVERIES:,} deliveries to the account's webhooks have not been "
+    "tried yet. The import goes on by itself as they are sent."
+)
+_WEBHOOKS: Final = columns_of(Webhook, Webhook.id)
+# Those are due at once, or claimed; most others wait for longer, and the index leaves them out.
+_UNTRIED: Final = (
+    columns_of(Delivery, Delivery.id)
+    .where(
+        Delivery.webhook_id.in_(_WEBHOOKS),
+        Delivery.due_at <= bindparam("soon", type_=Timestamp()),
+        Delivery.attempts == 0,
+    )
+    .limit(UNTRIED_DELIVERIES + 1)
+    .subquery()
+)
+_NUMBER: Final = CompiledQuery(select(func.count()).select_from(_UNTRIED))
+
+
+def wait_for_deliveries(
+    leased: Leased, in_transaction: Transaction, progress: ImportProgress
+) -> bool:
+    """Let the import wait while too many deliveries of its account have not been tried; for use
+    between the transactions of a step.
+
+    Returns False if the step has to stop: another turn goes on. A command waits here.
+
+    Raises LeaseLost.
+    """
+    while _too_many_untried(leased.account_id):
+        with in_transaction():
+            found = locked(leased)
+            found.message = _MESSAGE
+            if not progress.stays:
+                found.lease, found.tries = None, 0
+                found.leased_until = clock.now() + timedelta(seconds=_EVERY_SECONDS)
+                return False
+        time.sleep(_EVERY_SECONDS)
+    return True
+
+
+def _too_many_untried(account_id: str) -> bool:
+    number = _NUMBER.scalar(account_id=account_id, soon=clock.now() + LEASE)
+    return bool(number > UNTRIED_DELIVERIES)
