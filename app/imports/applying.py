@@ -69,8 +69,8 @@ def apply_features(
     *,
     is_over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write the features of an import; it is ``applied`` then. Stops early, between two transactions,
-    when ``is_over``, or when the import has to wait: another turn goes on.
+    """Write the features of an import; it is ``applied`` then. Stops early, between two
+    transactions, when ``is_over``, or when the import has to wait: another turn goes on.
 
     Raises LeaseLost.
     """
