@@ -148,6 +148,7 @@ TRIALS: Final = (
     _bench("pages", "the page of projects in a browser", 13, _POSTGRES),
     _bench("page_quality", "what Lighthouse says of the page of projects", 2),
     _bench("webhook_log", "the log of a webhook with a million attempts", 2, _POSTGRES),
+    _bench("written", "what a change writes, in rows and bytes", 1),
     _bench("audit_log", "an audit log of a million entries", 12, _POSTGRES),
 )
 ALL: Final = tuple(trial.name for trial in TRIALS)

@@ -91,7 +91,7 @@ class UsageSchema(OutputSchema):
         "members": {"current": 1, "limit": 25},
         "api_requests": {"current": 2, "limit": 310000},
         "stored_bytes": {"current": 627, "limit": 2147483648},
-        "history_bytes": {"current": 4610, "limit": 2147483648},
+        "history_bytes": {"current": 1128, "limit": 2147483648},
     }
 
     period = fields.Nested(PeriodSchema, required=True)
