@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, Final, TypeVar
@@ -28,14 +29,13 @@ from app.policy.bounds import (
     EXPENSIVE_WAITING,
     REQUEST_SECONDS,
 )
+from app.values import processor_clock
 from app.values.processor_clock import ProcessorClock
 
 T = TypeVar("T")
 
 _HAS_TURN: Final = "has_expensive_turn"
 _UNTIL_THE_END: Final = "until_the_end"
-_CLOCK: Final = "processor_clock"
-_CLOCK_RUNS: Final = "processor_clock_runs"
 # Parameters by which a client can ask for less, those first that make most of a difference.
 _NARROWING: Final = ("filter", "search", "bbox", "datetime", "limit", "per_page")
 
@@ -90,11 +90,9 @@ class Turns:
         """Return whether one more of an account may wait, if need be in place of another one."""
         if len(self._waiting) < EXPENSIVE_WAITING:
             return True
-        accounts = [each.account for each in self._waiting]
+        here = Counter([self._running, *(each.account for each in self._waiting)])
         for other in reversed(self._waiting):
-            if accounts.count(other.account) + (other.account == self._running) > 1 + (
-                accounts.count(account) + (account == self._running)
-            ):
+            if here[other.account] > here[account] + 1:
                 self._waiting.remove(other)
                 other.is_over.set()
                 return True
@@ -202,7 +200,7 @@ class _Stream:
 
     def __next__(self) -> Any:
         self._clock.restart()
-        with self._clock.running():
+        with processor_clock.running(self._clock):
             return next(self._rest)
 
     def close(self) -> None:
@@ -211,17 +209,12 @@ class _Stream:
 
 
 def _begin() -> None:
-    clock = ProcessorClock(
-        (EXPENSIVE_AFTER_SECONDS, answer_in_turn), (REQUEST_SECONDS, _refuse_long)
-    )
-    runs = clock.running()
-    runs.__enter__()
-    g.setdefault(_CLOCK, clock)
-    g.setdefault(_CLOCK_RUNS, runs)
+    limits = (EXPENSIVE_AFTER_SECONDS, answer_in_turn), (REQUEST_SECONDS, _refuse_long)
+    processor_clock.begin(ProcessorClock(*limits))
 
 
 def _end_with_response(response: Response) -> Response:
-    clock = g.get(_CLOCK)
+    clock = processor_clock.current()
     if clock and response.is_streamed and not response.direct_passthrough:
         response.response = _Stream(response.response, clock)
     if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
@@ -232,8 +225,7 @@ def _end_with_response(response: Response) -> Response:
 def _end_without_response(_: BaseException | None) -> None:
     if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
         stack.close()
-    if (runs := g.pop(_CLOCK_RUNS, None)) is not None:
-        runs.__exit__(None, None, None)
+    processor_clock.end()
 
 
 def _refuse_long() -> None:

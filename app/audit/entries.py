@@ -19,7 +19,7 @@ from app.auth.principal import Principal
 from app.db.column_types import Base
 from app.db.transactions import CompiledInsert
 from app.models import Account, AuditEntry
-from app.policy.audit import ACTIONS, ACTORS, INSTANCE
+from app.policy.audit import ACTIONS, ACTORS, BEGINNING, INSTANCE, LONG_VALUE
 from app.security.masking import without_secrets
 from app.values import clock
 from app.values.ids import new_id_at
@@ -30,8 +30,6 @@ _INSERT: Final = CompiledInsert(
     *("id", "account_id", "action", "actor_id", "target_id", "body", "mac"),
 )
 _LABEL_LENGTH: Final = 300
-_LONG_VALUE: Final = 1024  # bytes, in JSON
-_BEGINNING: Final = 200  # characters of a longer value that an entry has
 
 Changes = Mapping[str, Any]  # by field: its old and new value, as {"from": …, "to": …}
 
@@ -157,23 +155,23 @@ def _kept(text: bytes) -> Any:
     """Parse changes, as values that are stored as JSON are in any order, and shorten those that are
     long: they are kept for years, and no one can delete them."""
     changes = orjson.loads(text)
-    if len(text) > _LONG_VALUE:
+    if len(text) > LONG_VALUE:
         for change in changes.values():
             change.update({side: _shortened(value) for side, value in change.items()})
     return changes
 
 
 def _shortened(value: Any) -> Any:
-    """A value, or what is kept of one that is longer than ``_LONG_VALUE``: its beginning, the
+    """A value, or what is kept of one that is longer than ``LONG_VALUE``: its beginning, the
     number of bytes and their SHA-256; of a text in UTF-8, and of anything else as canonical
     JSON."""
     text = canonical(value)
-    if len(text) <= _LONG_VALUE:
+    if len(text) <= LONG_VALUE:
         return value
     shown = value if isinstance(value, str) else text.decode()
     raw = shown.encode()
     return {
-        "beginning": shown[:_BEGINNING],
+        "beginning": shown[:BEGINNING],
         "bytes": len(raw),
         "sha256": hashlib.sha256(raw).hexdigest(),
     }

@@ -17,7 +17,7 @@ from app.db.extensions import db
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES
 from app.jobs.wake_signals import WakeSignal
-from app.maintenance.history import note_history
+from app.maintenance.history_bytes import note_history
 from app.models import Delivery, Event, Webhook
 from app.policy.deliveries import RUN_SECONDS
 from app.policy.events import EVENTS, TEST_EVENT, TEST_MESSAGE, includes

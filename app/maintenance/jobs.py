@@ -13,7 +13,7 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs.registry import Job
-from app.maintenance.history import note_history
+from app.maintenance.history_bytes import note_history
 from app.maintenance.pruning import Expired, prune_tables
 from app.models import (
     AttemptCount,

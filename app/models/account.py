@@ -53,7 +53,7 @@ class AccountUsage(Base):
     members: Mapped[int] = mapped_column(BigInteger, default=0)
     # UTF-8 bytes of boundaries, former ones too, and of the metadata of projects and assets.
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
-    # Of events, entries of the audit log and deliveries, as app.maintenance.history counts them.
+    # Of events, entries of the audit log and deliveries (app.maintenance.history_bytes).
     history_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     # Grows with each change of a project and of its shapes on maps.
     map_version: Mapped[int] = mapped_column(BigInteger, default=0)

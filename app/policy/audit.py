@@ -7,6 +7,10 @@ from typing import Final
 
 from app.policy.fields import ASSET, PROJECT, Field
 
+# Of a value with more bytes in JSON, an entry has the first characters, and its SHA-256.
+LONG_VALUE: Final = 1024
+BEGINNING: Final = 200
+
 # Each action, and what a page says after the name of whoever did it; {} is the target.
 ACTIONS: Final[dict[str, str]] = {
     "account.created": "created the account {}",

@@ -14,7 +14,7 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden
-from app.maintenance.history import take_history
+from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
 from app.usage.history import check_history
 from app.usage.thresholds import SQUARE_METERS, update_counter_levels, update_requests_level

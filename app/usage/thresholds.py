@@ -17,7 +17,7 @@ from sqlalchemy import Table, bindparam, func, select, update
 from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.limits.plan_file import plan_of
-from app.maintenance.history import take_history
+from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, RequestCount
 from app.policy.plans import USAGE_THRESHOLDS, Plan
 

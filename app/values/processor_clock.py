@@ -35,16 +35,6 @@ class ProcessorClock:
         self._waited = 0.0
         self._began = thread_time()
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Measure this thread in the block."""
-        before = current()
-        _thread.clock = self
-        try:
-            yield
-        finally:
-            _thread.clock = before
-
     def add(self, seconds: float) -> None:
         """Count what a server took of its own processor time for the request."""
         self._waited += seconds
@@ -75,6 +65,26 @@ class ProcessorClock:
         refusal, self._refusal = self._refusal, None
         if refusal is not None:
             raise refusal
+
+
+def begin(clock: ProcessorClock) -> None:
+    """Let a clock measure this thread from now on."""
+    _thread.clock = clock
+
+
+def end() -> None:
+    """Let no clock measure this thread any more."""
+    _thread.clock = None
+
+
+@contextmanager
+def running(clock: ProcessorClock) -> Iterator[None]:
+    """Let a clock measure this thread in the block."""
+    begin(clock)
+    try:
+        yield
+    finally:
+        end()
 
 
 def current() -> ProcessorClock | None:

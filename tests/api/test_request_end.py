@@ -19,7 +19,7 @@ from app.http.errors import BadRequest, ServiceUnavailable
 from app.lists import intersecting, scanning
 from app.policy.bounds import EXPENSIVE_RETRY_SECONDS
 from app.values.batching import batched_by_bytes
-from app.values.processor_clock import ProcessorClock
+from app.values.processor_clock import ProcessorClock, running
 from tests.geometry.expensive_shapes import comb
 from tests.make import Client, make_project
 from tests.turns import turn_taken
@@ -104,14 +104,14 @@ def test_boundaries_are_compared_until_the_time_is_over(
 def test_any_statement_that_reads_is_ended(app: Flask, run: Callable[[], Any]) -> None:
     with (
         app.test_request_context(),
-        clock().running(),
+        running(clock()),
         pytest.raises(BadRequest, match="enough"),
     ):
         run()
 
 
 def test_a_statement_of_a_change_is_ended(app: Flask) -> None:
-    with app.test_request_context(method="POST"), clock().running():
+    with app.test_request_context(method="POST"), running(clock()):
         with pytest.raises(BadRequest, match="enough"):
             db.session.execute(ENDLESS)
         db.session.rollback()

@@ -67,7 +67,7 @@ _REASONS = {
     "the principal's own row": (Place("app.account.service", "rename_account", "AccountUsage"),),
     "an UPDATE that names account_id": (
         Place("app.usage.counters", "_CHANGE", "AccountUsage"),
-        Place("app.maintenance.history", "_ADD", "AccountUsage"),
+        Place("app.maintenance.history_bytes", "_ADD", "AccountUsage"),
     ),
     "names account_id": (
         Place("app.usage.counters", "lock_counters", "AccountUsage"),

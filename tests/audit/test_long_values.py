@@ -52,7 +52,7 @@ def test_entries_with_whole_values_still_verify(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(entries, "_LONG_VALUE", 10**6)
+        patch.setattr(entries, "LONG_VALUE", 10**6)
         make_project(client, description=TEXT)
     assert audit_entries(client)[-1]["changes"]["description"]["to"] == TEXT.strip()
     make_project(client, description=TEXT)

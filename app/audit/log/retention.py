@@ -23,7 +23,7 @@ from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import connect
-from app.maintenance.history import note_history
+from app.maintenance.history_bytes import note_history
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock
 from config import Settings

@@ -24,7 +24,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
 from app.db.search_index import fence, id_values, is_among_ids
 from app.db.transactions import insert_row
-from app.maintenance.history import note_history
+from app.maintenance.history_bytes import note_history
 from app.models import Account, AuditCheckpoint, AuditEntry
 from app.policy.audit import INSTANCE, SEALED_AFTER, SEALED_ENTRIES
 from app.values import clock
