@@ -4,7 +4,7 @@ reads the same values again."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from app.formats.formulas import guard
@@ -23,16 +23,22 @@ def write_csv(source: FeatureSource) -> Iterator[bytes]:
     table = Table(source)
     yield csv_line([*(column.name for column in table.columns), "geometry"])
     for feature in source.features():
-        yield csv_line([*table.row(feature), _geometry(feature)])
+        yield _line([*map(_cell, table.row(feature)), _geometry(feature)])
 
 
-def _geometry(feature: Feature) -> str | None:
-    return None if feature.geometry is None else write_wkt(feature.geometry)
+def _geometry(feature: Feature) -> str:
+    """The cell with the geometry. It is long, and nothing in it begins a formula."""
+    text = "" if feature.geometry is None else write_wkt(feature.geometry)
+    return f'"{text}"' if "," in text else text
 
 
-def csv_line(values: Sequence[Any]) -> bytes:
+def csv_line(values: Iterable[Any]) -> bytes:
     """A row, in which no text can be evaluated as a formula. Numbers stay as they are."""
-    return (",".join(map(_cell, values)) + "\r\n").encode()
+    return _line(map(_cell, values))
+
+
+def _line(cells: Iterable[str]) -> bytes:
+    return (",".join(cells) + "\r\n").encode()
 
 
 def _cell(value: Any) -> str:

@@ -64,16 +64,20 @@ class FeatureType:
         return tuple(f for f in self.fields if f is not self.geometry and f.name != METADATA)
 
     @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.fields if field.kind is kinds.TEXT)
+
+    @cached_property
     def _taken(self) -> frozenset[str]:
         return frozenset((*_NOT_KEYS, *(field.name for field in self.fields)))
 
     def feature(self, record: Mapping[str, Any]) -> Feature:
         """A record, or some of its fields, as a feature: first the fields, then the keys of
         ``metadata``. A feature without the field of the geometry has none."""
-        properties: dict[str, Any] = {
-            name: shown(value) if isinstance(value, str) else value
-            for name, value in record.items()
-        }
+        properties = dict(record)
+        for name in self._texts:
+            if text := properties.get(name):
+                properties[name] = shown(text)
         geometry = properties.pop(self.geometry.name, None)
         metadata = properties.pop(METADATA, None)
         if metadata is not None:
