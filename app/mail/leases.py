@@ -1,7 +1,8 @@
 """Leasing a mail to send, and recording the outcome.
 
 A lease moves the time at which the mail is due: other workers skip it, and if the worker dies, the
-mail becomes due again when the lease ends. ``attempts`` identifies the lease, so a worker whose
+mail becomes due again when the lease ends. Accounts take turns, so that the many invitations of one
+keep nobody waiting. ``attempts`` identifies the lease, so a worker whose
 lease has ended cannot overwrite the outcome of a later one.
 """
 
@@ -10,7 +11,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import aliased
 
 from app.db.extensions import db
 from app.models import Mail
@@ -47,12 +49,13 @@ def unseal_contents(mail: LeasedMail) -> Contents:
 
 
 def lease_next() -> LeasedMail | None:
-    """Lease the mail that has been due longest, or None if none is due."""
-    now = clock.now()
+    """Lease the mail that has been due longest, of the account whose turn it is, or return None."""
+    now, others = clock.now(), aliased(Mail)
+    last_turn = select(func.max(others.leased_at)).where(others.turn_of == Mail.turn_of)
     due = (
         select(Mail.id)
         .where(Mail.due_at <= now)
-        .order_by(Mail.due_at)
+        .order_by(last_turn.scalar_subquery().nulls_first(), Mail.due_at)
         .limit(1)
         .with_for_update(skip_locked=True)
         .scalar_subquery()
@@ -60,7 +63,7 @@ def lease_next() -> LeasedMail | None:
     statement = (
         update(Mail)
         .where(Mail.id == due)
-        .values(due_at=now + LEASE, attempts=Mail.attempts + 1)
+        .values(due_at=now + LEASE, leased_at=now, attempts=Mail.attempts + 1)
         .returning(Mail.id, Mail.kind, Mail.recipient, Mail.sealed, Mail.attempts)
     )
     row = db.session.execute(statement).one_or_none()

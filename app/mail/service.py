@@ -20,7 +20,9 @@ from app.values.ids import new_id
 NEW_MAILS: Final = WakeSignal("mails", GENERAL, job_timeout=int(RUN_FOR) + 90)
 
 
-def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, Any]) -> None:
+def queue_mail(
+    kind: str, recipient: str, *, cause: str, values: Mapping[str, Any], account_id: str = ""
+) -> None:
     """Queue a mail, to be sent after the current transaction is committed.
 
     Args:
@@ -28,6 +30,8 @@ def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, An
         recipient: the address alone, without a name.
         cause: a key for the reason; only one mail is queued for each.
         values: JSON values for the message; stored encrypted until it is sent.
+        account_id: of the account that it comes from. Accounts take turns, and those who have none
+            take one turn together.
     """
     now = clock.now()
     row = insert_into(Mail).values(
@@ -35,6 +39,7 @@ def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, An
         kind=kind,
         recipient=recipient,
         cause=cause,
+        turn_of=account_id,
         sealed=Contents(dict(values)).sealed(),
         attempts=0,
         due_at=now,

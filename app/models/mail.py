@@ -22,16 +22,20 @@ class Mail(Base):
         Index(None, "due_at"),
         Index(None, "created_at"),
         Index(None, "cause", unique=True),
+        Index(None, "turn_of", "leased_at"),
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     kind: Mapped[str] = mapped_column(String(40))
     recipient: Mapped[str] = mapped_column(String(254))
     cause: Mapped[str] = mapped_column(String(200))  # why it is sent
+    # The id of the account that it comes from; empty if somebody without one may have caused it.
+    turn_of: Mapped[str] = mapped_column(Key, server_default="")
     sealed: Mapped[str | None] = mapped_column(Text)
     attempts: Mapped[int] = mapped_column(Integer)
     # When it is sent next, or its lease ends; None when it is done or given up.
     due_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    leased_at: Mapped[datetime | None] = mapped_column(Timestamp)  # the last time
     sent_at: Mapped[datetime | None] = mapped_column(Timestamp)
     error: Mapped[str | None] = mapped_column(String(200))  # of the last attempt
     created_at: Mapped[datetime] = mapped_column(Timestamp)

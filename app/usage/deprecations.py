@@ -128,5 +128,5 @@ def _mail_owners(row: Any, it: Deprecation, sunset: date) -> int:
             "days": USED_DAYS,
         }
         cause = f"deprecation:{it.id}:{row.account_id}:{owner.id}"
-        queue_mail(MAIL, owner.email, cause=cause, values=values)
+        queue_mail(MAIL, owner.email, cause=cause, values=values, account_id=row.account_id)
     return len(owners)

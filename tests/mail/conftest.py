@@ -92,13 +92,17 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Fail:
 
 
 def queue(
-    app: Flask, recipient: str = RECIPIENT, kind: str = "verify_email", **values: Any
+    app: Flask,
+    recipient: str = RECIPIENT,
+    kind: str = "verify_email",
+    account_id: str = "",
+    **values: Any,
 ) -> None:
     """Queue a mail and commit."""
     values = values or {"name": "Jo", "link": LINK}
     with app.app_context():
         cause = f"test:{clock.now()}:{recipient}"
-        queue_mail(kind, recipient, cause=cause, values=values)
+        queue_mail(kind, recipient, cause=cause, values=values, account_id=account_id)
         db.session.commit()
 
 

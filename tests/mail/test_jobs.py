@@ -14,6 +14,8 @@ from app.db.extensions import db
 from app.mail import jobs
 from app.mail.errors import Delayed, ServerUnavailable, Undeliverable
 from app.mail.jobs import send_mails
+from app.mail.leases import LeasedMail
+from app.mail.transport import MailFolder
 from app.policy.mails import LEASE, RETRY_AFTER
 from app.values import clock
 from tests.mail.conftest import (
@@ -58,6 +60,28 @@ def test_all_that_is_due_is_sent_the_oldest_first(
     sent = sorted(set(eml_files(outbox)) - before, key=lambda path: path.stat().st_mtime_ns)
     recipients = [path.read_text().partition("To: ")[2].partition("@")[0] for path in sent]
     assert recipients == ["nr0", "nr1", "nr2", "nr3", "nr4", "last"]
+
+
+def test_accounts_take_turns(outbox: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The many mails of one account delay those of others by one mail at most."""
+    order: list[str] = []
+
+    def note(_: MailFolder, mail: LeasedMail, message: Any) -> str:
+        order.append(mail.recipient)
+        return "noted"
+
+    monkeypatch.setattr(MailFolder, "send", note)
+    for number in range(6):
+        queue(outbox, f"busy{number}@example.org", account_id="acct_busy")
+    for number in range(2):
+        queue(outbox, f"quiet{number}@example.org", account_id="acct_quiet")
+    queue(outbox, "nobody@example.org")
+    send(outbox)
+    names = [address.partition("@")[0] for address in order]
+    assert names == [
+        *("busy0", "quiet0", "nobody", "busy1", "quiet1"),
+        *("busy2", "busy3", "busy4", "busy5"),
+    ]
 
 
 def test_a_failed_mail_is_retried_on_schedule_and_then_given_up(

@@ -61,7 +61,7 @@ def mail_expiring(most: int) -> int:
         if credential.expires_at - credential.created_at > _AHEAD:
             mail = _values(credential) | {"name": name, "account_name": account_name}
             cause = f"{MAIL}:{credential.account_id}:{credential.id}"
-            queue_mail(MAIL, email, cause=cause, values=mail)
+            queue_mail(MAIL, email, cause=cause, values=mail, account_id=credential.account_id)
     return len(rows)
 
 

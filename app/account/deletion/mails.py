@@ -49,7 +49,9 @@ def _mail(kind: str, account: Account, people: Iterable[Any], **more: Any) -> No
     deletes_at = format_optional_time(account.deletes_at)
     for person in people:
         values = {"name": person.name, "account_name": account.name, "deletes_at": deletes_at}
-        queue_mail(kind, person.email, cause=_cause(kind), values=values | more)
+        queue_mail(
+            kind, person.email, cause=_cause(kind), values=values | more, account_id=account.id
+        )
 
 
 def _cause(kind: str) -> str:

@@ -276,7 +276,7 @@ def _send_link(principal: Principal, account: Account, membership: Membership, p
         "days": INVITATION_LIFE.days,
     }
     cause = f"{MAIL}:{account.id}:{membership.invitation_hash}"
-    queue_mail(MAIL, person.email, cause=cause, values=values)
+    queue_mail(MAIL, person.email, cause=cause, values=values, account_id=account.id)
     return link
 
 

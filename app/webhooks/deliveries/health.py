@@ -193,7 +193,13 @@ def mail_admins(kind: str, row: Any) -> None:
     occasion = f"{kind}:{row.account_id}:{row.id}:{clock.now():%Y-%m-%d}"
     for person in members_in_roles(row.account_id, _ADMIN_ROLES):
         own = {"name": person.name, "account_name": person.account_name}
-        queue_mail(kind, person.email, cause=f"{occasion}:{person.id}", values=shared | own)
+        queue_mail(
+            kind,
+            person.email,
+            cause=f"{occasion}:{person.id}",
+            values=shared | own,
+            account_id=row.account_id,
+        )
 
 
 def _disabled_at(since: datetime) -> datetime:
