@@ -1,5 +1,6 @@
 """Queries that were made to be expensive: for each route that is read, each of its parameters with
-the worst values, and any number of them by chance, over an account that has the worst of all.
+the worst values, and any number of them by chance, over an account that has the worst of all; and
+among those by chance, changes of boundaries.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from tests.api.operations import EVERYTHING, bare_app, fill
 from tests.geometry.expensive_shapes import SHAPES, comb
 from tests.make import Client, operator_of, point
 from tests.oauth.support import browser_of
+from trials.faults.heavy.changes import changes
 from trials.faults.heavy.request import Request
 
 ONES, ALIKE, ASSETS = 1_000, 250, 3_000  # projects with long texts, with combs; assets
 _SKIPPED: Final = re.compile(r"/static/|/oauth/authorize|/verify/|/sign-in/|/logout")
 _PAGES: Final = ("a", "aa", "aaab", "a" * (SEARCH_LENGTH - 1) + "b", "a" * SEARCH_LENGTH, "ab" * 99)
+_CHANGES: Final = 0.2  # for each request that reads
 _COLLECTIONS: Final = ("projects", "assets")
 
 
@@ -59,14 +62,17 @@ def fill_account(client: Client) -> None:
 
 def queries(client: Client, rng: random.Random) -> Iterator[Request]:
     """Requests without end: first each route alone and with each worst value of each of its
-    parameters, then with some of them by chance."""
+    parameters, then with some of them by chance, and changes by chance."""
     known = list(routes(client))
     for path, headers, parameters in known:
         yield _request(path, headers, {})
         for name, values in parameters.items():
             for value in values(rng):
                 yield _request(path, headers, {name: value})
+    boundaries = changes(client, rng)
     while True:
+        if rng.random() < _CHANGES:
+            yield next(boundaries)
         path, headers, parameters = rng.choice(known)
         chosen = rng.sample(sorted(parameters), rng.randint(0, min(4, len(parameters))))
         yield _request(path, headers, {n: rng.choice(parameters[n](rng)) for n in chosen})
