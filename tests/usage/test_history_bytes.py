@@ -22,6 +22,7 @@ from tests.audit.log.logs import prune, seal
 from tests.make import Client, make_account, make_asset, make_entry, make_project, square
 from tests.make.apps import second_app
 from tests.make.webhooks import make_webhook
+from tests.pages.support import browser_of
 
 pytestmark = pytest.mark.both
 
@@ -158,6 +159,26 @@ def test_a_full_history_refuses_creates_and_updates(app: Flask, is_updated_by_pu
         assert actual(client) == before
         usage = client.get("/v1/account/usage").json["data"]["history_bytes"]
         assert usage == {"current": 20_000, "limit": 20_000}
+
+
+def test_a_replay_needs_room_for_its_deliveries(app: Flask) -> None:
+    with second_app(app, max_history_bytes=20_000) as made:
+        client = make_account(made)
+        for _ in range(3):
+            make_project(client)
+        webhook = make_webhook(client)
+        path = f"/v1/webhooks/{webhook['id']}/replay"
+        body = {"since": clock.format_value(clock.now() - timedelta(minutes=5))}
+        events = len(client.get("/v1/events").json["data"])
+        fill(client, 20_000 - current(client) - events * 2 * HISTORY_ROW_BYTES + 1)
+        refused = client.post(path, json=body)
+        assert refused.status_code == 403, refused.json
+        assert refused.json["error"]["details"][0]["field"] == "history_bytes"
+        browser, address = browser_of(client), f"/webhooks/{webhook['id']}/replay"
+        browser.get(f"{address}?since=2026-01-02T03:04&which=all&only_failed=false")
+        assert "history is full" in browser.submit(address).text
+        fill(client, -1)
+        assert client.post(path, json=body).json["data"]["replayed"] == events
 
 
 def test_a_full_history_does_not_refuse_the_rest(app: Flask) -> None:

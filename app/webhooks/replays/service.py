@@ -23,7 +23,10 @@ from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import GENERAL
 from app.jobs.wake_signals import WakeSignal
 from app.models import Delivery, Event, Replay
+from app.policy.bounds import HISTORY_ROW_BYTES
 from app.policy.events import EVENTS, includes
+from app.usage.counters import counters
+from app.usage.history import check_history
 from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import new_id
@@ -92,12 +95,15 @@ def start_replay(
     Raises:
         NotFound: the account has no such webhook.
         Conflict: it is disabled, or an earlier replay is not finished.
+        Forbidden: the account's history has no room for the deliveries.
     """
     webhook = read_webhook(principal.account_id, webhook_id)
     check_enabled(webhook["enabled"])
     replay = _replay_of(principal, webhook, selection)
     replay.total = _count(replay)
     if replay.total:
+        size = replay.total * 2 * HISTORY_ROW_BYTES
+        check_history(principal.account_id, counters(principal.account_id).history_bytes + size)
         locked = lock_webhook(principal, webhook_id)
         check_enabled(locked.enabled)
         _check_no_other(principal.account_id, webhook_id)

@@ -26,6 +26,7 @@ def changes(client: Client, rng: random.Random) -> Iterator[Request]:
         ("POST", "/v1/geometry/validate"),
         ("POST", "/v1/geometry/validate"),
         ("POST", "/v1/projects"),
+        ("POST", "/ogc/collections/projects/items"),
         ("PUT", path),
         ("PATCH", path),
     )
@@ -39,6 +40,8 @@ def changes(client: Client, rng: random.Random) -> Iterator[Request]:
                 "description": rng.choice(("", "a" * DESCRIPTION_LENGTH, "ä " * 4_000)),
                 "metadata": {f"k{number}": "b" * 250 for number in range(METADATA_KEYS)},
             }
+        if address.startswith("/ogc"):
+            body = {"type": "Feature", "geometry": body.pop("geometry"), "properties": body}
         text = json.dumps(body).encode()
         name = f"{method} {address} {names}"
         yield Request(name, method, address, lambda text=text: text, client.authorization)  # type: ignore[misc]

@@ -8,7 +8,7 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import Conflict
+from app.http.errors import Conflict, Forbidden
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of
 from app.pages.webhooks.replays.forms import ReplayDraft
@@ -53,7 +53,7 @@ def start(principal: Principal, webhook_id: str) -> Response:
     try:
         with transaction():
             number = start_replay(principal, webhook_id, selection)["replayed"]
-    except Conflict as error:
+    except (Conflict, Forbidden) as error:
         draft.show(error)
         return _page(principal, webhook_id, draft, selection)
     if not number:
