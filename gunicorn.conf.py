@@ -81,6 +81,7 @@ def post_fork(server: Any, worker: Any) -> None:
     that it runs."""
     exit_with_supervisor(graceful_timeout + 2)
     worker.max_body_bytes = settings.max_body_bytes
+    worker.trusted_proxies = settings.trusted_proxies
     worker.max_upload_bytes = settings.max_import_bytes + FORM_BYTES
     with server.app.wsgi().app_context():
         connections.forget_all()

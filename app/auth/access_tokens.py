@@ -22,6 +22,7 @@ from app.http.errors import Unauthorized
 from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User
 from app.policy.permissions import PROFILE, ROLES, expand
 from app.security import tokens
+from app.security.callers import note_account
 from app.values import clock
 
 _NO_SECOND_FACTOR: Final = (
@@ -82,6 +83,7 @@ def authenticate(token: str) -> Principal:
     if is_overdue(due_at(row)):
         raise Unauthorized(_NO_SECOND_FACTOR, challenge=_INSUFFICIENT)
     scopes, permissions = _permissions(row.scopes, row.role)
+    note_account(token_hash, row.account_id)
     return Principal(
         kind="oauth",
         credential_id=row.authorization_id,

@@ -23,6 +23,7 @@ from app.http.errors import Unauthorized
 from app.models import Account, Credential, User
 from app.policy.permissions import expand
 from app.security import tokens
+from app.security.callers import note_account
 from app.values import clock
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -72,13 +73,15 @@ def authenticate(header: str | None, address: str) -> Principal:
         return access_tokens.authenticate(token)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
         raise Unauthorized(_misuse(token), challenge="invalid_token")
-    row = _BY_HASH.first(token_hash=tokens.hash_token(token))
+    token_hash = tokens.hash_token(token)
+    row = _BY_HASH.first(token_hash=token_hash)
     if row is None or row.revoked_at is not None or _is_past(row.expires_at):
         raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
     if not _is_allowed(address, row.ip_allowlist):
         raise Unauthorized(
             "This token cannot be used from your IP address.", challenge="invalid_token"
         )
+    note_account(token_hash, row.account_id)
     return Principal(
         kind=row.kind,
         credential_id=row.id,

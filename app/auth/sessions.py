@@ -23,6 +23,7 @@ from app.models import Account, Membership, Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.policy.permissions import ROLES, expand
 from app.security import tokens
+from app.security.callers import note_account
 from app.values import clock
 from app.values.ids import new_id
 
@@ -137,9 +138,11 @@ def find_session(token: str) -> SignedIn | None:
     """The person whose session has this token; None if there is none, or it has ended."""
     if not tokens.is_well_formed(token, tokens.SESSION):
         return None
-    row = _BY_HASH.first(token_hash=tokens.hash_token(token))
+    token_hash = tokens.hash_token(token)
+    row = _BY_HASH.first(token_hash=token_hash)
     if row is None or _has_ended(row, clock.now()):
         return None
+    note_account(token_hash, row.account_id or row.user_id)
     return SignedIn(
         session_id=row.session_id,
         user_id=row.user_id,

@@ -33,12 +33,18 @@ class ForwardedAddress:
         self._hops = hops
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        named = entries[-self._hops].strip() if len(entries) >= self._hops else ""
-        with_port = _WITH_PORT.fullmatch(named)
-        named = with_port[1] or with_port[2] if with_port else named
-        environ["REMOTE_ADDR"] = named if is_address(named) else ""
+        header = environ.get("HTTP_X_FORWARDED_FOR", "")
+        environ["REMOTE_ADDR"] = forwarded_address(header, self._hops)
         return self._application(environ, start_response)
+
+
+def forwarded_address(header: str, hops: int) -> str:
+    """The client's address by ``X-Forwarded-For`` behind ``hops`` proxies, or an empty text."""
+    entries = header.split(",")
+    named = entries[-hops].strip() if len(entries) >= hops else ""
+    with_port = _WITH_PORT.fullmatch(named)
+    named = with_port[1] or with_port[2] if with_port else named
+    return named if is_address(named) else ""
 
 
 def init_app(app: Flask, hops: int) -> None:

@@ -36,6 +36,8 @@ CREDENTIAL_PREFIXES: Final = {"api_key": API_KEY, "service_token": SERVICE_TOKEN
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM_LENGTH: Final = 32  # 62**32 is about 190 bits
 _CHECK_LENGTH: Final = 6  # 62**6 holds the 32 bits of a CRC
+# A pattern that finds any token, also in the middle of a text.
+ANY_TOKEN: Final = rf"canopy_[a-z]{{3}}_[0-9A-Za-z]{{{_RANDOM_LENGTH + _CHECK_LENGTH}}}"
 
 
 def new_token(prefix: str) -> str:

@@ -6,7 +6,8 @@
   refused; a thread never reads from a connection. Requests that are not complete in time get 408,
   requests that do not fit get 503. The poller sends the part of a response that a client does not
   read at once (``response_buffer``), and waits for the client to close; both for a limited time.
-* Whoever sends many requests at once, by the credential in them, leaves a thread to the others.
+* Those who send requests (``senders``) take turns where requests wait for a thread, and whoever
+  sends many at once leaves a thread to the others.
 * Large requests have a few of the threads at most, and further ones get 503.
 * ``/healthz`` and ``/readyz`` have a thread each, so that only others of their kind can keep them
   waiting.
@@ -58,6 +59,7 @@ from app.processes.web_server.request_buffer import (
     Storage,
 )
 from app.processes.web_server.response_buffer import BufferedResponse, ResponseBuffer, SlowReaders
+from app.processes.web_server.senders import sender_of
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +85,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
 
     max_body_bytes = 16 * 1024 * 1024  # gunicorn.conf.py sets MAX_BODY_BYTES
     max_upload_bytes = 0  # and what an upload of MAX_IMPORT_BYTES takes
+    trusted_proxies = 0
 
     def init_process(self) -> None:
         self._collecting = ArrivingRequests()
@@ -91,8 +94,9 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         self._health_threads = {
             check: ThreadPoolExecutor(max_workers=1) for check in (b"healthz", b"readyz")
         }
-        self._at_work = Counter[bytes]()  # requests that have a thread, by who sent them
-        self._held: dict[bytes, deque[Any]] = {}  # connections whose request waits for one of those
+        self._at_work = Counter[str]()  # requests that have a thread, by who sent them
+        # Connections whose request waits for one, by who sent it; whose turn is first comes first.
+        self._waiting: dict[str, deque[Any]] = {}
         self._most_of_one = max(1, self.cfg.threads - 1)
         self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
         self._lingering = LingeringClose()
@@ -155,7 +159,9 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         """Close or keep a connection after its request, once its client has read the response."""
         conn.request.close()
         self._large.discard(conn)
-        self._start_next(conn.sender)
+        if conn.sender is not None:
+            self._at_work -= Counter([conn.sender])
+            self._start_waiting()
         if conn.response and conn.response.size:
             self._reading.add(conn, fs, self.poller)
         else:
@@ -206,6 +212,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             return
         try:
             progress = conn.request.add(data) if data else RequestProgress.MALFORMED
+            if progress is not RequestProgress.INCOMPLETE:
+                conn.sender = sender_of(framer.head, conn.client[0], self.trusted_proxies)
             if progress is RequestProgress.INCOMPLETE:
                 self._wait(conn)
             elif progress in refusals.OF_PROGRESS:
@@ -225,38 +233,38 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         conn.pieces = pieces
         conn.parser = get_parser(self.cfg, pieces, conn.client)
         conn.initialized = True
-        conn.sender = conn.request.framer.sender
         if check := conn.request.health_check:
-            conn.sender = check
+            conn.sender = None
             self._start(conn, self._health_threads[check])
-        elif self._at_work[conn.sender] < self._most_of_one:
-            self._start(conn, self.tpool)
         else:
-            self._held.setdefault(conn.sender, deque()).append(conn)
+            self._waiting.setdefault(conn.sender, deque()).append(conn)
+            self._start_waiting()
+
+    def _start_waiting(self) -> None:
+        """Let the threads that are free handle requests that wait, of one sender after another."""
+        while self._at_work.total() < self.cfg.threads:
+            at_work, most = self._at_work, self._most_of_one
+            sender = next((each for each in self._waiting if at_work[each] < most), None)
+            if sender is None:
+                return
+            waiting = self._waiting.pop(sender)
+            at_work[sender] += 1
+            self._start(waiting.popleft(), self.tpool)
+            if waiting:
+                self._waiting[sender] = waiting  # behind the others
 
     def _start(self, conn: Any, threads: Any) -> None:
         """Let a thread handle a request."""
-        self._at_work[conn.sender] += 1
         handled = threads.submit(self.handle, conn)
         handled.add_done_callback(
             lambda outcome: self.method_queue.defer(self.finish_request, conn, outcome)
         )
 
-    def _start_next(self, sender: bytes) -> None:
-        """After a request of a sender, start the next one that it has sent."""
-        self._at_work[sender] -= 1
-        if not self._at_work[sender]:
-            del self._at_work[sender]
-        if held := self._held.get(sender):
-            self._start(held.popleft(), self.tpool)
-            if not held:
-                del self._held[sender]
-
     def _has_place_for(self, conn: Any) -> bool:
         """Return whether a thread may answer a large request: few of them at once, and all but one
         of the same sender."""
-        senders = [each.request.framer.sender for each in self._large]
-        own = senders.count(conn.request.framer.sender)
+        senders = [each.sender for each in self._large]
+        own = senders.count(conn.sender)
         most: int = self._most_large
         return len(senders) < most and own < max(1, most - 1)
 

@@ -33,7 +33,6 @@ _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n")
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
 _HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
-_SENDER: Final = re.compile(rb"\r\n((?:authorization|cookie):[^\r]*)")
 _UPLOAD: Final = re.compile(rb"(?:\r\n)?post (?:/v1/imports|/imports/new)/?[ ?]")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
 # Each size of a chunk comes after a line end: of the head, or of the chunk before.
@@ -100,7 +99,7 @@ class RequestFramer:
         self._step: Callable[[], RequestProgress] = self._head
         self.has_head = False
         self.is_upload = False
-        self.sender = b""  # the credentials in the head
+        self.head = b""  # with the end of its last line
         self.expects_continue = False  # the client waits for 100 before it sends the body
 
     @property
@@ -126,9 +125,9 @@ class RequestFramer:
         if not 0 <= end <= self._limits.head:
             return RequestProgress.HEAD_TOO_LARGE
         self.has_head = True
-        head = bytes(held[: end + 2]).lower()
+        self.head = bytes(held[: end + 2])
+        head = self.head.lower()
         self.is_upload = _UPLOAD.match(head) is not None
-        self.sender = b"".join(_SENDER.findall(head))
         return self._body_of(head, end)
 
     def _unfinished_head(self) -> RequestProgress:

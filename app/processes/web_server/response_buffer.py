@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 import weakref
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -147,8 +147,12 @@ class SlowReaders:
             self.drop_oldest(poller)
 
     def drop_oldest(self, poller: selectors.BaseSelector) -> None:
-        """Close the connection that came first."""
-        self._remove(next(iter(self._reading)), poller)
+        """Close the connection that came first, of the sender with the most unread bytes."""
+        unread = Counter[str]()
+        for conn in self._reading:
+            unread[conn.sender] += conn.response.size
+        ((most, _),) = unread.most_common(1)
+        self._remove(next(conn for conn in self._reading if conn.sender == most), poller)
 
     def end_expired(self, poller: selectors.BaseSelector) -> None:
         """Close the connections whose clients take too long."""

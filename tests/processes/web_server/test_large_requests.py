@@ -1,29 +1,46 @@
-"""Large requests have few threads of a process, so that one is left for the others."""
+"""Which requests get the threads of a process: large ones few of them, one sender never all, and
+those who wait in turns."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import socket
+import time
+from base64 import b64encode
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from app.policy.bounds import EXPENSIVE_BODY_BYTES, EXPENSIVE_WAITING
+from app.security import tokens
 from tests.processes.web_server.servers import SmallServer, receive, small_server
 from tests.waiting import wait_for
 
-# Works on a request with a body until there is a file; notes that it has begun.
+
+def token(sender: str, number: int = 0) -> str:
+    """A token that the application below has accepted as this account's."""
+    return f"{tokens.API_KEY}{sender}{number}".ljust(len(tokens.API_KEY) + 38, "0")
+
+
+# Works on a request with a body until there is a file; notes whose it has begun, by X-Name.
 WORKING = """
 import os, pathlib, time
 
+from app.security.callers import note_account
+from app.security.tokens import hash_token
+from tests.processes.web_server.test_large_requests import SENDERS, token
+
 here = pathlib.Path(__file__).parent
+for sender in SENDERS:
+    for number in range(3):
+        note_account(hash_token(token(sender, number)), sender)
 
 def app(environ, start_response):
     if environ["wsgi.input"].read():
         with (here / "begun").open("a") as begun:  # a number would be lost where two threads count
-            begun.write("x")
+            begun.write(environ.get("HTTP_X_NAME", "x"))
         while not (here / "over").exists():
             time.sleep(0.01)
     start_response("200 OK", [("Content-Length", "2")])
@@ -36,15 +53,21 @@ def begun(server: SmallServer) -> int:
     return len(noted.read_text()) if noted.exists() else 0
 
 
-_senders = itertools.count(1)
+SENDERS = [*"abcdefghijklmnopqrstuvwxyz"]
+_senders = itertools.cycle(SENDERS[2:])
 
 
-def send(server: SmallServer, length: int, sender: str = "") -> socket.socket:
-    """Send a request; without a name, of somebody new."""
+def send(server: SmallServer, length: int, sender: str = "", lines: str = "") -> socket.socket:
+    """Send a request; without a name, of somebody else than before.
+
+    Args:
+        lines: of the head, instead of the sender's credential.
+    """
     client = server.connect()
+    own = f"Authorization: Bearer {token(sender or next(_senders))}\r\n"
     head = (
         "POST / HTTP/1.1\r\nHost: a\r\n"
-        f"Authorization: Bearer {sender or next(_senders)}\r\nContent-Length: {length}\r\n\r\n"
+        f"{lines or own}X-Name: {sender or 'x'}\r\nContent-Length: {length}\r\n\r\n"
     )
     client.sendall(head.encode() + b"x" * length)
     return client
@@ -123,3 +146,55 @@ def test_many_small_requests_of_one_sender_leave_a_thread_to_others(tmp_path: Pa
         (server.folder / "over").touch()
         assert [receive(client).status for client in working] == [200] * 7
         assert begun(server) == 7
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "Authorization: Bearer {a}\r\nCookie: x={number}\r\n",
+        "X-Api-Key: {a}\r\n",
+        "Cookie: canopy_session={a}\r\n",
+        "Authorization: Basic {basic}\r\n",
+        "Cookie: canopy_session=made-up-{number}\r\n",
+        "Authorization: Bearer {unknown}\r\n",
+    ],
+)
+def test_neither_more_keys_nor_made_up_ones_are_more_senders(tmp_path: Path, lines: str) -> None:
+    with (
+        small_server(tmp_path / "keys", WORKING, "--threads=4") as server,
+        ExitStack() as stack,
+    ):
+        working = []
+        for number in range(6):
+            own = token("a", number % 3)
+            values = {
+                "a": own,
+                "basic": b64encode(f"any:{own}".encode()).decode(),
+                "unknown": token("nobody", number),
+                "number": number,
+            }
+            head = lines.format(**values)
+            working.append(stack.enter_context(send(server, 10, "a", head)))
+        wait_for(lambda: begun(server) == 3)
+        working.append(stack.enter_context(send(server, 10, "b")))
+        wait_for(lambda: begun(server) == 4)
+        assert (server.folder / "begun").read_text() == "aaab"
+        (server.folder / "over").touch()
+        assert [receive(client).status for client in working] == [200] * 7
+
+
+@pytest.mark.slow
+def test_those_who_wait_take_turns(tmp_path: Path) -> None:
+    with (
+        small_server(tmp_path / "turns", WORKING, "--threads=1") as server,
+        ExitStack() as stack,
+    ):
+        working = [stack.enter_context(send(server, 10, "a"))]
+        wait_for(lambda: begun(server) == 1)
+        for sender in "aaabbc":
+            working.append(stack.enter_context(send(server, 10, sender)))
+            time.sleep(0.05)  # so that they come in this order
+        (server.folder / "over").touch()
+        assert [receive(client).status for client in working] == [200] * 7
+        assert (server.folder / "begun").read_text() == "aabcaba"

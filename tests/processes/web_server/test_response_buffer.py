@@ -6,10 +6,12 @@ import selectors
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from typing import NamedTuple
 
 import pytest
 
+from app.processes.web_server import response_buffer
 from app.processes.web_server.response_buffer import (
     _PIECE,
     MAX_HELD,
@@ -22,6 +24,7 @@ from app.processes.web_server.response_buffer import (
 class Connection(NamedTuple):
     sock: socket.socket
     response: ResponseBuffer
+    sender: str = ""
 
 
 def test_one_reader_keeps_the_poller_for_a_piece_at_most() -> None:
@@ -44,6 +47,22 @@ def test_one_reader_keeps_the_poller_for_a_piece_at_most() -> None:
         fast.join()
     assert finished == ["sent"]
     assert len(reading) == 0
+
+
+def test_whoever_leaves_most_unread_is_dropped_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not somebody else, who came before and reads a little."""
+    monkeypatch.setattr(response_buffer, "MAX_UNREAD", 8_000_000)
+    dropped: list[Connection] = []
+    with ExitStack() as stack, selectors.DefaultSelector() as poller:
+        reading = SlowReaders(lambda conn, outcome: None, dropped.append)
+        for sender in "abbbb":
+            server, client = socket.socketpair()
+            stack.enter_context(server)
+            stack.enter_context(client)
+            response = ResponseBuffer(server)
+            response.sendall(bytes(2_000_000))
+            reading.add(Connection(server, response, sender), None, poller)
+    assert [conn.sender for conn in dropped] == ["b"]
 
 
 def _read_all(client: socket.socket) -> None:
