@@ -3,41 +3,53 @@
 from __future__ import annotations
 
 import secrets
-import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Final
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from flask import Flask, current_app
 from zxcvbn import zxcvbn
+from zxcvbn.matching import L33T_TABLE
 
 from app.policy.people import PASSWORD_LENGTH
 from app.values.text import unstorable
 from config import Settings
 
+Turn = Callable[[], AbstractContextManager[None]]
+
 _EXTENSION: Final = "canopy_passwords"
-_CONCURRENT_HASHES: Final = 2  # in a process; each takes its share of memory, and a core
 _WEAK_SCORE: Final = 1  # of zxcvbn: at most this score means fewer than a million guesses
-_SCORED_LENGTH: Final = 24  # characters; longer input can make zxcvbn take seconds
+# What zxcvbn is given of a password, as it would take seconds for more: so many characters, and so
+# many different ones of those that can stand for a letter. It tries all their meanings together.
+_SCORED_LENGTH: Final = 24
+_SUBSTITUTES_SCORED: Final = 6
+_SUBSTITUTES: Final = frozenset(char for chars in L33T_TABLE.values() for char in chars)
+_MEANINGLESS: Final = "~^*&_;:,.?'#-=\\/"
 _CONSONANTS: Final = "bcdfghjklmnprstvz"
 _VOWELS: Final = "aeiou"
 
 
 class Passwords:
-    """Hashes with the parameters of the settings, a few at a time."""
+    """Hashes with the parameters of the settings.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        turn: makes a context to hash in, so that few hashes are computed at once: each takes its
+            share of memory, and a core.
+    """
+
+    def __init__(self, settings: Settings, turn: Turn) -> None:
         self.hasher = PasswordHasher(
             time_cost=settings.password_time_cost,
             memory_cost=settings.password_memory_kib,
             parallelism=settings.password_parallelism,
         )
-        self.slots = threading.BoundedSemaphore(_CONCURRENT_HASHES)
+        self.turn = turn
         self._dummy_hash: str | None = None
 
     def hash(self, password: str) -> str:
-        with self.slots:
+        with self.turn():
             return self.hasher.hash(password)
 
     def dummy_hash(self) -> str:
@@ -47,17 +59,17 @@ class Passwords:
         return self._dummy_hash
 
     def verify(self, password_hash: str | None, password: str) -> bool:
-        known = password_hash or self.dummy_hash()  # which takes a slot of its own
+        known = password_hash or self.dummy_hash()  # which takes a turn of its own
         try:
-            with self.slots:
+            with self.turn():
                 self.hasher.verify(known, password)
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
         return password_hash is not None
 
 
-def init_app(app: Flask, settings: Settings) -> None:
-    app.extensions[_EXTENSION] = Passwords(settings)
+def init_app(app: Flask, settings: Settings, turn: Turn) -> None:
+    app.extensions[_EXTENSION] = Passwords(settings, turn)
 
 
 def hash_password(password: str) -> str:
@@ -88,9 +100,18 @@ def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
         return problem
     words = (word for text in about for word in (text, *text.replace("@", " ").split()))
     known = ["canopy", *words]
-    if zxcvbn(password[:_SCORED_LENGTH], user_inputs=known)["score"] <= _WEAK_SCORE:
+    if zxcvbn(_scored(password), user_inputs=known)["score"] <= _WEAK_SCORE:
         return "This password is too easy to guess. Use a few unrelated words."
     return None
+
+
+def _scored(password: str) -> str:
+    """The text that is scored instead of a password: in it, those of too many different substitutes
+    of letters stand for nothing."""
+    scored = password[:_SCORED_LENGTH]
+    found = [char for char in dict.fromkeys(scored) if char in _SUBSTITUTES]
+    others = zip(found[_SUBSTITUTES_SCORED:], _MEANINGLESS, strict=False)
+    return scored.translate({ord(char): other for char, other in others})
 
 
 def make_password() -> str:

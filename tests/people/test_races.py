@@ -135,7 +135,7 @@ def test_validating_a_long_password_takes_no_longer_than_a_short_one(
     )
     hard = ("4@8({[<3691!|70$5+%2" * 7)[:128]
     assert password_problem(hard, ["a" * 200, "b c d " * 30]) is None
-    assert judged == [hard[:24]]
+    assert [len(text) for text in judged] == [24]
 
 
 @pytest.mark.both

@@ -1,22 +1,38 @@
-"""Hashing passwords, a few at a time."""
+"""Hashing passwords in turns, and how easily one is guessed."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from threading import BoundedSemaphore, Thread
 
-from app.security.passwords import Passwords
+import pytest
+
+from app.security.passwords import Passwords, password_problem
 from config import load_settings
 
 
-def test_who_waits_to_hash_holds_no_slot(tmp_path: Path) -> None:
+def test_who_waits_to_hash_holds_no_turn(tmp_path: Path) -> None:
     """Else two sign-ins with unknown addresses could wait for each other for ever: the first of a
     process makes the hash that their passwords are compared with."""
     cheap = {"PASSWORD_TIME_COST": "1", "PASSWORD_MEMORY_KIB": "8192"}
-    passwords = Passwords(load_settings({"INSTANCE_PATH": str(tmp_path), **cheap}))
-    passwords.slots = BoundedSemaphore(1)
+    turns = BoundedSemaphore(1)
+    settings = load_settings({"INSTANCE_PATH": str(tmp_path), **cheap})
+    passwords = Passwords(settings, lambda: turns)
     attempt = Thread(target=passwords.verify, args=(None, "wrong horse"), daemon=True)
     attempt.start()
     attempt.join(60)
     assert not attempt.is_alive()
     assert passwords.verify(passwords.hash("correct horse"), "correct horse")
+
+
+def test_no_password_takes_long_to_score() -> None:
+    password = "($+23%@4|!81056[!m{7k<9b"
+    began = time.thread_time()
+    assert password_problem(password) is None
+    assert time.thread_time() - began < 0.1
+
+
+@pytest.mark.parametrize("password", ["p4$$w0rd1234", "1qaz2wsx3edc", "aaaaaaaaaaaa"])
+def test_a_known_password_with_other_signs_is_easy_to_guess(password: str) -> None:
+    assert password_problem(password) is not None
