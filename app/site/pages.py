@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
+from werkzeug.urls import iri_to_uri
 
 from app.auth.memberships import Accounts, accounts_of
 from app.http.etags import entity_tag
@@ -146,7 +147,7 @@ def redirect_to(path: str, message: str = "") -> Response:
         flash(message)
     response: Any = redirect(path, 303)
     if "HX-Request" in request.headers:  # fetch would follow by itself and take the page
-        response = Response(status=200, headers={"HX-Redirect": path})
+        response = Response(status=200, headers={"HX-Redirect": iri_to_uri(path)})
     response.headers["Cache-Control"] = "no-store"
     return response  # type: ignore[no-any-return]
 

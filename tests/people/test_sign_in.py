@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from flask import Flask
@@ -43,6 +44,15 @@ def test_signing_in_and_out(app: Flask, email: str) -> None:
     assert left.response.headers["Location"] == "/login"
     assert left.response.headers["Clear-Site-Data"] == '"cache"'
     assert browser.get("/profile").title == "Sign in"
+
+
+def test_a_path_in_another_script_is_led_back_to(app: Flask, email: str) -> None:
+    """The header that a script reads has ASCII only, as every header."""
+    browser, target = Browser(app), "/projects?search=中"
+    fields = browser.get("/login").form().fields | {"email": email, "password": PASSWORD}
+    address, script = f"/login?next={quote(target)}", {"HX-Request": "true"}
+    for page in (browser.send(address, script, **fields), browser.get(address, headers=script)):
+        assert page.response.headers["HX-Redirect"] == "/projects?search=%E4%B8%AD"
 
 
 def test_the_case_of_an_address_does_not_matter(app: Flask, email: str) -> None:
