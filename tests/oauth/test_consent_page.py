@@ -51,6 +51,14 @@ def test_signing_in_comes_first(client: Client, application: Application) -> Non
     assert redirect_query(browser.submit(address, press="allow"))["state"] == "a b&c=d%2Fe+ü"
 
 
+def test_the_name_of_the_account_is_isolated(client: Client, application: Application) -> None:
+    """It may hold controls of direction, which would reorder the words around it."""
+    client.put("/v1/account", json={"name": "Woods \u202e"})
+    page = browser_of(client).get(authorize_url(application))
+    main = page.response.get_data(as_text=True).partition("<h1>")[2]
+    assert main.count("<bdi>Woods \u202e</bdi>") == main.count("Woods \u202e") == 3
+
+
 def test_what_the_role_allows_is_listed_apart(client: Client) -> None:
     application = make_application(client, scopes=["profile", "projects:write", "offline_access"])
     viewer, editor = (make_member(client, role).id for role in ("viewer", "editor"))
