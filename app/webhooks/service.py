@@ -16,6 +16,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.events.outbox import NEW_DELIVERIES, EventActor, emit_test
 from app.http.errors import Detail, Forbidden
+from app.http.etags import ANY, IfMatch
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
@@ -24,6 +25,7 @@ from app.security.sealing import seal, unseal
 from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
+from app.values.strict_json import dumps
 from app.webhooks.deliveries.cancellation import cancel_pending
 from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
@@ -100,14 +102,15 @@ def create_webhook(
 
 
 def update_webhook(
-    principal: Principal, webhook_id: str, values: Mapping[str, Any]
+    principal: Principal, webhook_id: str, values: Mapping[str, Any], if_match: IfMatch = ANY
 ) -> dict[str, Any]:
     """Change the fields in ``values``. Returns the record; if no value differs, nothing happens.
     A ``secret`` is valid at once, and the former one no longer.
 
-    Raises NotFound, ValidationFailed.
+    Raises NotFound, PreconditionFailed, ValidationFailed.
     """
     webhook = lock_webhook(principal, webhook_id)
+    if_match.check(dumps(webhook_record(webhook)))
     values = check_fixed(values, id=webhook.id)
     secret = values.pop("secret", None)
     has_new_secret = secret is not None and not _has_secret(webhook, secret)

@@ -168,6 +168,22 @@ def test_a_webhook_is_edited(client: Client, owner: Browser) -> None:
     assert owner.submit(url="gopher://x").status == 422
 
 
+@pytest.mark.both
+def test_a_form_that_was_open_does_not_enable_a_disabled_webhook(
+    client: Client, owner: Browser
+) -> None:
+    path = f"/webhooks/{make_webhook(client)['id']}"
+    owner.get(f"{path}/edit")
+    client.put(f"/v1{path}", json={"enabled": False})
+    page = owner.submit(description="Mine")
+    assert page.status == 412
+    assert "The two differ in: description, enabled." in page.text
+    assert client.get(f"/v1{path}").json["data"]["enabled"] is False
+    assert "Webhook saved." in owner.submit(f"{path}/edit").text
+    now = client.get(f"/v1{path}").json["data"]
+    assert (now["description"], now["enabled"]) == ("Mine", True)
+
+
 def test_a_webhook_is_disabled_and_enabled(client: Client, owner: Browser) -> None:
     webhook = make_webhook(client)
     path = f"/webhooks/{webhook['id']}"

@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 from werkzeug.datastructures import MultiDict
 
+from app.http.errors import PreconditionFailed
 from app.pages.webhooks.event_groups import chosen_types
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
@@ -42,15 +43,16 @@ class WebhookDraft(Draft):
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
-        """Return the form of a webhook as it is."""
+        """Return the form of a webhook as it is. Its ``version`` is when it was changed last."""
         texts = {name: record[name] or "" for name in ("url", "description")}
+        texts["version"] = record["updated_at"]
         enabled = "true" if record["enabled"] else ""
         return cls(texts | {"events": list(record["events"]), "enabled": enabled})
 
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
         """Return the form as it was sent."""
-        texts = sent_texts(form, ("url", "description", "secret", "enabled"))
+        texts = sent_texts(form, ("url", "description", "secret", "enabled", "version"))
         return cls(texts | {"events": chosen_types(form, "events")})
 
     def read(self, *, is_new: bool) -> None:
@@ -69,3 +71,16 @@ class WebhookDraft(Draft):
             self.errors["events"] = ["Choose at least one type of event, or all events."]
         if self.errors and not texts["url"].strip():
             self.errors["url"] = ["Enter the address that events are posted to."]
+
+    def compare(self, record: Mapping[str, Any]) -> None:
+        """Say what differs from a webhook that was changed meanwhile. Sent again, the form
+        overwrites it."""
+        saved = self.of(record).texts
+        names = ("url", "description", "events", "enabled")
+        differing = [name for name in names if saved[name] != self.texts[name]]
+        where = f" The two differ in: {', '.join(differing)}." if differing else ""
+        self.rejection = PreconditionFailed(
+            "Somebody has changed the webhook since you opened the page. Nothing of yours is saved "
+            f"yet: save again to replace what is saved now.{where}"
+        )
+        self.texts["version"] = saved["version"]

@@ -8,13 +8,13 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import Forbidden
+from app.http.errors import Forbidden, PreconditionFailed
 from app.pages.second_factor.step_up import ask_again
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of
 from app.pages.webhooks.forms import LIMITS, OVERLAPS, WebhookDraft
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
-from app.site.forms import count_post, form_page
+from app.site.forms import Unchanged, count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account
@@ -88,7 +88,7 @@ def edit_webhook(principal: Principal, webhook_id: str) -> Response:
 @bp.post(f"{_ONE}/edit")
 @of_account("admin")
 def save(principal: Principal, webhook_id: str) -> Response:
-    """Change a webhook."""
+    """Change a webhook, unless it was changed since the page was loaded."""
     record = read_webhook(principal.account_id, webhook_id)
     draft = WebhookDraft.sent(request.form)
     draft.read(is_new=False)
@@ -97,8 +97,14 @@ def save(principal: Principal, webhook_id: str) -> Response:
     is_dangerous = draft.values["url"] != record["url"] or "secret" in draft.values
     if is_dangerous and (question := ask_again()) is not None:
         return question
-    with transaction():
-        update_webhook(principal, webhook_id, draft.values)
+    shown = Unchanged(updated_at=draft.texts["version"])
+    try:
+        with transaction():
+            update_webhook(principal, webhook_id, draft.values, shown)
+    except PreconditionFailed:
+        record = read_webhook(principal.account_id, webhook_id)
+        draft.compare(record)
+        return _form(draft, record)
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook saved.")
 
 
