@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.db.extensions import db
+from app.mail.errors import Delayed, MailError, ServerUnavailable
+from app.mail.jobs import send_mails
+from app.mail.transport import MailFolder
 from app.models import User
-from app.policy.people import RESET_LIFE, WRONG_PASSWORDS
+from app.people.mailed_links import request_reset
+from app.policy.people import MAILS_AN_HOUR, RESET_LIFE, WRONG_PASSWORDS
 from app.values import clock
 from tests.make import Client, link_in, mails_to, sign_in
 from tests.make.browser import PASSWORD, Browser
@@ -18,6 +23,7 @@ from tests.make.mails import text_of
 from tests.people.test_sign_in import attempt, status
 
 _numbers = itertools.count(1)
+HOUR = timedelta(hours=1)
 NEW = "lichen on the north side"
 
 
@@ -60,6 +66,36 @@ def test_a_mailed_link_proves_the_address(app: Flask, client: Client) -> None:
     assert _address_of(client)[1] is None
     browser.submit(password=NEW)
     assert _address_of(client)[1] is not None
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("error", "after"),
+    [(Delayed("greylisted"), timedelta(minutes=20)), (ServerUnavailable("down"), 3 * HOUR)],
+)
+def test_mails_that_had_to_wait_count_too(
+    app: Flask,
+    email: str,
+    monkeypatch: pytest.MonkeyPatch,
+    error: MailError,
+    after: timedelta,
+) -> None:
+    def reject(*_: Any) -> str:
+        raise error
+
+    with monkeypatch.context() as patch, app.app_context():
+        patch.setattr(MailFolder, "send", reject)
+        for _ in range(MAILS_AN_HOUR + 2):
+            request_reset(email)
+        db.session.commit()
+        send_mails()
+    moment = clock.now() + after
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    with app.app_context():
+        request_reset(email)
+        db.session.commit()
+    sent = [mail for mail in mails_to(app, email) if "/reset-password/" in text_of(mail)]
+    assert len(sent) == MAILS_AN_HOUR
 
 
 def _address_of(client: Client) -> tuple[str, Any]:
