@@ -20,7 +20,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, Unauthorized
 from app.models import Account, Membership, Session, User
-from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.policy.people import SESSION_IDLE, SESSION_LIFE, SESSIONS_PER_PERSON
 from app.policy.permissions import ROLES, expand
 from app.security import tokens
 from app.security.callers import note_account
@@ -66,6 +66,7 @@ _OF_PERSON = CompiledQuery(
     select(Session.id, Session.address, Session.browser, Session.created_at, Session.last_used_at)
     .where(Session.user_id == bindparam("user_id"))
     .order_by(Session.last_used_at.desc(), Session.id.desc())
+    .limit(SESSIONS_PER_PERSON)
 )
 
 
@@ -112,11 +113,16 @@ def start_session(
     browser: str,
     confirmed: bool = False,
 ) -> str:
-    """Sign a person in, in the open transaction. Returns the token for the cookie.
+    """Sign a person in, in the open transaction. Returns the token for the cookie. Of their other
+    sessions, the ``SESSIONS_PER_PERSON - 1`` that were used last are kept.
 
     Args:
         confirmed: whether they have just given their second factor or, having none, their password.
     """
+    own = select(Session.id).where(Session.user_id == user_id)
+    last = own.order_by(Session.last_used_at.desc(), Session.id.desc())
+    kept = last.limit(SESSIONS_PER_PERSON - 1)
+    db.session.execute(delete(Session).where(Session.user_id == user_id, Session.id.not_in(kept)))
     token = tokens.new_token(tokens.SESSION)
     moment = clock.now()
     row = Session(

@@ -10,6 +10,8 @@ PASSWORD_LENGTH: Final = (10, 128)  # characters
 # A session expires when it is unused for SESSION_IDLE, and after SESSION_LIFE in any case.
 SESSION_IDLE: Final = timedelta(days=14)
 SESSION_LIFE: Final = timedelta(days=90)
+# Of one person. Signing in once more ends the one that was unused for longest.
+SESSIONS_PER_PERSON: Final = 50
 
 # How long a mailed link is valid.
 SIGN_UP_LIFE: Final = timedelta(hours=24)

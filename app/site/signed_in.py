@@ -64,33 +64,29 @@ def login_path() -> str:
 
 
 def signed_in(view: View) -> View:
-    """Decorate a view that gets the signed-in person as its first argument. Others are redirected
-    to the sign-in page."""
+    """Decorate a view that gets the signed-in person as its first argument. Their requests are
+    limited by PAGE_REQUESTS. Others are redirected to the sign-in page."""
 
     @wraps(view)
     def run(**arguments: Any) -> Any:
         person = current_person()
         if person is None:
             return _turn_away_strangers()
+        _count(person)
         record_session_use(person)
         return view(person, **arguments)
 
     run.requires_sign_in = True  # type: ignore[attr-defined]  # for the generated documentation
     run.turn_away = _turn_away_strangers  # type: ignore[attr-defined]  # for protection
-    return run
-
-
-def counted(view: View) -> View:
-    """Decorate a view of the signed-in person whose requests count as those to the pages of an
-    account."""
-
-    @wraps(view)
-    def run(person: SignedIn, **arguments: Any) -> Any:
-        count_page_request(person.user_id)
-        return view(person, **arguments)
-
     run.limits = (PAGE_REQUESTS,)  # type: ignore[attr-defined]  # for ``flask limiter``
     return run
+
+
+def _count(person: SignedIn) -> None:
+    """Count the current request to a page, once. Raises RateLimited."""
+    if not g.get("is_counted"):
+        g.is_counted = True
+        count_page_request(person.user_id)
 
 
 def _turn_away_strangers() -> Response | None:
@@ -115,7 +111,7 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
     def enter(person: SignedIn) -> Response | None:
         if g.get("entered") == permission:  # by a large form, before it was read
             return None
-        count_page_request(person.user_id)
+        _count(person)
         if person.account_id is None:
             return redirect_to("/accounts", "Create an account, or ask for an invitation.")
         if person.is_overdue and not is_from_script():
@@ -141,7 +137,6 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
         wrapped = signed_in(run)
         # for the generated documentation
         wrapped.role_permission = permission  # type: ignore[attr-defined]
-        wrapped.limits = (PAGE_REQUESTS,)  # type: ignore[attr-defined]
         wrapped.turn_away = turn_away  # type: ignore[attr-defined]
         return wrapped
 

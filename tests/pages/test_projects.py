@@ -239,3 +239,4 @@ def test_a_script_that_never_stops_is_held_back(
     headers = {"X-Requested-With": "fetch", "Accept": "*/*"}
     found = [viewer.get(path, headers=headers).status for _ in range(4)]
     assert found == [200, 200, 200, 429]
+    assert [viewer.get(path).status for path in ("/profile", "/applications")] == [429, 429]

@@ -9,9 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
+from app.auth.sessions import start_session
 from app.db.extensions import db
 from app.models import Session, User
-from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.policy.people import SESSION_IDLE, SESSION_LIFE, SESSIONS_PER_PERSON
 from app.values import clock
 from tests.make import second_app, sign_in
 from tests.make.browser import PASSWORD, Browser
@@ -52,6 +53,25 @@ def test_signing_in_again_ends_the_previous_session(app: Flask, email: str) -> N
                                         "password": PASSWORD}, headers=browser.headers)  # fmt: skip
     assert other.get("/profile").title == "Sign in"
     assert browser.get("/profile").title == "Your profile"
+
+
+@pytest.mark.both
+def test_the_sessions_of_a_person_are_bounded(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Signing in ends the one that was unused for longest."""
+    oldest = sign_in(app, email)
+    with app.app_context():
+        user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
+        for _ in range(SESSIONS_PER_PERSON + 5):
+            start_session(user_id, None, address="", browser="Other")
+        moment = clock.now() + timedelta(minutes=2)
+        monkeypatch.setattr(clock, "now", lambda: moment)
+        db.session.commit()
+    assert oldest.get("/profile").title == "Sign in"
+    again = sign_in(app, email)
+    html = again.get("/profile").response.get_data(as_text=True)
+    assert html.count('/end"') == SESSIONS_PER_PERSON
 
 
 def test_on_https_cookies_are_for_this_host_and_https_only(app: Flask, email: str) -> None:

@@ -22,7 +22,7 @@ from app.site.fields import NameSchema, NewPassword
 from app.site.forms import count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.second_step import begin_sign_in
-from app.site.signed_in import counted, current_person, signed_in
+from app.site.signed_in import current_person, signed_in
 from app.values.ids import is_id
 
 bp = PageBlueprint("invitations", __name__)
@@ -66,7 +66,6 @@ def invitations(person: SignedIn) -> Response:
 
 @bp.post("/invitations")
 @signed_in
-@counted
 def accept(person: SignedIn) -> Response:
     """Accept one of them."""
     account_id = _chosen_account(person)
@@ -81,7 +80,6 @@ def accept(person: SignedIn) -> Response:
 
 @bp.post("/invitations/decline")
 @signed_in
-@counted
 def decline(person: SignedIn) -> Response:
     """Decline one of them."""
     account_id = _chosen_account(person)

@@ -7,14 +7,13 @@ from typing import Any
 
 from app.auth.sessions import SignedIn
 from app.http.errors import Forbidden
-from app.site.signed_in import View, counted, signed_in
+from app.site.signed_in import View, signed_in
 
 
 def of_operator(view: View) -> View:
     """Decorate a view for operators with a confirmed address. Others get a 403 that says why,
     people who are not signed in the sign-in page."""
 
-    @counted
     @wraps(view)
     def run(person: SignedIn, **arguments: Any) -> Any:
         if not person.is_operator:
