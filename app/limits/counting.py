@@ -27,6 +27,7 @@ from app.policy.limits import (
     CLIENT_POSTS,
     OAUTH_REJECTIONS,
     PAGE_REQUESTS,
+    SIGN_UPS,
     SINGLE_SIGN_ONS,
 )
 from app.values.text import pluralize
@@ -47,6 +48,19 @@ class PageRateLimit(RateLimit):
     def rejection(self, result: LimitResult) -> str:
         wait = pluralize(result.retry_after(), "second")
         return f"Too many attempts. Please wait {wait} and try again."
+
+
+class SignUpRateLimit(PageRateLimit):
+    """The sign-ups of a client in 24 hours."""
+
+    __slots__ = ()
+
+    def rejection(self, result: LimitResult) -> str:
+        wait = pluralize(math.ceil(result.retry_after() / 3600), "hour")
+        return (
+            "Too many people have signed up from your network today. Try again in "
+            f"{wait}, or ask for an invitation."
+        )
 
 
 class QuestionRateLimit(RateLimit):
@@ -93,6 +107,11 @@ def count_form_post(subject: str) -> None:
     enforce(PageRateLimit((form, window_of(CLIENT_POSTS, client()))))
 
 
+def count_sign_up() -> None:
+    """Count a sign-up, which sends a mail. Raises RateLimited."""
+    enforce(SignUpRateLimit((window_of(SIGN_UPS, client()),)))
+
+
 def count_authorization_request(user_id: str) -> None:
     """Count a request to the consent page. Raises RateLimited.
 
@@ -108,7 +127,7 @@ def count_single_sign_on() -> None:
 
 
 def count_page_request(user_id: str) -> None:
-    """Count a request of a signed-in person to the pages of an account. Raises RateLimited."""
+    """Count a request of a signed-in person to a page. Raises RateLimited."""
     enforce(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
 
 

@@ -249,7 +249,7 @@ def form_posts(route: str) -> Limit:
 
 def window_of(limit: Limit, *whom: str) -> WindowKey:
     """The window of a limit for the client or subject that ``whom`` names."""
-    return WindowKey(":".join((limit.name, *whom)), limit.requests)
+    return WindowKey(":".join((limit.name, *whom)), limit.requests, limit.seconds * 1000)
 
 
 def client() -> str:

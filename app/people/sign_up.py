@@ -66,12 +66,13 @@ def request_sign_up(
         expires_at=now + SIGN_UP_LIFE,
     )
     db.session.add(row)
-    values = {"name": name, "account_name": account_name, "token": token}
-    queue_mail(MAIL, email, cause=f"sign_up:{token_hash}", values=values)
+    queue_mail(MAIL, email, cause=f"sign_up:{token_hash}", values={"token": token})
 
 
 def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
     """The mail to send for a sign-up: the link, or a notice that the address is registered.
+
+    The link comes without the names that were typed: they could be a message to a stranger.
 
     None if the address was mailed too often or is too similar to somebody else's, if the link has
     expired, or if sign-up is no longer open.
@@ -86,9 +87,7 @@ def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
     except EmailTaken:
         return None
     if known is None or not is_registered(known):
-        link = f"{public_url}/register/confirm/{values['token']}"
-        names = {name: values[name] for name in ("name", "account_name")}
-        return _CONFIRM, names | {"link": link}
+        return _CONFIRM, {"link": f"{public_url}/register/confirm/{values['token']}"}
     own = SignUp.token_hash == tokens.hash_token(values["token"])
     db.session.execute(delete(SignUp).where(own))
     links = {

@@ -1,6 +1,6 @@
 """What limits requests: how many in a window, whom they are counted for, and on which routes.
 
-A window of 60 seconds begins with the first request in it. A client is an IP address; an IPv6
+A window begins with the first request in it. A client is an IP address; an IPv6
 client is a /64 network, as one customer of a provider has all its addresses.
 
 ``flask limiter limits`` prints what limits each route, from these tables.
@@ -17,15 +17,16 @@ IPV6_NETWORK_BITS: Final = 64
 
 
 class Limit(NamedTuple):
-    """How many requests a window of WINDOW_SECONDS takes, and whom they are counted for."""
+    """How many requests a window takes, and whom they are counted for."""
 
     name: str  # of its windows in Valkey
     requests: int
     per: str = "client"
     what: str = "requests"
+    seconds: int = WINDOW_SECONDS
 
     def __str__(self) -> str:
-        return f"{self.requests} {self.what} in {WINDOW_SECONDS} seconds per {self.per}"
+        return f"{self.requests} {self.what} in {self.seconds:,} seconds per {self.per}"
 
 
 class PlanLimit(NamedTuple):
@@ -57,9 +58,13 @@ CLIENT_POSTS: Final = Limit("forms", 60, "client", "posts of forms")
 # Of LONG_FORMS, in place of FORM_POSTS.
 LONG_FORM_POSTS: Final = FORM_POSTS._replace(requests=20)
 
-# Of one signed-in person to the pages of an account, with what their scripts load: a map that is
-# dragged without a pause makes about a hundred.
-PAGE_REQUESTS: Final = Limit("pages", 600, "person", "requests to pages of accounts")
+# Sign-ups from one client, such as the network of a training: each sends a mail to an address that
+# anybody may have typed.
+SIGN_UPS: Final = Limit("sign_ups", 50, what="sign-ups", seconds=24 * 60 * 60)
+
+# Of one signed-in person to pages, with what their scripts load: a map that is dragged without a
+# pause makes about a hundred.
+PAGE_REQUESTS: Final = Limit("pages", 600, "person", "requests to pages")
 
 # Rejected requests to the OAuth server. Those of applications with a secret do not count: one
 # server may act for many people, whose tokens may all have expired.
@@ -75,7 +80,7 @@ AREAS: Final[dict[str, tuple[Limit | PlanLimit, ...]]] = {
     "/ogc": (OGC_PER_MINUTE, PER_DAY, WITHOUT_CREDENTIAL),
     "/api": (STANDARD,),
 }
-# Beside these, pages of accounts and of operators are limited by PAGE_REQUESTS, as their decorators
+# Beside these, pages for people who are signed in are limited by PAGE_REQUESTS, as their decorators
 # say, and posts of FORMS by FORM_POSTS and CLIENT_POSTS.
 ROUTES: Final[dict[str, tuple[Limit | PlanLimit, ...]]] = {
     "/api/auth/check-email": (STRICT,),
@@ -91,6 +96,7 @@ ROUTES: Final[dict[str, tuple[Limit | PlanLimit, ...]]] = {
     "/oauth/token": (OAUTH_REJECTIONS,),
     "/oauth/revoke": (OAUTH_REJECTIONS,),
     "/oauth/introspect": (OAUTH_REJECTIONS,),
+    "/register": (SIGN_UPS,),
     "/login/single-sign-on": (SINGLE_SIGN_ONS,),
     "/profile/sign-ins/link": (SINGLE_SIGN_ONS,),
 }

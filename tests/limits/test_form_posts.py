@@ -10,8 +10,16 @@ from flask import Flask
 
 from app.db.extensions import db
 from app.jobs.valkey import valkey
+from app.limits import counting
 from app.models import User
-from app.policy.limits import CLIENT_POSTS, FORM_POSTS, FORMS, LONG_FORM_POSTS, LONG_FORMS
+from app.policy.limits import (
+    CLIENT_POSTS,
+    FORM_POSTS,
+    FORMS,
+    LONG_FORM_POSTS,
+    LONG_FORMS,
+    SIGN_UPS,
+)
 from app.site.pages import PageBlueprint
 from tests.make import (
     Browser,
@@ -124,6 +132,19 @@ def test_one_address_from_one_client_is_stopped_at_five(app: Flask, address: str
     assert len(mails_to(app, email)) < 6
     assert post(app, "/forgot-password", address, email=owner(app)).status == 200
     assert post(app, "/forgot-password", Browser.address(), email=email).status == 200
+
+
+def test_sign_ups_from_one_client_are_stopped_for_a_day(
+    app: Flask, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "SIGN_UPS", SIGN_UPS._replace(requests=2))
+    fields = {"name": "Ada", "password": PASSWORD, "account_name": "Birch Hill"}
+    people = [f"stranger-{next(_numbers)}-{id(app)}@example.org" for _ in range(3)]
+    pages = [post(app, "/register", address, email=each, **fields) for each in people]
+    assert [page.status for page in pages] == [200, 200, 429]
+    assert "Try again in 24 hours" in pages[-1].text
+    assert [len(mails_to(app, each)) for each in people] == [1, 1, 0]
+    assert post(app, "/register", Browser.address(), email=people[2], **fields).status == 200
 
 
 @pytest.mark.slow

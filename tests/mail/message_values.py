@@ -21,7 +21,7 @@ _DELETION = {
     "deletes_at": "2026-01-02T03:04:05.678Z",
 }
 VALUES: dict[str, dict[str, Any]] = {
-    "confirm_sign_up": {"name": "Jo", "account_name": "Green Woods", "link": LINK},
+    "confirm_sign_up": {"link": LINK},
     "sign_up_known": {"name": "Jo", "sign_in_link": LINK, "reset_link": OTHER_LINK},
     "reset_password": {"name": "Jo", "link": LINK},
     "verify_email": {"name": "Jo", "link": LINK},
@@ -89,7 +89,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "test": {},
 }
 WORDS = {
-    "confirm_sign_up": ["Green Woods", "within 24 hours", "If you did not sign up, ignore this"],
+    "confirm_sign_up": ["within 24 hours", "If you did not sign up, ignore this"],
     "sign_up_known": ["You already have an account", OTHER_LINK, "ignore this email"],
     "reset_password": ["within 1 hour.", "If you did not ask for this, ignore this email"],
     "verify_email": ["within 7 days", "ignore this email"],

@@ -11,6 +11,7 @@ from app.auth.memberships import memberships_of
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import RateLimited
+from app.limits.counting import count_sign_up
 from app.oauth.service import redirect_target
 from app.pages.sign_in.forms import (
     ConfirmSchema,
@@ -39,6 +40,11 @@ def register() -> Any:
         return page("sign_in/no_sign_up.html", 403)
     draft = sent_draft(RegisterSchema()) if instance().password_sign_in else Draft()
     if not draft.values:
+        return form_page("sign_in/register.html", draft)
+    try:
+        count_sign_up()
+    except RateLimited as error:
+        draft.rejection = error
         return form_page("sign_in/register.html", draft)
     with transaction():
         sign_up.request_sign_up(**draft.values)
