@@ -22,7 +22,7 @@ from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
 from app.models import Asset
 from app.policy.fields import ASSET
-from app.projects.reading import lock_project
+from app.projects.reading import hold_project
 from app.usage.counters import count_bytes
 from app.values import clock
 from app.values.ids import is_id, new_id
@@ -67,7 +67,7 @@ def create_asset(
         NotFound: the account has no such project.
         Forbidden: the account would store more bytes than it may, or its history is full.
     """
-    lock_project(principal.account_id, project_id)
+    hold_project(principal.account_id, project_id)
     moment = clock.now()
     row = {
         "id": new_id("asset"),
@@ -142,15 +142,21 @@ def delete_asset(
     db.session.delete(asset)
 
 
+def lock_asset(account_id: str, project_id: str, asset_id: str) -> Asset:
+    """The asset, locked until the end of the transaction. Raises NotFound."""
+    hold_project(account_id, project_id)
+    asset = find_locked(account_id, Asset, asset_id) if is_id("asset", asset_id) else None
+    if asset is None or asset.project_id != project_id:
+        raise _not_found()
+    return asset
+
+
 def _not_found() -> NotFound:
     return NotFound("This asset does not exist in this project.")
 
 
 def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatch) -> Asset:
-    found = is_id("asset", asset_id)
-    asset = find_locked(principal.account_id, Asset, asset_id) if found else None
-    if asset is None or asset.project_id != project_id:
-        raise _not_found()
+    asset = lock_asset(principal.account_id, project_id, asset_id)
     if_match.check(asset_data(asset))
     return asset
 

@@ -7,12 +7,10 @@ from typing import Any
 from app.assets import service as assets
 from app.auth.guard import require_project
 from app.auth.principal import Principal
-from app.auth.tenant import find_locked
 from app.geometry import Boundary, is_same_boundary
 from app.geometry.shapes import CRS84
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.http.etags import IfMatch
-from app.models import Asset
 from app.ogc.bodies import content_crs, merged_metadata
 from app.ogc.collections import Collection
 from app.ogc.features import shown_geometry
@@ -73,9 +71,8 @@ def change(
         return
     project_id = project_of(principal, collection, feature_id)
     _check_project(values, project_id)
-    asset = find_locked(principal.account_id, Asset, feature_id)
-    if asset is not None:  # else it was deleted a moment ago, as the service finds out too
-        _merge(collection, asset, values, patch)
+    asset = assets.lock_asset(principal.account_id, project_id, feature_id)
+    _merge(collection, asset, values, patch)
     assets.update_asset(principal, project_id, feature_id, values, if_match)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of, find_locked
+from app.auth.tenant import columns_of, find_locked, rows_of
+from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import Project
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
@@ -32,11 +33,21 @@ def check_project(principal: Principal, project_id: str, **_: str) -> None:
 
 
 def lock_project(account_id: str, project_id: str) -> Project:
-    """The project, kept from being deleted until the end of the transaction. Raises NotFound."""
+    """The project, locked until the end of the transaction. Raises NotFound."""
     project = find_locked(account_id, Project, project_id) if is_id("project", project_id) else None
     if project is None:
         raise not_found()
     return project
+
+
+def hold_project(account_id: str, project_id: str) -> None:
+    """Keep a project from being changed and deleted until the end of the transaction; others may
+    hold it too. Whoever changes an asset holds its project first: a deletion counts the assets that
+    go with it. Raises NotFound."""
+    own = rows_of(account_id, Project).where(Project.id == project_id)
+    held = own.with_only_columns(Project.id).with_for_update(read=True, key_share=True)
+    if not is_id("project", project_id) or db.session.scalar(held) is None:
+        raise not_found()
 
 
 def read_project(account_id: str, project_id: str) -> dict[str, Any]:

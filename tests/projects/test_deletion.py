@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from flask import Flask
@@ -70,6 +70,7 @@ ITEMS: Final = (
     "/ogc/collections/projects/items/{gone}?f=json",
     "/ogc/collections/assets/items/{asset}?f=json",
 )
+FEATURE: Final = {"type": "Feature", "geometry": None, "properties": {"name": "L", "type": "x"}}
 
 
 @pytest.fixture(autouse=True)
@@ -279,17 +280,29 @@ def test_few_rows_are_deleted_with_the_change(client: Client) -> None:
         assert db.session.scalar(own) == 0
 
 
-def test_an_asset_that_waits_for_the_deletion_is_not_made(large: LargeProject) -> None:
-    """On PostgreSQL a statement that waited sees other tables as they were before."""
+@pytest.mark.parametrize(
+    ("method", "form", "body"),
+    [
+        ("POST", "/v1/projects/{gone}/assets", {"name": "Late", "type": "sensor"}),
+        ("PUT", "/v1/projects/{gone}/assets/{asset}", {"name": "Late"}),
+        ("DELETE", "/v1/projects/{gone}/assets/{asset}", None),
+        ("PUT", "/ogc/collections/assets/items/{asset}", FEATURE),
+    ],
+)
+def test_an_asset_that_waits_for_the_deletion_is_gone(
+    large: LargeProject, method: str, form: str, body: Any
+) -> None:
+    """The deletion has counted the bytes of the assets. On PostgreSQL a statement that waited sees
+    other tables as they were before."""
     client = large.client
     if not str(client.app.config["SETTINGS"].database_url).startswith("postgresql"):
         pytest.skip("changes wait before their first statement")
-    path, body = f"/v1/projects/{large.gone}/assets", {"name": "Late", "type": "sensor"}
+    path = large.path(form)
     with client.app.app_context(), ThreadPoolExecutor(1) as pool, transaction():
         project = db.session.scalars(
             select(Project).where(Project.id == large.gone).with_for_update()
         ).one()
-        waiting = pool.submit(client.post, path, body)
+        waiting = pool.submit(client.send, method, path, json=body)
         until_it_waits(waiting)
         deletion.delete_project_rows(project, deletion.contents_of(project))
         db.session.commit()
