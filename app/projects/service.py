@@ -155,7 +155,8 @@ def update_project(
         recorded = record_change(project, boundary, author_of(principal, source), compared)
     _publish_update(project_record(project), principal, changes, recorded and recorded.description)
     more = 0 if recorded is None else recorded.stored_bytes
-    is_bounded = is_bounded and changes.keys() != {"status"}  # archiving makes room
+    is_archived = changes.keys() == {"status"} and project.status == "archived"
+    is_bounded = is_bounded and not is_archived  # archiving makes room
     count_project(project.account_id, counted, _counted(project), more, is_bounded=is_bounded)
     return project
 
@@ -169,7 +170,12 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch = A
 
 
 def restore_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> Project:
-    """Make an archived project active again. Raises Conflict when it is not archived."""
+    """Make an archived project active again.
+
+    Raises:
+        Conflict: it is not archived.
+        Forbidden: the account's history is full.
+    """
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
@@ -214,7 +220,8 @@ def _move(project: Project, status: str, event_type: str, principal: Principal) 
     project.updated_at = clock.now()
     changes = {"status": {"from": former, "to": status}}
     _publish(event_type, project_record(project), principal, changes)
-    count_project(project.account_id, counted, _counted(project))
+    is_bounded = status != "archived"
+    count_project(project.account_id, counted, _counted(project), is_bounded=is_bounded)
     return project
 
 

@@ -137,6 +137,8 @@ def test_a_full_history_refuses_creates_and_updates(app: Flask, is_updated_by_pu
         asset = make_asset(client, project["id"])
         boundary = client.get(f"{path}/boundaries").json["data"][0]["id"]
         assert client.put(path, json={"geometry": square(size=0.2)}).status_code == 200
+        archived = f"/v1/projects/{make_project(client)['id']}"
+        client.post(f"{archived}/archive")
         fill(client, 20_000 - current(client))
         before = actual(client)
         body: dict[str, Any]
@@ -146,6 +148,9 @@ def test_a_full_history_refuses_creates_and_updates(app: Flask, is_updated_by_pu
             ("POST", f"{path}/assets", {"name": "B", "type": "x"}),
             ("PUT", f"{path}/assets/{asset['id']}", {"name": "B"}),
             ("POST", f"{path}/boundaries/{boundary}/restore", {}),
+            ("PUT", path, {"status": "draft"}),
+            ("PUT", archived, {"status": "active"}),
+            ("POST", f"{archived}/restore", None),
         ):
             refused = client.send(method, target, json=body)
             assert refused.status_code == 403, (target, refused.json)
@@ -192,8 +197,7 @@ def test_a_full_history_does_not_refuse_the_rest(app: Flask) -> None:
             ("GET", "/v1/exports/projects?format=csv", None),
             ("DELETE", f"{path}/assets/{assets[0]['id']}", None),
             ("POST", f"{path}/archive", None),
-            ("POST", f"{path}/restore", None),
-            ("PUT", path, {"status": "archived"}),
+            ("PUT", f"/v1/projects/{projects[1]['id']}", {"status": "archived"}),
             ("DELETE", path, None),
             ("POST", "/v1/account/members/invite", {"email": "a@example.org", "role": "viewer"}),
             ("PUT", "/v1/account", {"name": "Renamed"}),
