@@ -14,8 +14,9 @@ from io import SEEK_END
 from pathlib import Path
 from typing import IO, Final
 
-from flask import current_app
+from flask import Response, after_this_request, current_app
 from sqlalchemy import bindparam, delete
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.tenant import columns_of
 from app.db.extensions import db
@@ -32,6 +33,9 @@ _PIECE: Final = CompiledQuery(
         ImportFile.upload_id == bindparam("upload_id"), ImportFile.number == bindparam("number")
     )
 )
+_USED: Final = CompiledQuery(
+    columns_of(Import, Import.id).where(Import.upload_id == bindparam("upload_id"))
+)
 _FOLDER: Final = "imports"  # in the instance folder
 _OLD_SECONDS: Final = 3600.0
 _UNSAFE: Final = re.compile(r"[/\\\x00-\x1f]")
@@ -39,7 +43,8 @@ _NAME_LENGTH: Final = 50  # characters, so that it has no more bytes than a name
 
 
 def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) -> str:
-    """Store a file, one transaction for each piece. Returns the id of the upload.
+    """Store a file, one transaction for each piece. Returns the id of the upload. Unless an import
+    has it at the end of the request, the file is deleted then.
 
     Raises:
         PayloadTooLarge: it is larger than ``MAX_IMPORT_BYTES``.
@@ -49,10 +54,31 @@ def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) ->
         raise PayloadTooLarge(f"The file is larger than {most:,} bytes.")
     file.seek(0)
     upload_id = new_id("upload")
+    after_this_request(partial(_delete_unused, account_id, upload_id, in_transaction))
     for number, piece in enumerate(iter(partial(file.read, CHUNK_BYTES), b"")):
         with in_transaction():
             _add_piece(account_id, upload_id, number, piece)
     return upload_id
+
+
+def _delete_unused(
+    account_id: str, upload_id: str, in_transaction: Transaction, response: Response
+) -> Response:
+    """Delete a file that no import has. If that fails, or the process dies, a job does it."""
+    with suppress(SQLAlchemyError):
+        db.session.rollback()  # an unexpected error may have left something open
+        if _USED.first(account_id=account_id, upload_id=upload_id) is None:
+            with in_transaction():
+                _delete_pieces(account_id, upload_id)
+    return response
+
+
+def _delete_pieces(account_id: str, upload_id: str) -> None:
+    db.session.execute(
+        delete(ImportFile).where(
+            ImportFile.account_id == account_id, ImportFile.upload_id == upload_id
+        )
+    )
 
 
 def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> None:
@@ -97,11 +123,7 @@ def delete_upload(found: Import) -> None:
     """Delete the file of an import, if it still has one, in the current transaction."""
     if found.upload_id is None:
         return
-    db.session.execute(
-        delete(ImportFile).where(
-            ImportFile.account_id == found.account_id, ImportFile.upload_id == found.upload_id
-        )
-    )
+    _delete_pieces(found.account_id, found.upload_id)
     found.upload_id = None
 
 

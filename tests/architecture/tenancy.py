@@ -95,7 +95,7 @@ _REASONS = {
         Place("app.webhooks.deliveries.health", "_change", "Webhook"),
         Place("app.imports.feature_rows", "update_feature", "ImportFeature"),
         Place("app.imports.feature_rows", "delete_features", "ImportFeature"),
-        Place("app.imports.uploads", "delete_upload", "ImportFile"),
+        Place("app.imports.uploads", "_delete_pieces", "ImportFile"),
         Place("app.account.billing.service", "_record_event", "BillingEvent"),
         Place("app.account.billing.service", "_record_customer", "BillingCustomer"),
         Place("app.oauth.authorizations", "claim_code", "OAuthAuthorization"),

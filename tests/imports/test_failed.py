@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
@@ -11,14 +12,14 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.formats.readers.kml import ALL_FOLDERS
 from app.http.errors import Conflict
-from app.imports import applying, leases
+from app.imports import applying, leases, service
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW
 from app.imports.listing import check_unfinished, count_unfinished
 from app.models import Import, ImportFeature, ImportFile
 from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
-from tests.make import Client, make_import, square
+from tests.make import Client, make_import, square, together
 from tests.make.features import collection, feature
 
 pytestmark = pytest.mark.both
@@ -132,6 +133,35 @@ def test_ten_imports_that_failed_are_the_most(client: Client) -> None:
     with client.app.app_context(), pytest.raises(Conflict, match="one that failed counts"):
         check_unfinished(client.account_id)
     assert client.put(f"/v1/imports/{ids[0]}", json={"match": "none"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(Conflict("wrong_status", "", ""), 409), (OSError(), 500)]
+)
+@pytest.mark.provokes(500)
+def test_a_file_is_deleted_if_no_import_comes_of_it(
+    client: Client, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+) -> None:
+    """Others have begun imports while it was stored."""
+
+    def refuse(*_: Any, **choices: Any) -> None:
+        assert stored(client, ImportFile) == 1
+        raise error
+
+    monkeypatch.setattr(service, "check_new_import", refuse)
+    assert upload(client, collection(feature(square()))).status_code == status
+    assert stored(client, ImportFile) == 0
+
+
+def test_uploads_at_once_with_one_key_leave_one_file(client: Client) -> None:
+    content, headers = collection(feature(square())), {"Idempotency-Key": "at once"}
+
+    def send() -> int:
+        data = {"file": (io.BytesIO(content), "a.geojson")}
+        return client.post("/v1/imports", data=data, headers=headers).status_code
+
+    assert set(together(send, send, send)) <= {202, 409}
+    assert (stored(client, Import), stored(client, ImportFile)) == (1, 1)
 
 
 def test_an_import_beyond_the_most_is_not_read_again(client: Client) -> None:
