@@ -132,6 +132,8 @@ _BOUNDS: Final = {
     "RESERVED_SLUGS": "reserved slugs: whatever has such a name gets one that ends in `-2`",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
+    "IDEMPOTENCY_LARGE_BYTES": "bytes of such a response above which it counts in the next bound",
+    "IDEMPOTENCY_BYTES": "bytes of such responses of an account that are stored in these hours",
     "EVENT_DAYS": "days that an event is kept",
     "HISTORY_ROW_BYTES": "bytes that an event or an entry of the audit log counts besides its "
     "text; a delivery counts as two",

@@ -3,7 +3,8 @@
 The first response is kept in the transaction of the change itself, so there is never a change
 without its response, nor a response without its change. Responses that a repeat should not get
 again are not kept: 401, 403 and 429, which are decided each time before a key is looked at, and
-5xx. A response that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept
+5xx. Of large responses an account has only so many; of any others only the headers are kept. A
+response that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept
 encrypted.
 """
 
@@ -28,14 +29,22 @@ from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
+from app.limits.storage import MINUTE_MS, WindowKey, add_bytes
 from app.models import IdempotentResponse
-from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
+from app.policy.bounds import (
+    IDEMPOTENCY_BYTES,
+    IDEMPOTENCY_HOURS,
+    IDEMPOTENCY_KEY_LENGTH,
+    IDEMPOTENCY_LARGE_BYTES,
+)
 from app.security.sealing import seal, unseal
 from app.values import clock
 from app.values.strict_json import dumps
 
 HEADER: Final = "Idempotency-Key"
 _BLOCK: Final = 1024 * 1024
+_NO_CONTENT: Final = 204
+_WINDOW_MS: Final = IDEMPOTENCY_HOURS * 60 * MINUTE_MS
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 
@@ -74,7 +83,7 @@ class IdempotentRequest:
 
         Raises:
             ValidationFailed: the key was used for another request.
-            Conflict: it holds a secret, and can no longer be read.
+            Conflict: it holds a secret that can no longer be read, or was not stored.
         """
         row = _ANSWER.first(account_id=self.account_id, key=self.key, oldest=_oldest())
         if row is None:
@@ -84,6 +93,8 @@ class IdempotentRequest:
                 "This key was used for a different request. Use a new key for each new request."
             )
             raise ValidationFailed(details=[Detail(HEADER, message)])
+        if not row.body and row.status != _NO_CONTENT:
+            raise _not_stored(row.headers.get("Location", "what it changed"))
         body = _opened(row.body) if _holds_secret(row.headers) else row.body
         response = Response(body, status=row.status)
         del response.headers["Content-Type"]  # werkzeug's, which 204 has not
@@ -132,7 +143,15 @@ class IdempotentRequest:
             name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers
         }
         body = response.get_data()
+        if not self._has_room(len(body)):
+            return
         row.body = seal(body.decode()).encode() if _holds_secret(row.headers) else body
+
+    def _has_room(self, size: int) -> bool:
+        """Return whether a body is stored. Many large ones could fill the disk, as small requests
+        can have large responses."""
+        window = WindowKey(f"stored:{self.account_id}", IDEMPOTENCY_BYTES, _WINDOW_MS)
+        return size <= IDEMPOTENCY_LARGE_BYTES or add_bytes(size, window)
 
 
 def read_key(principal: Principal) -> IdempotentRequest | None:
@@ -176,6 +195,14 @@ def _content() -> Iterator[bytes]:
 
 def _holds_secret(headers: Mapping[str, str]) -> bool:
     return headers.get("Cache-Control") == "no-store"
+
+
+def _not_stored(place: str) -> Conflict:
+    message = (
+        "The request was carried out. Its response is not stored, as the account has had too many "
+        f"large ones. Read {place}."
+    )
+    return Conflict("response_lost", "Idempotency-Key", message)
 
 
 def _opened(sealed: bytes) -> bytes:

@@ -81,6 +81,18 @@ end
 return answer
 """)
 
+# Counts bytes in a window, KEYS[1], unless it would have more than it may.
+#   ARGV: 1 the bytes, 2 the most, 3 its length in ms
+#   answer: 1 if they count
+_ADD_BYTES: Final = Script("""
+local used, left, ttl = 0, tonumber(ARGV[3]), redis.call('PTTL', KEYS[1])
+if ttl >= 0 and ttl <= left then used, left = tonumber(redis.call('GET', KEYS[1])), ttl end
+used = used + tonumber(ARGV[1])
+if used > tonumber(ARGV[2]) then return 0 end
+redis.call('SET', KEYS[1], used, 'PX', left)
+return 1
+""")
+
 
 class WindowKey(NamedTuple):
     """The key, limit and length of a window."""
@@ -180,6 +192,13 @@ class WindowStorage(Storage):
 
     def clear(self, key: str) -> None:
         raise NotImplementedError
+
+
+def add_bytes(size: int, window: WindowKey) -> bool:
+    """Count bytes in a window, unless it would have more than it may. Returns whether they fit;
+    True if Valkey fails."""
+    answer: int | None = valkey().run(_ADD_BYTES, (window_key(window.client),), size, *window[1:])
+    return answer != 0
 
 
 def window_key(client: str) -> str:

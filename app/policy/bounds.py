@@ -104,6 +104,10 @@ RESERVED_SLUGS: Final = frozenset({
 
 IDEMPOTENCY_KEY_LENGTH: Final = 255
 IDEMPOTENCY_HOURS: Final = 24
+# Responses with more bytes than the first are stored while those of an account have no more than
+# the second, in windows of IDEMPOTENCY_HOURS.
+IDEMPOTENCY_LARGE_BYTES: Final = 8 * 1024
+IDEMPOTENCY_BYTES: Final = 128 * 1024 * 1024
 EVENT_DAYS: Final = 30
 # What a row of an account's history takes besides its body, with its entries in indexes.
 HISTORY_ROW_BYTES: Final = 500

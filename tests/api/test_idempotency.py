@@ -12,12 +12,14 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from app.account.credentials.service import revoke_credential
+from app.api import idempotency
 from app.db.extensions import db
 from app.models import IdempotentResponse
 from app.values import clock
 from tests.make import (
     Client,
     event_types,
+    make_account,
     make_asset,
     make_key,
     make_project,
@@ -244,6 +246,31 @@ def test_an_answer_is_kept_for_24_hours(
     assert second.status_code == 200
     assert _is_replay(first, second) is replayed
     assert _kept(client) == 1
+
+
+def test_of_large_responses_only_so_many_are_stored(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idempotency, "IDEMPOTENCY_BYTES", 25_000)
+    keys = [{"Idempotency-Key": f"large {number}"} for number in range(4)]
+
+    def send(number: int, description: str) -> TestResponse:
+        return _create(client, keys[number], name=f"Wald {number}", description=description)
+
+    first = [send(number, "x" * 10_000) for number in range(3)] + [send(3, "small")]
+    again = [send(number, "x" * 10_000) for number in range(3)] + [send(3, "small")]
+    assert [_is_replay(*pair) for pair in zip(first, again, strict=True)] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    error = again[2].json["error"]
+    assert (again[2].status_code, error["details"][0]["code"]) == (409, "response_lost")
+    assert first[2].headers["Location"] in error["message"]
+    assert (_total(client), len(event_types(client))) == (4, 4)
+    other = make_account(client.app)
+    assert _is_replay(*[_create(other, keys[0], description="x" * 10_000) for _ in range(2)])
 
 
 def test_an_old_key_can_be_used_for_another_request(
