@@ -103,7 +103,8 @@ _BOUNDS: Final = {
     "BODY_CONTAINERS": "arrays and objects in a body",
     "BODY_STRINGS": "strings and names in a body",
     "BODY_ESCAPES": "escaped characters in a body",
-    "REQUEST_SECONDS": "processor seconds after which a request is ended, or a piece of a stream",
+    "REQUEST_SECONDS": "processor seconds after which a request is ended, or a piece of a stream; "
+    "in an export, a batch of records",
     "EXPENSIVE_AFTER_SECONDS": "processor seconds after which any request counts as expensive",
     "EXPENSIVE_BODY_BYTES": "bytes above which a request counts as expensive",
     "EXPENSIVE_PAGE_BYTES": "bytes of boundaries above which a page of a list does so too",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -16,10 +15,8 @@ from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.ids import PATTERNS, PREFIXES
 from app.values.strict_json import dumps, is_within_levels
-from app.values.text import has_control, unstorable
+from app.values.text import has_control, may_have_control, unstorable
 
-# In JSON text: escapes of control characters, and those that are written as they are.
-_MAY_HAVE_CONTROLS: Final = re.compile(rb"\\[bfru]|\x7f|[^\x00-\x7f]")
 _CONTROLS: Final = "Must not contain control characters other than tabs and line feeds."
 
 
@@ -120,12 +117,13 @@ class JsonObject(fields.Field[Any]):
         if not is_within_levels(value, bounds.METADATA_LEVELS):
             message = f"Must be nested at most {bounds.METADATA_LEVELS} levels deep."
             raise ma.ValidationError(message)
-        text = dumps(value)
-        if len(text) > bounds.METADATA_BYTES:
+        raw = dumps(value)
+        if len(raw) > bounds.METADATA_BYTES:
             raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
-        if _MAY_HAVE_CONTROLS.search(text) and has_control(value):
+        text = raw.decode()
+        if may_have_control(text) and has_control(value):
             raise ma.ValidationError(_CONTROLS)
-        return text.decode()
+        return text
 
 
 class CommaSeparated(fields.Field[tuple[str, ...]]):

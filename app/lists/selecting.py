@@ -240,8 +240,8 @@ def _read_cursor(text: str, dialect: str) -> Key:
     found = _CURSOR.fullmatch(text)
     try:
         if found is not None:
-            moment = found[1] if dialect == "sqlite" else datetime.fromisoformat(found[1])
-            return moment, found[2]
+            moment = datetime.fromisoformat(found[1])
+            return found[1] if dialect == "sqlite" else moment, found[2]
     except ValueError:
         pass
     raise CursorInvalid

@@ -29,7 +29,8 @@ from app.values import clock
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
-_BLOCK: Final = 256 * 1024  # bytes of geometries that are written at once
+_BLOCK: Final = 256 * 1024  # bytes of metadata and geometries that are written at once
+_AT_ONCE: Final = 200  # features; each can have a long description besides
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
@@ -71,7 +72,7 @@ def _blocks(found: SelectedPage, collection: Collection, crs: Crs) -> Iterator[b
     """A FeatureCollection in blocks, so that few of its features are in memory at once."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
     pairs = features(collection, found.rows, crs)
-    for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK):
+    for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
         yield before + dumps([feature for feature, _ in some])[1:-1]
         before, returned = b",", returned + len(some)
     if not returned:

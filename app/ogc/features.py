@@ -26,8 +26,8 @@ _POINT: Final = '{"type":"Point"'
 def features(
     collection: Collection, rows: Iterable[tuple[Any, ...]], crs: Crs
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Each row of the collection's source as a Feature, which ``dumps`` writes, and how many bytes
-    its geometry has."""
+    """Each row of the collection's source as a Feature, which ``dumps`` writes, and how long the
+    texts of its metadata and geometry are."""
     read = _reader(collection)
     keys = collection.type.metadata_properties
     for *values, metadata, geometry in rows:
@@ -41,7 +41,7 @@ def features(
                 "geometry": None if geometry is None else shown_geometry(geometry, crs),
                 "properties": properties,
             },
-            len(geometry or ""),
+            len(metadata or "") + len(geometry or ""),
         )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
+import orjson
 from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
@@ -18,7 +20,10 @@ from app.ogc.collections import Collection
 from app.policy.fields import Field
 from app.policy.kinds import CHOICE, TEXT
 from app.policy.ogc import SCHEMA_KEYS, SCHEMA_RECORDS
+from app.values.batching import batched_by_bytes
+from app.values.text import shown
 
+_AT_ONCE: Final = 256 * 1024  # bytes of metadata
 SCHEMA: Final = "application/schema+json"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _JSON_TYPES: Final[dict[type, str]] = {
@@ -94,8 +99,10 @@ def _metadata_types(
     account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
     statement = list_statement(collection.source.table, query)
     values = statement.values(account_id, account_id, query)
-    for (text,) in _newest_metadata(statement).tuples(**values, most=SCHEMA_RECORDS):
-        for name, value in collection.type.metadata_properties(text).items():
+    texts = (text for (text,) in _newest_metadata(statement).tuples(**values, most=SCHEMA_RECORDS))
+    for some in batched_by_bytes(texts, len, _AT_ONCE):
+        for key, value in chain.from_iterable(orjson.loads(text).items() for text in some):
+            name = collection.type.property_name(shown(key))
             if value is not None and (name in found or len(found) < SCHEMA_KEYS):
                 found.setdefault(name, set()).add(_JSON_TYPES[type(value)])
     for name in sorted(found):

@@ -54,7 +54,9 @@ BODY_STRINGS: Final = 20_000
 BODY_ESCAPES: Final = 1_000_000
 
 # The processor time of a request until its first byte, and between two pieces of a stream. It is
-# looked at between steps of up to 0.3 s, and is 2 s at most with the last of them.
+# looked at between steps of up to 0.3 s, and is 2 s at most with the last of them. An export, which
+# has a slot, may take so long for each batch of records, as some formats read all of them before
+# their first byte.
 REQUEST_SECONDS: Final = 1.7
 
 # Requests with a larger body, those with a boundary that can take long to validate, pages with more

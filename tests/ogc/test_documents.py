@@ -8,6 +8,8 @@ from unittest.mock import ANY
 import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator
 
+from app.api import expensive
+from app.ogc import properties
 from app.policy.fields import PROJECT
 from tests.make import Client, make_asset, make_key, make_project, multi_square, point, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, link, local
@@ -178,3 +180,16 @@ def test_an_unknown_parameter_is_rejected(client: Client, path: str) -> None:
 
 def test_an_unknown_collection_is_not_there(client: Client) -> None:
     assert client.get("/ogc/collections/bees/items").status_code == 404
+
+
+def test_a_schema_is_made_in_steps_between_which_it_can_be_ended(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(client)["id"]
+    for number in range(3):
+        make_asset(client, project, metadata={f"key_{number}": [["x"]]})
+    path = "/ogc/collections/assets/schema"
+    monkeypatch.setattr(properties, "_AT_ONCE", 20)
+    assert get(client, path)["properties"]["key_1"]["type"] == "array"
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.0)
+    assert client.get(path).status_code == 400

@@ -113,6 +113,21 @@ def test_the_metadata_of_assets_counts_too(
     assert len(files) == 1
 
 
+@pytest.mark.parametrize(
+    ("bound", "few"), [("_BLOCK", 5_000), ("_AT_ONCE", 1)], ids=["metadata", "features"]
+)
+def test_a_page_is_written_in_steps_between_which_it_can_be_ended(
+    client: Client, monkeypatch: pytest.MonkeyPatch, bound: str, few: int
+) -> None:
+    project = make_project(client)["id"]
+    for _ in range(3):
+        make_asset(client, project, metadata={"text": "x" * 4_000})
+    monkeypatch.setattr(feature_collections, bound, few)
+    assert len(found(page_of(client, "assets"))) == 3
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.0)
+    assert page_of(client, "assets").status_code == 400
+
+
 def test_descriptions_count_on_pages_of_many(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

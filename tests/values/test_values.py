@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import string
 import threading
@@ -15,7 +16,17 @@ from hypothesis import strategies as st
 from app.security import tokens
 from app.values import clock
 from app.values.ids import PREFIXES, is_id, new_id
-from app.values.text import SLUG_LENGTH, fold, printable, searchable, slugify, unstorable
+from app.values.strict_json import dumps
+from app.values.text import (
+    SLUG_LENGTH,
+    fold,
+    has_control,
+    may_have_control,
+    printable,
+    searchable,
+    slugify,
+    unstorable,
+)
 
 ALPHABET = string.ascii_letters + string.digits
 
@@ -153,3 +164,21 @@ def test_a_moment_comes_back_to_the_millisecond(moment: datetime) -> None:
 def test_now_is_cut_to_milliseconds() -> None:
     assert clock.now().microsecond % 1000 == 0
     assert clock.now().tzinfo is UTC
+
+
+@given(
+    st.text(
+        st.sampled_from('a\\"u\n\t\r\x00\x1b\x7f\x85\xa0\u2028\u3000\ufdd0\U0001ffff'), max_size=4
+    )
+)
+def test_a_control_character_is_found_in_json(text: str) -> None:
+    value = {text: [text]}
+    for written in (dumps(value).decode(), json.dumps(value)):
+        assert may_have_control(written) or not has_control(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["C:\\users\\b", 'a "word"', "one\ttwo\nthree", "a\u3000b", "Wäldchen"]
+)
+def test_none_is_found_in_what_has_none(text: str) -> None:
+    assert not may_have_control(dumps({text: text}).decode())

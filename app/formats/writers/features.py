@@ -16,7 +16,7 @@ import orjson
 from app.policy import kinds
 from app.policy.fields import ASSET, PROJECT, Field
 from app.values.strict_json import Fragment, dumps
-from app.values.text import shown, shown_json
+from app.values.text import may_have_control, shown, shown_json
 
 METADATA: Final = "metadata"
 _GEOMETRIES: Final = (kinds.BOUNDARY, kinds.POINT)
@@ -81,12 +81,14 @@ class FeatureType:
         geometry = properties.pop(self.geometry.name, None)
         metadata = properties.pop(METADATA, None)
         if metadata is not None:
-            properties |= self.metadata_properties(dumps(metadata))
+            properties |= self.metadata_properties(dumps(metadata).decode())
         return Feature(geometry, properties)
 
-    def metadata_properties(self, text: str | bytes) -> dict[str, Any]:
+    def metadata_properties(self, text: str) -> dict[str, Any]:
         """The properties that the JSON text of a metadata gives."""
-        metadata = shown_json(orjson.loads(text))
+        metadata = orjson.loads(text)
+        if may_have_control(text):
+            metadata = shown_json(metadata)
         return {self.property_name(key): value for key, value in metadata.items()}
 
     def property_name(self, key: str) -> str:
