@@ -18,6 +18,7 @@ from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import aliased
 
 from app.db.extensions import db
+from app.db.queries import connect
 from app.jobs.queue import IMPORTS
 from app.jobs.wake_signals import WakeSignal
 from app.models import Import
@@ -93,7 +94,8 @@ def lease(found: Import, *, is_brief: bool = False) -> Leased:
 def do_others_wait(account_id: str) -> bool:
     """True if an import of another account waits for its turn."""
     others = _waiting().where(Import.account_id != account_id)
-    return bool(db.session.scalar(select(others.exists())))
+    with connect() as connection:  # the session would begin a transaction, which nobody ends
+        return bool(connection.scalar(select(others.exists())))
 
 
 def pause(leased: Leased) -> None:

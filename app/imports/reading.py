@@ -157,7 +157,7 @@ def _plan(
         found.layers = [asdict(each) for each in opened.layers]
         found.progress_total = layer.features
         found.notes = _other_layers(layer, opened.layers)
-        kind, crs, given = found.kind, found.given_crs, found.mapping
+        kind, crs, given, project_id = found.kind, found.given_crs, found.mapping, found.project_id
         match, close_lines = found.match, found.close_lines
     if most is not None and layer.features > most:
         raise FileInvalid(_too_many(layer, most))
@@ -174,7 +174,7 @@ def _plan(
         found = locked(leased)
         found.mapping, found.match = mapping.as_json(), match
     ignored = ignored_columns(scan, kind)
-    choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, found.project_id)
+    choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, project_id)
     matcher = targets.matcher(leased.account_id, match, repeated)
     return LayerPlan(layer, crs, choices, matcher)
 

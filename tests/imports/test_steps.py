@@ -8,10 +8,14 @@ import pytest
 
 from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
+from app.db.extensions import db
 from app.db.transactions import transaction
 from app.events.outbox import NEW_DELIVERIES
-from app.imports import leases, reading
+from app.imports import applying, leases, reading
 from app.imports import steps as jobs_steps
+from app.imports.features.project_matching import ProjectMatcher
+from app.imports.features.project_targets import ProjectTargets
+from app.imports.features.reader_process import ReaderProcess
 from app.imports.service import create_import
 from app.jobs.wake_signals import WakeSignal
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
@@ -70,6 +74,33 @@ def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> No
     assert (problem["code"], problem["ring"], problem["position"]) == ("self_intersection", 0, 0)
     assert features_of(client, record, verdict="rejected") == [bow]
     assert projects(client) == before
+
+
+@pytest.mark.slow
+def test_others_can_write_while_features_are_read_and_decided_about(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite, a transaction that is open would hold them all up."""
+    asked: list[tuple[str, bool]] = []
+
+    def watch(kind: type, name: str) -> None:
+        own = getattr(kind, name)
+
+        def watched(*given: Any) -> Any:
+            asked.append((name, db.session().in_transaction()))
+            return own(*given)
+
+        monkeypatch.setattr(kind, name, watched)
+
+    watch(ReaderProcess, "_read")
+    watch(ProjectMatcher, "decide")
+    watch(ProjectTargets, "prepare")
+    monkeypatch.setattr(applying, "BATCH_BYTES", 1)  # so that each is written by itself
+    monkeypatch.setattr(jobs_steps, "TURN_SECONDS", 0.0)
+    make_project(client, name="P1", geometry=square(9))
+    features = [feature(square(n), name=f"P{n}") for n in range(2)]
+    act(client, ready(client, *features, match="name"), "apply")
+    assert set(asked) == {("_read", False), ("decide", False), ("prepare", False)}
 
 
 def test_an_import_is_applied(client: Client) -> None:
