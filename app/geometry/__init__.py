@@ -14,7 +14,7 @@
 """
 
 from app.geometry.area import boundary_perimeter, geodesic_area
-from app.geometry.boundary import Boundary, read_boundary
+from app.geometry.boundary import Boundary, measured_boundary, read_boundary
 from app.geometry.bounds import WORLD, Bounds, around, read_bbox, wrapped
 from app.geometry.point import Point, read_point
 from app.geometry.problems import PROBLEM_CODES, GeometryInvalid, Problem
@@ -35,6 +35,7 @@ __all__ = [
     "contains",
     "geodesic_area",
     "is_same_boundary",
+    "measured_boundary",
     "read_bbox",
     "read_boundary",
     "read_point",

@@ -22,7 +22,7 @@ from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
 from app.geometry.polygons import build_polygons, wrongly_wound
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem, raise_if_any
-from app.geometry.rings import Booleans, Rings, read_rings
+from app.geometry.rings import Booleans, Rings, read_rings, stored_rings
 from app.geometry.structure import structure_problems
 from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
@@ -82,12 +82,29 @@ def read_boundary(
         return Boundary(
             type=kind,
             text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
-            # Holes whose geodesic edges run outside those of the exterior could make it negative.
-            area_m2=max(0, round(boundary_area(rings))),
+            area_m2=_area_m2(rings),
             bounds=boundary_bounds(rings),
             positions=len(rings.lon),
             rings=replace(rings, json=b""),
         )
+
+
+def measured_boundary(text: str) -> Boundary:
+    """The boundary whose ``text`` was stored; it is measured, and not checked again."""
+    rings = stored_rings(text)
+    return Boundary(
+        type="MultiPolygon" if rings.multi else "Polygon",
+        text=text,
+        area_m2=_area_m2(rings),
+        bounds=boundary_bounds(rings),
+        positions=len(rings.lon),
+        rings=rings,
+    )
+
+
+def _area_m2(rings: Rings) -> int:
+    # Holes whose geodesic edges run outside those of the exterior could make it negative.
+    return max(0, round(boundary_area(rings)))
 
 
 def _too_complex(what: str) -> Problem:

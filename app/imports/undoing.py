@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import bindparam
+from sqlalchemy import Text, bindparam, cast, func
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
+from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
@@ -25,10 +27,30 @@ from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.imports.waiting import wait_for_deliveries
-from app.models import ImportFeature
-from app.policy.imports import BATCH_FEATURES
+from app.models import ImportFeature, Project
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+from app.values.batching import batched_by_bytes
 
-_NEXT: Final = CompiledQuery(
+_TO_UNDO: Final = (
+    ImportFeature.import_id == bindparam("import_id"),
+    ImportFeature.state == "applied",
+)
+_PRESENT_BYTES: Final = (
+    columns_of(Project, Project.stored_bytes)
+    .where(Project.id == ImportFeature.target_id)
+    .scalar_subquery()
+)
+_SIZES: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.number)
+    .add_columns(
+        func.coalesce(byte_length(cast(ImportFeature.before, Text)), 0)
+        + func.coalesce(_PRESENT_BYTES, 0)
+    )
+    .where(*_TO_UNDO)
+    .order_by(ImportFeature.number.desc())
+    .limit(BATCH_FEATURES)
+)
+_ROWS: Final = CompiledQuery(
     columns_of(
         ImportFeature,
         ImportFeature.number,
@@ -36,9 +58,8 @@ _NEXT: Final = CompiledQuery(
         ImportFeature.before,
         ImportFeature.written_at,
     )
-    .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state == "applied")
+    .where(*_TO_UNDO, ImportFeature.number >= bindparam("first"))
     .order_by(ImportFeature.number.desc())
-    .limit(BATCH_FEATURES)
 )
 
 
@@ -57,13 +78,15 @@ def undo_features(
     Raises LeaseLost.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
-    while rows := _NEXT.all(**ids):
+    while rows := _next(ids):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
+        prepared = [targets.prepare_undo(leased.account_id, row) for row in rows]
         with in_transaction():
             found = locked(leased)
-            for row in rows:
-                update_feature(**ids, number=row.number, **_undo(principal, targets, row))
+            for row, former in zip(rows, prepared, strict=True):
+                done = _undo(principal, targets, row, former)
+                update_feature(**ids, number=row.number, **done)
             found.progress_done += len(rows)
             found.tries, found.message = 1, None
         progress.advance(len(rows))
@@ -78,11 +101,17 @@ def undo_features(
         end_step(found, "undone")
 
 
-def _undo(principal: Principal, targets: Targets, row: Any) -> dict[str, Any]:
+def _next(ids: dict[str, str]) -> list[Any]:
+    """The last features that one transaction should undo."""
+    batch = next(batched_by_bytes(_SIZES.tuples(**ids), itemgetter(1), BATCH_BYTES), None)
+    return _ROWS.all(**ids, first=batch[-1][0]) if batch else []
+
+
+def _undo(principal: Principal, targets: Targets, row: Any, prepared: Any) -> dict[str, Any]:
     """Undo what a feature did. Returns the columns of its row."""
     try:
         with db.session.begin_nested():
-            targets.undo(principal, row)
+            targets.undo(principal, row, prepared)
     except (CannotUndo, ApiError) as error:
         message = error.message if isinstance(error, ApiError) else str(error)
         return {"state": "kept", "problems": [asdict(whole_problem("kept", message, "id"))]}

@@ -11,8 +11,10 @@ from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.events.outbox import NEW_DELIVERIES
-from app.imports import applying, leases, reading
+from app.geometry import Boundary, measured_boundary
+from app.imports import applying, leases, reading, undoing
 from app.imports import steps as jobs_steps
+from app.imports.features import project_targets
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.reader_process import ReaderProcess
@@ -144,6 +146,36 @@ def test_what_an_import_did_is_undone(client: Client) -> None:
     del after["Old"]["updated_at"], before["Old"]["updated_at"]
     assert after == before
     assert client.get("/v1/account").json["data"]["usage"] == usage
+
+
+def test_boundaries_are_restored_a_few_in_each_transaction_and_read_before_it(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(3):
+        make_project(client, name=f"P{n}", geometry=square(n, n))
+    before = projects(client)
+    changed = (feature(square(n, n, 0.5), name=f"P{n}") for n in range(3))
+    record = act(client, ready(client, *changed, match="name"), "apply")
+    known = projects(client)["P0"]
+    events = list[str]()
+
+    def read_boundary(text: str) -> Boundary:
+        events.append("locked" if db.session().in_transaction() else "read")
+        return measured_boundary(text)
+
+    def lock(leased: leases.Leased) -> Any:
+        events.append("transaction")
+        return leases.locked(leased)
+
+    monkeypatch.setattr(project_targets, "measured_boundary", read_boundary)
+    monkeypatch.setattr(undoing, "locked", lock)
+    monkeypatch.setattr(undoing, "BATCH_BYTES", 1)
+    assert act(client, record, "undo")["counts"]["undone"] == 3
+    assert events == ["read", "transaction"] * 3 + ["transaction"]
+    for name, found in projects(client).items():
+        for field in ("geometry", "area_hectares", "bbox"):
+            assert found.get(field) == before[name].get(field)
+    assert known["area_hectares"] != before["P0"]["area_hectares"]
 
 
 def test_what_somebody_changed_since_is_kept(client: Client) -> None:

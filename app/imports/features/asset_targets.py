@@ -165,7 +165,10 @@ class AssetTargets:
         asset = update_asset(principal, self.project_id, found.id, values)
         return Written(found.id, asset.name, asset.updated_at, before)
 
-    def undo(self, principal: Principal, row: Any) -> None:
+    def prepare_undo(self, account_id: str, row: Any) -> None:
+        """Prepare nothing."""
+
+    def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
         found = _find(principal.account_id, self.project_id, row.target_id)
         if found is None:
             if row.before is None:

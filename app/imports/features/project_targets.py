@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import orjson
 from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.geometry import read_boundary
+from app.geometry import Boundary, measured_boundary
 from app.http.errors import Conflict, NotFound
 from app.imports.features import existing
 from app.imports.features.candidates import Candidate
@@ -29,6 +28,13 @@ _HAS_ASSETS: Final = CompiledQuery(
 )
 _SOURCE: Final = "import"
 _CHANGED_SINCE: Final = "The project was changed after the import."
+
+
+class Former(NamedTuple):
+    """A boundary that an undo restores, and what the project gains and loses by it."""
+
+    boundary: Boundary
+    compared: BoundaryComparison | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,15 @@ class ProjectTargets:
         project = update_project(principal, found.id, values, source=_SOURCE, compared=prepared)
         return Written(found.id, project.name, project.updated_at, before)
 
-    def undo(self, principal: Principal, row: Any) -> None:
+    def prepare_undo(self, account_id: str, row: Any) -> Former | None:
+        """Read the former boundary, if it was replaced, and compare it with the present one."""
+        text = (row.before or {}).get("geometry")
+        if text is None:
+            return None
+        boundary = measured_boundary(text)
+        return Former(boundary, compare_ahead(account_id, row.target_id, boundary))
+
+    def undo(self, principal: Principal, row: Any, prepared: Former | None = None) -> None:
         try:
             project = lock_project(principal.account_id, row.target_id)
         except NotFound:
@@ -91,14 +105,13 @@ class ProjectTargets:
             remove_project(principal, project)
             return
         try:
-            columns = _columns(row.before)
-            update_project(principal, project.id, columns, source=_SOURCE, is_bounded=False)
+            update_project(
+                principal,
+                project.id,
+                row.before if prepared is None else row.before | {"geometry": prepared.boundary},
+                source=_SOURCE,
+                compared=None if prepared is None else prepared.compared,
+                is_bounded=False,
+            )
         except Conflict as error:
             raise CannotUndo(error.message) from None
-
-
-def _columns(before: dict[str, Any]) -> dict[str, Any]:
-    """The former values of a project."""
-    if text := before.get("geometry"):
-        return before | {"geometry": read_boundary(orjson.loads(text))}
-    return before

@@ -117,5 +117,9 @@ class Targets(Protocol):
         """Change the target of a feature. Returns None if there is nothing left to change. Raises
         ApiError."""
 
-    def undo(self, principal: Principal, row: Any) -> None:
+    def prepare_undo(self, account_id: str, row: Any) -> Any:
+        """Do the work that would delay others in the transaction of ``undo``, which gets the
+        result."""
+
+    def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
         """Undo what a stored feature did. Raises CannotUndo."""
