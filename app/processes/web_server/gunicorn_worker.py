@@ -213,7 +213,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         try:
             progress = conn.request.add(data) if data else RequestProgress.MALFORMED
             if progress is not RequestProgress.INCOMPLETE:
-                conn.sender = sender_of(framer.head, conn.client[0], self.trusted_proxies)
+                peer = conn.client[0] if conn.client else ""  # none on a Unix socket
+                conn.sender = sender_of(framer.head, peer, self.trusted_proxies)
             if progress is RequestProgress.INCOMPLETE:
                 self._wait(conn)
             elif progress in refusals.OF_PROGRESS:
