@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from sqlalchemy import case, delete, or_, select
@@ -20,7 +20,12 @@ from app.db.engines import insert_into
 from app.db.extensions import db
 from app.http.errors import RateLimited
 from app.models import SignInFailure
-from app.policy.people import WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW
+from app.policy.people import (
+    REFUSALS_RECORDED,
+    REFUSALS_WINDOW,
+    WRONG_PASSWORDS,
+    WRONG_PASSWORDS_WINDOW,
+)
 from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
 from app.values import clock
 from app.values.text import fold, pluralize
@@ -37,6 +42,7 @@ class Guessed(NamedTuple):
 
 PASSWORDS: Final = Guessed("passwords", WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW)
 CODES: Final = Guessed("codes", WRONG_CODES, WRONG_CODES_WINDOW)
+_REFUSALS: Final = Guessed("sign-ins", REFUSALS_RECORDED, REFUSALS_WINDOW)
 _TOLERATED: Final = timedelta(minutes=1)  # between the clocks of several hosts
 
 
@@ -64,6 +70,26 @@ def count_attempt(
         RateLimited: there were more than ``guessed`` allows.
     """
     moment = clock.now()
+    failures, began_at = _count(guessed, key, moment)
+    if failures <= guessed.most:
+        return
+    seconds = max(1, math.ceil((began_at + guessed.window - moment).total_seconds()))
+    wait = pluralize(math.ceil(seconds / 60), "minute")
+    other = f", or {found}" if (found := instead()) else ""
+    raise RateLimited(
+        f"Too many wrong {guessed.name}{subject}. Please wait {wait}{other}.",
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+def count_refusal(client: str) -> bool:
+    """Count a refused sign-in of a client, in the current transaction. Returns whether it is among
+    the first ``REFUSALS_RECORDED``."""
+    return _count(_REFUSALS, throttle_key("refused", client), clock.now())[0] <= REFUSALS_RECORDED
+
+
+def _count(guessed: Guessed, key: str, moment: datetime) -> tuple[int, datetime]:
+    """Count one in the current window. Returns its number, and when that began."""
     has_ended = or_(
         SignInFailure.began_at <= moment - guessed.window,
         SignInFailure.began_at > moment + _TOLERATED,  # the clock was set back
@@ -77,15 +103,7 @@ def count_attempt(
         },
     ).returning(SignInFailure.failures, SignInFailure.began_at)
     failures, began_at = db.session.execute(counted).one()
-    if failures <= guessed.most:
-        return
-    seconds = max(1, math.ceil((began_at + guessed.window - moment).total_seconds()))
-    wait = pluralize(math.ceil(seconds / 60), "minute")
-    other = f", or {found}" if (found := instead()) else ""
-    raise RateLimited(
-        f"Too many wrong {guessed.name}{subject}. Please wait {wait}{other}.",
-        headers={"Retry-After": str(seconds)},
-    )
+    return failures, began_at
 
 
 def attempts_now(guessed: Guessed, key: str) -> int:

@@ -12,8 +12,11 @@ from flask import g
 from app.audit.entries import Changes, created, record
 from app.audit.origin import Actor
 from app.audit.targets import Target
+from app.auth.login_throttle import count_refusal
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn
+from app.db.extensions import db
+from app.limits.limiter import client
 from app.policy.audit import INSTANCE
 
 
@@ -52,21 +55,27 @@ def record_entry(
 def record_refused_sign_in(user_id: str | None, email: str, reason: str | None = None) -> None:
     """Record that somebody did not sign in.
 
-    Takes equally long whether or not the address is registered.
+    Of those who are unknown, anybody can make up any number: after ``REFUSALS_RECORDED`` from one
+    client in ``REFUSALS_WINDOW``, the entry is taken back. Takes equally long whether or not the
+    address is registered.
 
     Args:
         user_id: the person with the address, or None.
         email: the address as it was typed.
         reason: a word for the reason; None for a wrong password.
     """
-    record(
-        "person.sign_in_refused",
-        Target("person", user_id, email),
-        account_id=log_of(user_id or ""),
-        actor=Actor.person(user_id, email),
-        changes=created({"reason": reason}),
-        refused=True,
-    )
+    is_kept = count_refusal(client()) or user_id is not None
+    with db.session.begin_nested() as entry:
+        record(
+            "person.sign_in_refused",
+            Target("person", user_id, email),
+            account_id=log_of(user_id or ""),
+            actor=Actor.person(user_id, email),
+            changes=created({"reason": reason}),
+            refused=True,
+        )
+        if not is_kept:
+            entry.rollback()
 
 
 def log_of(user_id: str) -> str:

@@ -23,6 +23,9 @@ INVITATION_LIFE: Final = timedelta(days=7)
 # it ends. A browser in which the person has signed in before has a count of its own.
 WRONG_PASSWORDS: Final = 10
 WRONG_PASSWORDS_WINDOW: Final = timedelta(minutes=10)
+# Of refused sign-ins of nobody known, as many are recorded from one client in one window.
+REFUSALS_RECORDED: Final = 20
+REFUSALS_WINDOW: Final = timedelta(hours=1)
 KNOWN_BROWSER_LIFE: Final = timedelta(days=365)
 
 # Mails of one kind in an hour that others can cause to an address; more are dropped. The kinds are

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
+from app.auth import login_throttle
 from app.auth.memberships import memberships_of
 from app.db.extensions import db
 from app.models import User
@@ -90,6 +91,20 @@ def test_a_wrong_password_is_refused(client: Client) -> None:
     assert known["target"]["label"] == email
     assert (unknown["account_id"], unknown["target"]["id"]) == (INSTANCE, None)
     assert unknown["target"]["label"] == "nobody-at-all@example.org"
+
+
+def test_refused_sign_ins_of_strangers_are_bounded(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are anybody's to make up; those of people who are known here are all recorded."""
+    monkeypatch.setattr(login_throttle, "REFUSALS_RECORDED", 2)
+    email, browser = new_email(client), Browser(client.app, Browser.address())
+    sign_up(client.app, email)
+    with new_entries(client, _account(client, email), INSTANCE) as found:
+        for who in ("a@example.org", "b@example.org", "c@example.org", email, "d@example.org"):
+            browser.get("/login")
+            assert browser.submit(email=who, password="lichen under young firs").status == 422
+    assert {each["target"]["label"] for each in found} == {"a@example.org", "b@example.org", email}
 
 
 def test_a_password_is_changed_and_reset(client: Client) -> None:
