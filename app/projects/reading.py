@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of, find_locked, rows_of
+from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import Project
@@ -21,6 +21,12 @@ from app.values.version import VERSION
 _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
 _EXISTS = CompiledQuery(
     columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+)
+# By the row itself: whoever waited for its lock looks at nothing else again.
+_HELD = (
+    columns_of(Project, Project.id)
+    .where(Project.id == bindparam("project_id"), Project.deleted_at.is_(None))
+    .with_for_update(read=True, key_share=True)
 )
 
 
@@ -44,9 +50,8 @@ def hold_project(account_id: str, project_id: str) -> None:
     """Keep a project from being changed and deleted until the end of the transaction; others may
     hold it too. Whoever changes an asset holds its project first: a deletion counts the assets that
     go with it. Raises NotFound."""
-    own = rows_of(account_id, Project).where(Project.id == project_id)
-    held = own.with_only_columns(Project.id).with_for_update(read=True, key_share=True)
-    if not is_id("project", project_id) or db.session.scalar(held) is None:
+    ids = {"account_id": account_id, "project_id": project_id}
+    if not is_id("project", project_id) or db.session.connection().scalar(_HELD, ids) is None:
         raise not_found()
 
 
