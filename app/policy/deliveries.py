@@ -44,7 +44,7 @@ LINGER_SECONDS: Final = 5.0  # that a job waits for more after the last delivery
 LONGEST_WAITS: Final = (timedelta(seconds=60), *RETRY_AFTER)
 SWEEP_SECONDS: Final = 15  # between two jobs without a wake signal
 
-# Replays of past events: how many a second for each webhook, in addition to new events, and for how
+# Replays of past events: how many a second for each account, in addition to new events, and for how
 # many seconds they are queued at a time.
 REPLAYED_PER_SECOND: Final = 50
 REPLAYED_AT_ONCE: Final = 15  # seconds; also the interval of the job that queues them

@@ -1,6 +1,7 @@
 """The job that queues the deliveries of replays, some seconds' worth at a time.
 
-Their due times are spread, so that new events are sent between them. While the receiver is behind,
+Their due times are spread, so that new events are sent between them; the running replays of an
+account share its pace. While the receiver is behind, or the account's history has no room for them,
 nothing is queued.
 """
 
@@ -10,15 +11,19 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import exists, select
+from sqlalchemy import exists, func, select
 
+from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.events.outbox import queue_replay
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.models import Delivery, Event, Replay, Webhook
+from app.policy.bounds import HISTORY_ROW_BYTES
 from app.policy.deliveries import REPLAYED_AT_ONCE, REPLAYED_PER_SECOND
+from app.usage.counters import counters
+from app.usage.history import history_limit
 from app.values import clock
 from app.webhooks.replays.service import NEW_REPLAYS, select_events
 
@@ -60,23 +65,39 @@ def queue_next(replay_id: str) -> int:
     if not webhook.enabled:
         db.session.delete(replay)
         return 0
-    if _is_behind(replay.webhook_id):
+    running = _number_of_running(replay.account_id)
+    interval, most = _INTERVAL * running, max(_CHUNK // running, 1)
+    if _is_behind(replay.webhook_id) or not _has_room(replay, most):
         return 0
     matching = select_events(replay).add_columns(Event.created_at)
     is_next = (Event.created_at > replay.since) | (Event.id > replay.last_event_id)
     after = matching.where(is_next)  # ``since`` is in it already
-    events = db.session.execute(after.order_by(Event.created_at, Event.id).limit(_CHUNK)).all()
+    events = db.session.execute(after.order_by(Event.created_at, Event.id).limit(most)).all()
     begin = max(moment, replay.next_at)
-    times = [begin + number * _INTERVAL for number in range(len(events))]
+    times = [begin + number * interval for number in range(len(events))]
     ids = [event.id for event in events]
     queue_replay(replay.account_id, replay.webhook_id, zip(ids, times, strict=True))
     replay.queued += len(events)
-    if len(events) < _CHUNK:
+    if len(events) < most:
         replay.ended_at = moment
     else:
         replay.since, replay.last_event_id = events[-1].created_at, ids[-1]
-        replay.next_at = times[-1] + _INTERVAL
+        replay.next_at = times[-1] + interval
     return len(events)
+
+
+def _number_of_running(account_id: str) -> int:
+    webhooks = rows_of(account_id, Webhook).with_only_columns(Webhook.id)  # their index is used
+    own = rows_of(account_id, Replay).where(
+        Replay.webhook_id.in_(webhooks), Replay.ended_at.is_(None)
+    )
+    return db.session.scalar(own.with_only_columns(func.count())) or 1
+
+
+def _has_room(replay: Replay, most: int) -> bool:
+    limit = history_limit()
+    size = min(most, max(replay.total - replay.queued, 0)) * 2 * HISTORY_ROW_BYTES
+    return limit is None or counters(replay.account_id).history_bytes + size <= limit
 
 
 def _is_behind(webhook_id: str) -> bool:

@@ -10,12 +10,14 @@ from itertools import pairwise
 import pytest
 from flask import Flask
 
+from app.policy.bounds import HISTORY_ROW_BYTES
 from app.policy.deliveries import RETRY_AFTER
 from app.values import clock
 from app.values.clock import format_time
 from app.webhooks.replays import jobs
 from app.webhooks.replays.jobs import queue_replays
 from tests.make import Client, events, make_project
+from tests.make.apps import second_app
 from tests.make.webhooks import deliveries, make_webhook, replays
 from tests.outbound.receivers import Receiver, answering
 from tests.webhooks.conftest import Deliver, Later
@@ -88,6 +90,36 @@ def test_the_next_events_are_queued_before_the_last_are_due(
     assert [queue_all(delivering) for _ in range(4)] == [3, 3, 1, 0]
     times = [row["due_at"] for row in deliveries(customer)]
     assert {(b - a).total_seconds() for a, b in pairwise(times)} == {0.02}
+
+
+def test_the_replays_of_an_account_share_its_pace(
+    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_CHUNK", 4)
+    for _ in range(3):
+        make_project(customer)
+    ids = list[str]()
+    for _ in range(2):
+        webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+        replay(customer, webhook)
+        ids.append(webhook["id"])
+    assert queue_all(delivering) == 4
+    for webhook_id in ids:
+        due = [row["due_at"] for row in deliveries(customer) if row["webhook_id"] == webhook_id]
+        assert (due[1] - due[0]).total_seconds() == 0.04
+    assert [queue_all(delivering) for _ in range(2)] == [2, 0]
+
+
+def test_nothing_is_queued_while_the_history_has_no_room(
+    delivering: Flask, customer: Client, receiver: Receiver
+) -> None:
+    make_project(customer)
+    replay(customer, make_webhook(customer, url=receiver.url(), events=["project.created"]))
+    usage = customer.get("/v1/account/usage").json["data"]["history_bytes"]["current"]
+    room = usage + 2 * HISTORY_ROW_BYTES
+    for bytes_, queued in ((room - 1, 0), (room, 1)):
+        with second_app(delivering, max_history_bytes=bytes_) as made:
+            assert queue_all(made) == queued
 
 
 def test_nothing_is_queued_while_the_receiver_is_behind(
