@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.geometry import is_same_boundary, read_boundary
+from app.geometry import is_same_boundary, read_boundary, sameness
 from tests.make import multi_square, square
 from tests.make.features import DISTRICTS
 
@@ -60,3 +60,11 @@ def test_other_shapes_are_not_the_same() -> None:
     assert not is_same_boundary(text_of(two), text_of(multi_square((0, 0), (1, 1), (2, 2))))
     assert not is_same_boundary(text_of(two), text_of(multi_square((0, 0), (1, 2))))
     assert not is_same_boundary(text_of(square()), text_of(square(11)))
+
+
+def test_shapes_with_other_numbers_of_positions_are_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = text_of(RINGS), text_of(multi_square((0, 0), (1, 1)))
+    monkeypatch.delattr(sameness, "stored_rings")
+    assert not is_same_boundary(*texts)

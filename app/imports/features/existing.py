@@ -14,7 +14,7 @@ from sqlalchemy import Table, bindparam
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import box_values, candidates, overlaps_box
-from app.geometry import SAME_WITHIN, Boundary, Bounds, is_same_boundary
+from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.imports import SAME_BOX
@@ -38,14 +38,19 @@ _FOUND: Final = columns_of(
 _BY_ID = CompiledQuery(_FOUND.where(Project.id == bindparam("project_id")))
 _HAS_SLUG = CompiledQuery(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))
 _BY_SLUG = CompiledQuery(_FOUND.where(Project.slug == bindparam("slug")))
-_BY_NAME = CompiledQuery(
-    _FOUND.where(Project.name_key == bindparam("name_key")).order_by(Project.id).limit(2)
+_IDS_BY_NAME = CompiledQuery(
+    columns_of(Project, Project.id)
+    .where(Project.name_key == bindparam("name_key"))
+    .order_by(Project.id)
+    .limit(2)
 )
 _HAS_BOX: Final = tuple(
     _TABLE.c[side].between(bindparam(f"least_{side}"), bindparam(f"most_{side}")) for side in _SIDES
 )
+# Without the boundary, which can have megabytes.
+_NEAR: Final = columns_of(Project, Project.id, Project.slug, Project.name, Project.external_id)
 _BY_NAME_AND_BOX = CompiledQuery(
-    _FOUND.where(Project.name_key == bindparam("name_key"), *_HAS_BOX).limit(SAME_BOX)
+    _NEAR.where(Project.name_key == bindparam("name_key"), *_HAS_BOX).limit(SAME_BOX)
 )
 _BY_EXTERNAL_ID = CompiledQuery(_FOUND.where(Project.external_id == bindparam("external_id")))
 
@@ -65,9 +70,9 @@ def with_slug(account_id: str, slug: str) -> Any:
     return _BY_SLUG.first(account_id=account_id, slug=slug)
 
 
-def named(account_id: str, name: str) -> list[Any]:
-    """The projects with this name, in upper or lower case, at most the two oldest."""
-    return _BY_NAME.all(account_id=account_id, name_key=fold(name))
+def ids_named(account_id: str, name: str) -> list[str]:
+    """The ids of the projects with this name, in upper or lower case, at most the two oldest."""
+    return [row.id for row in _IDS_BY_NAME.all(account_id=account_id, name_key=fold(name))]
 
 
 def with_external_id(account_id: str, external_id: str) -> Any:
@@ -75,14 +80,14 @@ def with_external_id(account_id: str, external_id: str) -> Any:
     return _BY_EXTERNAL_ID.first(account_id=account_id, external_id=external_id)
 
 
-def with_boundary(account_id: str, boundary: Boundary, name: str) -> list[Any]:
-    """The projects with this boundary except for rounding, found by the box around it.
+def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
+    """The projects whose boundary has this box, except for rounding; without the boundary.
 
     Where very many have this box, only those with the same name: otherwise a file of features with
     one box would take hours.
     """
     dialect = engine().dialect.name
-    west, south, east, north = boundary.bounds
+    west, south, east, north = bounds
     longitude, latitude = (west + east) / 2, (south + north) / 2
     # What has the same box but for rounding has its middle too.
     middle = Bounds(
@@ -92,17 +97,17 @@ def with_boundary(account_id: str, boundary: Boundary, name: str) -> list[Any]:
         latitude + SAME_WITHIN,
     )
     values: dict[str, Any] = {"account_id": account_id, **box_values(middle, account_id, dialect)}
-    for side, value in zip(_SIDES, boundary.bounds, strict=True):
+    for side, value in zip(_SIDES, bounds, strict=True):
         values |= {f"least_{side}": value - SAME_WITHIN, f"most_{side}": value + SAME_WITHIN}
     found = _by_box(dialect).all(**values)
     if len(found) == SAME_BOX:
         found = _BY_NAME_AND_BOX.all(**values, name_key=fold(name))
-    return [each for each in found if is_same_boundary(each.geometry, boundary.text)]
+    return found
 
 
 @cache
 def _by_box(dialect: str) -> CompiledQuery:
     """At most ``SAME_BOX`` projects whose box agrees with another one within ``SAME_WITHIN``."""
     near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
-    found = _FOUND.where(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX)
+    found = _NEAR.where(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX)
     return CompiledQuery(found.limit(SAME_BOX))

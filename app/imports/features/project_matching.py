@@ -10,7 +10,6 @@ import hashlib
 import re
 from collections.abc import Collection, Container
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from app.geometry import Boundary, is_same_boundary
@@ -36,7 +35,8 @@ class ProjectMatcher:
     match: Match
     repeated_names: Collection[str] = ()
     created: Container[str] = ()
-    _next_numbers: dict[str, int] = field(default_factory=dict)  # by slug, where a name is in use
+    # A number behind which all are in use, up to another one; by the slug that has it.
+    _next_numbers: dict[tuple[int, str], int] = field(default_factory=dict)
     _slugs: set[str] = field(default_factory=set)  # of new projects
     _seen: set[_Identity] = field(default_factory=set)
     _external_ids: dict[str, int] = field(default_factory=dict)  # with the number of the feature
@@ -72,24 +72,26 @@ class ProjectMatcher:
 
     def free_name(self, name: str) -> str:
         """The name itself, or followed by a number if its slug is in use."""
-        base = unreserved_slug(name)
-        if not base:  # the slug will be made of the project's id
-            return name
-        for number in count(self._next_numbers.get(base, 1)):
+        number, candidate, passed = 1, name, []
+        # Without a slug of its name, a project has one of its id.
+        while (slug := unreserved_slug(candidate)) and self._is_in_use(slug):
+            passed.append((number, slug))
+            number = self._next_numbers.get((number, slug), number + 1)
             candidate = numbered(name, number)
-            slug = unreserved_slug(candidate)
-            if slug not in self._slugs and not existing.has_slug(self.account_id, slug):
-                break
-            self._next_numbers[base] = number + 1
+        # Long names share their slugs, which are cut off, from some number on.
+        self._next_numbers |= dict.fromkeys(passed, number)
         return candidate
+
+    def _is_in_use(self, slug: str) -> bool:
+        return slug in self._slugs or existing.has_slug(self.account_id, slug)
 
     def _new(self, item: Candidate) -> Decision:
         name = self.free_name(item.name)
         if slug := unreserved_slug(name):
             self._slugs.add(slug)
         area_m2 = item.boundary.area_m2 if item.boundary else None
-        named = existing.named(self.account_id, item.name)
-        return Decision("new", name, area_m2=area_m2, is_namesake=bool(named))
+        is_namesake = bool(existing.ids_named(self.account_id, item.name))
+        return Decision("new", name, area_m2=area_m2, is_namesake=is_namesake)
 
     def _present(self, item: Candidate, target: Any) -> Decision:
         """Decide about a feature of an existing project."""
@@ -147,26 +149,30 @@ class ProjectMatcher:
             slug = unreserved_slug(item.name)
             if slug:
                 return existing.with_slug(self.account_id, slug)
-            return next(iter(existing.named(self.account_id, item.name)), None)
-        for found in existing.with_boundary(self.account_id, item.boundary, item.name):
-            is_other = item.external_id and found.external_id not in (None, item.external_id)
-            if found.id not in self.created and not is_other and _is_feature(found, item):
+            named = existing.ids_named(self.account_id, item.name)
+            return existing.with_id(self.account_id, named[0]) if named else None
+        for near in existing.with_box(self.account_id, item.boundary.bounds, item.name):
+            is_other = item.external_id and near.external_id not in (None, item.external_id)
+            if near.id in self.created or is_other or not _has_name(near, item):
+                continue
+            found = existing.with_id(self.account_id, near.id)
+            if found is not None and _has_boundary(found, item.boundary):
                 return found
         return None
 
     def _namesake(self, item: Candidate) -> Any:
         """The project of the feature's name, or None."""
-        found = existing.named(self.account_id, item.name)
-        found = [each for each in found if each.id not in self.created]
+        named = existing.ids_named(self.account_id, item.name)
+        found = [each for each in named if each not in self.created]
         if found and fold(item.name) in self.repeated_names:
             raise CannotImport(
                 "Several features have this name, so it is not clear which of them matches the "
-                f"project {found[0].id}. Match by external_id.",
+                f"project {found[0]}. Match by external_id.",
                 "name",
             )
         if len(found) > 1:
             raise CannotImport("Several projects have this name. Match by external_id.", "name")
-        return found[0] if found else None
+        return existing.with_id(self.account_id, found[0]) if found else None
 
 
 def numbered(name: str, number: int) -> str:
@@ -195,8 +201,14 @@ def _is_name(name: str, wanted: str) -> bool:
 
 def _is_feature(target: Any, item: Candidate) -> bool:
     """True if a project has the feature's name and boundary."""
-    same_name = fold(target.name) == fold(item.name) or is_numbered(target.slug, item.name)
-    return same_name and (item.boundary is None or _has_boundary(target, item.boundary))
+    if not _has_name(target, item):
+        return False
+    return item.boundary is None or _has_boundary(target, item.boundary)
+
+
+def _has_name(target: Any, item: Candidate) -> bool:
+    """True if a project has the feature's name, perhaps followed by a number."""
+    return fold(target.name) == fold(item.name) or is_numbered(target.slug, item.name)
 
 
 def _has_boundary(target: Any, boundary: Boundary) -> bool:

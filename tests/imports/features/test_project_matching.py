@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.imports.features.project_matching import is_numbered, numbered
+from app.imports.features import existing, project_matching
+from app.imports.features.project_matching import ProjectMatcher, is_numbered, numbered
 from app.values.text import slugify
 
 
@@ -26,3 +27,23 @@ def test_a_name_with_a_number_has_a_slug_of_its_own(name: str, number: int, expe
 def test_the_slug_of_another_name_is_not_a_number_of_this_one() -> None:
     assert not is_numbered("riverside-east", "Riverside")
     assert not is_numbered("riverside-2-2", "Riverside")
+
+
+def test_long_names_that_differ_at_their_ends_are_numbered_quickly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their slugs differ, but those with a number in front do not."""
+    tried: list[int] = []
+
+    def number(name: str, number: int) -> str:
+        tried.append(number)
+        return numbered(name, number)
+
+    monkeypatch.setattr(project_matching, "numbered", number)
+    slugs: set[str] = set()
+    monkeypatch.setattr(existing, "has_slug", lambda _, slug: slug in slugs)
+    matcher, names = ProjectMatcher("account", "none"), [f"{'n' * 60}{n:03}" for n in range(200)]
+    for name in names * 2:
+        slugs.add(slugify(matcher.free_name(name)))
+    assert len(slugs) == 2 * len(names)
+    assert len(tried) < 10 * len(names)
