@@ -210,7 +210,8 @@ def _apply(
         leased = lease(service.apply_import(owner, import_id))
     with own_step(owner, leased), ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
-        apply_features(leased, owner, targets, record["match"], transaction, bar)
+        match, most = record["match"], float("inf")
+        apply_features(leased, owner, targets, match, transaction, bar, most_seconds=most)
 
 
 def _close(owner: Principal, import_id: str) -> None:

@@ -21,6 +21,7 @@ from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError, Conflict
 from app.imports.feature_rows import count_features, update_feature
+from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, stored_candidate
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
 from app.imports.leases import Leased, end_step, locked, put_back
@@ -28,8 +29,8 @@ from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.imports.waiting import wait_for_deliveries
 from app.models import Import, ImportFeature
-from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
-from app.values.batching import batched_by_bytes
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS, DECIDE_SECONDS
+from app.values.batching import batched_by_bytes, batched_by_time
 
 _TRIES: Final = 5  # for a name that nobody else uses meanwhile
 _TO_WRITE: Final = (
@@ -57,6 +58,10 @@ _CREATED: Final = CompiledQuery(
         ImportFeature.state == "applied",
     )
 )
+_COUNTS: Final = CompiledQuery(
+    columns_of(Import, Import.counts).where(Import.id == bindparam("import_id"))
+)
+_SECONDS: Final = "deciding_seconds"  # its name in the counts of an import
 
 
 def apply_features(
@@ -68,38 +73,50 @@ def apply_features(
     progress: ImportProgress = NO_PROGRESS,
     *,
     is_over: Callable[[], bool] = lambda: False,
+    most_seconds: float = DECIDE_SECONDS,
 ) -> None:
     """Write the features of an import; it is ``applied`` then. Stops early, between two
     transactions, when ``is_over``, or when the import has to wait: another turn goes on.
 
-    Raises LeaseLost.
+    Args:
+        most_seconds: of processor time, to decide about all features, in all turns together.
+
+    Raises:
+        LeaseLost: another worker has the import, or it was deleted.
+        TooCostly: deciding about the features takes more than that.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
     created = {row.target_id for row in _CREATED.all(**ids)}
-    matcher = targets.matcher(leased.account_id, match, (), created)
+    matcher = BoundedMatcher(
+        targets.matcher(leased.account_id, match, (), created),
+        most_seconds,
+        _COUNTS.scalar(**ids).get(_SECONDS, 0.0),
+    )
     after = 0
     while rows := _next(ids, after):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
-        decided = [
+        decided = (
             (row.number, *_decide(targets, matcher, leased.account_id, _candidate(row)))
             for row in rows
-        ]
-        with in_transaction():
-            found = locked(leased)
-            for number, item, decision, prepared in decided:
-                done = _write(principal, targets, matcher, match, item, decision, prepared)
-                update_feature(**ids, number=number, **done)
-                if done["verdict"] == "new":
-                    created.add(done["target_id"])
-            found.progress_done += len(rows)
-            found.tries, found.message = 1, None
-        progress.advance(len(rows))
-        after = rows[-1].number
-        if is_over():
+        )
+        for batch in batched_by_time(decided, BATCH_SECONDS):
             with in_transaction():
-                put_back(locked(leased))
-            return
+                found = locked(leased)
+                for number, item, decision, prepared in batch:
+                    done = _write(principal, targets, matcher, match, item, decision, prepared)
+                    update_feature(**ids, number=number, **done)
+                    if done["verdict"] == "new":
+                        created.add(done["target_id"])
+                found.progress_done += len(batch)
+                found.counts = found.counts | {_SECONDS: matcher.seconds}
+                found.tries, found.message = 1, None
+            progress.advance(len(batch))
+            after = batch[-1][0]
+            if is_over():
+                with in_transaction():
+                    put_back(locked(leased))
+                return
     with in_transaction():
         _finish(locked(leased))
 

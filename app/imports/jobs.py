@@ -22,6 +22,7 @@ from app.policy.imports import EVERY_SECONDS, RUN_SECONDS
 
 log = logging.getLogger(__name__)
 
+_at_work: Final[set[str]] = set()  # the accounts of the imports that threads of this process run
 _LOOK_SECONDS: Final = 0.5  # after which a second thread looks for imports of other accounts
 
 
@@ -75,18 +76,21 @@ def _lease(end: float, *, is_brief: bool = False) -> Leased | None:
     if shutdown.requested.is_set() or time.monotonic() > end:
         return None
     with transaction():
-        return lease_next(is_brief=is_brief)
+        return lease_next(is_brief=is_brief, beside=_at_work)
 
 
 def _run(leased: Leased) -> None:
     from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
 
+    _at_work.add(leased.account_id)
     try:
         run_step(leased, transaction)
     except Exception:  # the others go on; this one is tried again, and fails in the end
         log.exception("import %s: a step failed", leased.import_id)
         with suppress(LeaseLost), transaction():
             pause(leased)
+    finally:
+        _at_work.discard(leased.account_id)
 
 
 JOBS: Final = (Job(run_imports, every_seconds=EVERY_SECONDS, signal=NEW_WORK),)

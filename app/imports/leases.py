@@ -10,6 +10,7 @@ import of an account is worked on at a time.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
@@ -45,13 +46,14 @@ class Leased(NamedTuple):
     is_brief: bool = False
 
 
-def lease_next(*, is_brief: bool = False) -> Leased | None:
+def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> Leased | None:
     """Lease the import that has waited longest, of the account whose turn it is, or return None.
 
     One whose worker has died too often fails.
 
     Args:
         is_brief: for a brief turn: leave out files for which one was too short.
+        beside: accounts that this process works for, even if a lease of theirs has ended.
     """
     working = select(_OTHER.account_id).where(
         _OTHER.status.in_(WORKING),
@@ -60,7 +62,9 @@ def lease_next(*, is_brief: bool = False) -> Leased | None:
         _OTHER.source != "cli",  # no worker's
     )
     last_turn = select(func.max(_OTHER.leased_at)).where(_OTHER.account_id == Import.account_id)
-    waiting = _waiting().where(Import.account_id.not_in(working))
+    waiting = _waiting().where(
+        Import.account_id.not_in(working), Import.account_id.not_in(list(beside))
+    )
     if is_brief:
         waiting = waiting.where(or_(Import.status != "reading", Import.is_long.is_(False)))
     in_turn = waiting.order_by(last_turn.scalar_subquery().nulls_first(), Import.updated_at)
@@ -75,10 +79,10 @@ def lease_next(*, is_brief: bool = False) -> Leased | None:
             end_costly(found, message)
         else:
             end_step(found, "failed", message)
-        return lease_next(is_brief=is_brief)
+        return lease_next(is_brief=is_brief, beside=beside)
     if found.status == "reading" and found.upload_id is None:  # a command read it, and was killed
         end_step(found, "failed", "The import was interrupted.")
-        return lease_next(is_brief=is_brief)
+        return lease_next(is_brief=is_brief, beside=beside)
     return lease(found, is_brief=is_brief)
 
 

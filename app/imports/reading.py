@@ -6,7 +6,7 @@ Only the import itself is written. A step that is repeated starts from scratch.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -21,6 +21,7 @@ from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry import Bounds, around, wrapped
 from app.geometry.problems import whole_problem
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
+from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, Choices, Rejected
 from app.imports.features.mapping import (
     ColumnMapping,
@@ -45,6 +46,8 @@ from app.policy.files import (
     READ_SECONDS,
     WAIT_SECONDS,
 )
+from app.policy.imports import BATCH_SECONDS, DECIDE_SECONDS
+from app.values.batching import batched_by_time
 from app.values.text import unstorable
 
 # Which layer of a file an import takes when it is not told; of other files the first one.
@@ -115,10 +118,13 @@ def read_file(
             progress.start(plan.layer.features)
             box: Bounds | None = None
             for batch in process.features(plan.layer, plan.crs, plan.choices):
-                box = around(box, *_store(leased, batch, plan.matcher, in_transaction))
-                progress.advance(len(batch))
-                if time.monotonic() > end:
-                    raise TooCostly(TOO_SLOW)
+                decided = _decide(leased, batch, plan.matcher)
+                for some in batched_by_time(decided, BATCH_SECONDS):
+                    _store(leased, [row for row, _ in some], in_transaction)
+                    box = around(box, *(bounds for _, bounds in some))
+                    progress.advance(len(some))
+                    if time.monotonic() > end:
+                        raise TooCostly(TOO_SLOW)
             notes = process.notes()
     except TooCostly as error:
         with in_transaction():
@@ -176,23 +182,27 @@ def _plan(
     ignored = ignored_columns(scan, kind)
     choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, project_id)
     matcher = targets.matcher(leased.account_id, match, repeated)
-    return LayerPlan(layer, crs, choices, matcher)
+    seconds = float("inf") if most is None else DECIDE_SECONDS
+    return LayerPlan(layer, crs, choices, BoundedMatcher(matcher, seconds))
 
 
-def _store(
-    leased: Leased, batch: Batch, matcher: Matcher, in_transaction: Transaction
-) -> list[Bounds | None]:
-    """Store features. Returns the bounds of those that are not rejected."""
-    rows = [_row(leased, item, matcher) for item in batch]
+def _decide(
+    leased: Leased, batch: Batch, matcher: Matcher
+) -> Iterator[tuple[dict[str, Any], Bounds | None]]:
+    """Yield the rows of features, with the bounds of those that are not rejected."""
+    for item in batch:
+        row = _row(leased, item, matcher)
+        if isinstance(item, Candidate) and row["verdict"] != "rejected":
+            yield row, item.bounds
+        else:
+            yield row, None
+
+
+def _store(leased: Leased, rows: Sequence[dict[str, Any]], in_transaction: Transaction) -> None:
     with in_transaction():
         found = locked(leased)
         insert_features(rows)
         found.progress_done += len(rows)
-    return [
-        item.bounds
-        for item, row in zip(batch, rows, strict=True)
-        if isinstance(item, Candidate) and row["verdict"] != "rejected"
-    ]
 
 
 def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[str, Any]:

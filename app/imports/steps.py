@@ -17,8 +17,9 @@ from app.imports.applying import apply_features
 from app.imports.attribution import acting_for
 from app.imports.features.asset_targets import AssetTargets
 from app.imports.features.project_targets import ProjectTargets
+from app.imports.features.reader_process import TooCostly
 from app.imports.features.targets import Targets
-from app.imports.leases import Leased, LeaseLost, do_others_wait
+from app.imports.leases import Leased, LeaseLost, do_others_wait, end_step, locked
 from app.imports.reading import affordable_layers, read_file
 from app.imports.undoing import undo_features
 from app.imports.uploads import delete_upload, local_copy
@@ -56,6 +57,9 @@ def run_step(leased: Leased, in_transaction: Transaction) -> None:
         return
     try:
         _run(leased, found, in_transaction)
+    except TooCostly as error:
+        with in_transaction():
+            end_step(locked(leased), "failed", str(error))
     except LeaseLost:
         log.info("import %s: canceled, deleted, or continued by another worker", leased.import_id)
 

@@ -28,9 +28,10 @@ class Import(Base):
     ``crs`` is the coordinate system that the file names, or ``given_crs`` where it names none.
     ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
-    was read. ``lease`` belongs to the worker that does what ``status`` says, from ``leased_at``
-    until ``leased_until``. ``is_long``: a brief turn was too short to read it. ``costly_layers``
-    are those that took too much to be read; null: the file could not even be opened.
+    was read, and the seconds that deciding took while it was applied. ``lease`` belongs to the
+    worker that does what ``status`` says, from ``leased_at`` until ``leased_until``. ``is_long``: a
+    brief turn was too short to read it. ``costly_layers`` are those that took too much to be read;
+    null: the file could not even be opened.
     """
 
     __tablename__ = "imports"

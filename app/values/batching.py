@@ -5,6 +5,7 @@ Between two batches, the request that they are made for may be ended (``processo
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
@@ -32,5 +33,17 @@ def batched_by_bytes(
                 processor_clock.check()
             batch, total = [], item_bytes
         batch.append(item)
+    if batch:
+        yield batch
+
+
+def batched_by_time(items: Iterable[T], seconds: float) -> Iterator[list[T]]:
+    """Yield consecutive items in lists that took some seconds to make, each at least one item."""
+    batch, end = list[T](), time.monotonic() + seconds
+    for item in items:
+        batch.append(item)
+        if time.monotonic() > end:
+            yield batch
+            batch, end = [], time.monotonic() + seconds
     if batch:
         yield batch

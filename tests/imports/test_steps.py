@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,13 +12,14 @@ from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.events.outbox import NEW_DELIVERIES
-from app.geometry import Boundary, measured_boundary
+from app.geometry import Boundary, measured_boundary, sameness
 from app.imports import applying, leases, reading, undoing
 from app.imports import steps as jobs_steps
 from app.imports.features import project_targets
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.reader_process import ReaderProcess
+from app.imports.progress import ImportProgress
 from app.imports.service import create_import
 from app.jobs.wake_signals import WakeSignal
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
@@ -332,6 +334,41 @@ def test_very_many_projects_in_one_box_are_told_apart_by_name(client: Client) ->
     for expected in ((len(features), 0, 0, 0), (0, 0, len(features), 0)):
         record = act(client, ready(client, *features), "apply")
         assert counts(record) == expected
+
+
+def test_boundaries_are_compared_for_projects_of_the_name_alone(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Comparing two that have one box may take long."""
+    make_project(client, name="Old", geometry=square())
+    monkeypatch.delattr(sameness, "stored_rings")
+    ring = [[10, 50], [10.1, 50], [10.1, 50.1], [10, 50.05], [10, 50]]
+    same_box = {"type": "Polygon", "coordinates": [ring]}
+    assert counts(ready(client, feature(same_box, name="New"))) == (1, 0, 0, 0)
+
+
+@pytest.mark.slow
+def test_features_are_stored_as_soon_as_deciding_about_them_took_its_time(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(client)  # what other tests have left
+    written: list[int] = []
+    insert_features, apply_features = reading.insert_features, jobs_steps.apply_features
+
+    def insert(rows: Any) -> None:
+        written.append(len(rows))
+        insert_features(rows)
+
+    class Bar(ImportProgress):
+        def advance(self, features: int) -> None:
+            written.append(features)
+
+    monkeypatch.setattr(reading, "insert_features", insert)
+    monkeypatch.setattr(jobs_steps, "apply_features", partial(apply_features, progress=Bar()))
+    for module in (reading, applying):
+        monkeypatch.setattr(module, "BATCH_SECONDS", -1.0)
+    act(client, ready(client, *(feature(square(n), name=f"P{n}") for n in range(3))), "apply")
+    assert written == [1] * 6
 
 
 def test_two_imports_of_one_file_make_each_project_once(client: Client) -> None:

@@ -12,7 +12,10 @@ from flask import Flask
 
 from app.db.transactions import transaction
 from app.imports import jobs, leases, reading, steps
+from app.imports.features.candidates import Candidate
+from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.reader_program import ReadBounds
+from app.imports.features.targets import Decision
 from app.imports.leases import lease_next
 from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS
 from tests.formats.readers.shapefiles import SQUARE, dbf, moved, parts, shp
@@ -100,6 +103,30 @@ def test_one_import_of_an_account_is_worked_on_at_a_time(client: Client, other: 
         found = lease_next(is_brief=True)
     assert found is not None
     assert found.account_id == other.account_id
+
+
+def test_no_second_thread_takes_an_import_whose_lease_has_ended(
+    client: Client, other: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another account's may have their turn."""
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0)
+    decide, next_ones = ProjectMatcher.decide, []
+
+    def decide_long(self: ProjectMatcher, item: Candidate) -> Decision:
+        next_ones.append(jobs._lease(float("inf"), is_brief=True))
+        upload(other, ONE)
+        next_ones.append(jobs._lease(float("inf"), is_brief=True))
+        return decide(self, item)
+
+    import_id = upload(client, ONE).json["data"]["id"]
+    with client.app.app_context():
+        leased = jobs._lease(float("inf"))
+        assert leased is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(ProjectMatcher, "decide", decide_long)
+            jobs._run(leased)
+    assert [one and one.account_id for one in next_ones] == [None, other.account_id]
+    assert read(client, import_id)["status"] == "ready"
 
 
 @pytest.mark.slow

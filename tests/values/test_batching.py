@@ -1,10 +1,14 @@
-"""Items in lists of so many bytes."""
+"""Items in lists of so many bytes or seconds."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from itertools import chain
+
 import pytest
 
-from app.values.batching import batched_by_bytes
+from app.values.batching import batched_by_bytes, batched_by_time
 
 
 @pytest.mark.parametrize(
@@ -28,3 +32,18 @@ def test_a_batch_has_at_most_ten_bytes_and_three_items(
 
 def test_any_number_of_items_may_be_in_a_batch() -> None:
     assert list(batched_by_bytes([0] * 1_000, int, 1)) == [[0] * 1_000]
+
+
+def test_a_batch_ends_when_its_items_took_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+
+    def made(*seconds: float) -> Iterator[float]:
+        nonlocal now
+        for each in seconds:
+            now += each
+            yield each
+
+    assert list(batched_by_time(made(), 1.0)) == []
+    batches = [[0.5, 0.4, 0.2], [3.0], [0.1, 0.1]]
+    assert list(batched_by_time(made(*chain(*batches)), 1.0)) == batches
