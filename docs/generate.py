@@ -149,6 +149,8 @@ _BOUNDS: Final = {
     "more than these",
     "ENDED_KEYS_SHOWN": "API keys, or service tokens, that are over and shown on their pages: the "
     "last to end",
+    "ENDED_CALLERS": "keys, tokens and applications without access any more whose requests of a "
+    "period are told apart: those with most",
     "PROJECTS_OF_CREDENTIAL": "projects that one credential may be limited to",
     "KEY_DAYS": "days after which a new API key ends, unless another end is chosen",
     "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets an email",

@@ -25,6 +25,7 @@ PERSONAL_TABLES: Final = ("memberships", "oauth_authorizations", "oauth_consents
 # whose that is; their indexes have the webhook and not the account.
 OF_WEBHOOKS: Final = ("delivery_logs",)
 
+_AMONG: Final = r"(?:= ANY \(:ids\)|IN \(SELECT anon_1\.value FROM json_each\(:ids\) AS anon_1\))"
 _OPEN_INVITATION: Final = (
     r"memberships\.invitation_hash = :\w+ AND memberships\.joined_at IS NULL"
     r" AND memberships\.invitation_expires_at > :\w+"
@@ -107,7 +108,7 @@ EXCEPTIONS: Final = (
     r"SELECT DISTINCT (oauth_consents\.application_id|credential_requests\.credential_id) AS \w+,"
     r" oauth_applications\.name FROM (oauth_consents|credential_requests)"
     r" JOIN oauth_applications ON oauth_applications\.id = \1"
-    r" WHERE \2\.account_id = :account_id",
+    r" WHERE \2\.account_id = :account_id(?: AND \1 " + _AMONG + r")?",
     # What members have granted to applications in an account, with the names of these.
     r"SELECT oauth_consents\.application_id AS (?:(?! FROM ).)+,"
     r" oauth_applications\.name AS application_name FROM oauth_consents"
@@ -125,7 +126,6 @@ EXCEPTIONS: Final = (
     r" WHERE billing_customers\.customer_id = :\w+",
 )
 
-_AMONG: Final = r"(?:= ANY \(:ids\)|IN \(SELECT anon_1\.value FROM json_each\(:ids\) AS anon_1\))"
 _INVITED: Final = rf"memberships\.account_id {_AMONG} AND \S+\.joined_at IS NULL GROUP BY \S+"
 # What the pages of operators read of all accounts: numbers, names and dates.
 OF_OPERATORS: Final = (

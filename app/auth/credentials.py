@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Text, bindparam, select
+from sqlalchemy import Text, and_, bindparam, or_, select
 from sqlalchemy import cast as sql_cast
 
 from app.auth import access_tokens
@@ -54,6 +54,13 @@ _BY_HASH = CompiledQuery(
     .join(Account, Account.id == Credential.account_id)
     .join(User, User.id == Credential.created_by)
     .where(Credential.token_hash == bindparam("token_hash"))
+)
+
+
+# Select credentials that are not over at the moment ``now``.
+IS_VALID: Final = and_(
+    Credential.revoked_at.is_(None),
+    or_(Credential.expires_at.is_(None), Credential.expires_at > bindparam("now")),
 )
 
 

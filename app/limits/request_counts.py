@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any, Final
 
 from redis import Redis
-from sqlalchemy import bindparam
+from sqlalchemy import Select, bindparam, func, not_, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values, is_among_ids
 from app.jobs.valkey import Script, valkey
 from app.models import CredentialRequest, DeprecatedRequest, RequestCount
 from app.values import clock
@@ -53,20 +54,28 @@ _unsent: Counter[tuple[str, str]] = Counter()  # by counter and day
 _unsent_lock = threading.Lock()
 
 
-def _of_days(model: Any, *of: Any) -> CompiledQuery:
-    """The counters of some days, by ``of`` and day."""
-    return CompiledQuery(
-        columns_of(model, *of, model.day, model.requests).where(
-            model.day >= bindparam("first_day"), model.day <= bindparam("last_day")
-        )
+def _of_days(model: Any, *columns: Any) -> Select[Any]:
+    """The counters of some days."""
+    return columns_of(model, *columns).where(
+        model.day >= bindparam("first_day"), model.day <= bindparam("last_day")
     )
 
 
-_WRITTEN = _of_days(RequestCount)
-_WRITTEN_BY_CREDENTIALS = _of_days(CredentialRequest, CredentialRequest.credential_id)
-_WRITTEN_DEPRECATIONS = _of_days(
-    DeprecatedRequest, DeprecatedRequest.credential_id, DeprecatedRequest.deprecation
-)
+@cache
+def _of_credentials(model: Any, dialect: str, *of: Any) -> CompiledQuery:
+    """The counters of some days, by ``of`` and day: those of some credentials, and of the
+    ``most`` others that made most requests."""
+    is_wanted = is_among_ids(model.credential_id.expression, dialect)
+    others = _of_days(model, model.credential_id).where(not_(is_wanted))
+    active = others.group_by(model.credential_id).order_by(
+        func.sum(model.requests).desc(), model.credential_id.desc()
+    )
+    rows = _of_days(model, model.credential_id, *of, model.day, model.requests)
+    in_active = model.credential_id.in_(active.limit(bindparam("most")))
+    return CompiledQuery(rows.where(or_(is_wanted, in_active)))
+
+
+_WRITTEN = CompiledQuery(_of_days(RequestCount, RequestCount.day, RequestCount.requests))
 _WRITTEN_BY_CREDENTIAL = CompiledQuery(
     columns_of(CredentialRequest, CredentialRequest.requests).where(
         CredentialRequest.day == bindparam("day"),
@@ -176,14 +185,15 @@ def requests_by_day(account_id: str, days: Sequence[str]) -> dict[str, int]:
 
 
 def requests_by_credential(
-    account_id: str, credentials: Iterable[str], days: Sequence[str]
+    account_id: str, credentials: Collection[str], days: Sequence[str], most_others: int
 ) -> dict[str, dict[str, int]]:
-    """The requests of each credential of an account, by ``counted_as`` and by day, without zeros.
+    """The requests of credentials of an account, by ``counted_as`` and by day, without zeros.
 
     Args:
-        credentials: those that may have made requests which are not copied yet.
+        credentials: those that can make requests.
+        most_others: of all that made some before, these many that made most are there, too.
     """
-    rows = _WRITTEN_BY_CREDENTIALS.all(account_id=account_id, first_day=days[0], last_day=days[-1])
+    rows = _rows(CredentialRequest, account_id, credentials, days, most_others)
     written = {(counter(account_id, row.credential_id), row.day): int(row.requests) for row in rows}
     names = {counter(account_id, each) for each in credentials} | {name for name, _ in written}
     found: dict[str, dict[str, int]] = {}
@@ -194,15 +204,20 @@ def requests_by_credential(
 
 
 def deprecated_requests(
-    account_id: str, credentials: Iterable[str], used: Iterable[str], days: Sequence[str]
+    account_id: str,
+    credentials: Collection[str],
+    used: Iterable[str],
+    days: Sequence[str],
+    most_others: int,
 ) -> dict[tuple[str, str], dict[str, int]]:
     """The requests that used something deprecated, by credential and deprecation, and by day.
 
     Args:
-        credentials: as in ``requests_by_credential``.
+        credentials, most_others: as in ``requests_by_credential``.
         used: the ids of all deprecations.
     """
-    rows = _WRITTEN_DEPRECATIONS.all(account_id=account_id, first_day=days[0], last_day=days[-1])
+    of = (DeprecatedRequest.deprecation,)
+    rows = _rows(DeprecatedRequest, account_id, credentials, days, most_others, *of)
     written = {
         (counter(account_id, row.credential_id, row.deprecation), row.day): int(row.requests)
         for row in rows
@@ -215,6 +230,21 @@ def deprecated_requests(
             _, credential, deprecation = parts_of(name)
             found.setdefault((credential, deprecation), {})[day] = number
     return found
+
+
+def _rows(
+    model: Any,
+    account_id: str,
+    credentials: Collection[str],
+    days: Sequence[str],
+    most: int,
+    *of: Any,
+) -> list[Any]:
+    """The rows of ``_of_credentials``."""
+    dialect = engine().dialect.name
+    ids = id_values(list(credentials), dialect)
+    values = {"first_day": days[0], "last_day": days[-1], "ids": ids, "most": most}
+    return _of_credentials(model, dialect, *of).all(account_id=account_id, **values)
 
 
 def _up_to_now(

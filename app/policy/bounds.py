@@ -127,6 +127,9 @@ INVITATIONS_A_DAY: Final = (20, 1_000)
 # API keys of an account, or service tokens, that are not over; its pages make no more than these.
 PAGE_KEYS: Final = 50
 ENDED_KEYS_SHOWN: Final = 50  # on its pages, of those that are over
+# Keys, tokens and applications without access any more whose requests of a period are told apart:
+# those with most. The others' are in the sums.
+ENDED_CALLERS: Final = 200
 PROJECTS_OF_CREDENTIAL: Final = 100  # that one credential may be limited to
 KEY_DAYS: Final = 365  # after which an API key ends, unless another end is chosen
 # Whoever made a key gets an email this many days before it expires.

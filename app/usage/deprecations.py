@@ -14,9 +14,9 @@ from app.limits.request_counts import deprecated_requests
 from app.mail.service import queue_mail
 from app.models import DeprecatedRequest
 from app.policy import deprecations
-from app.policy.bounds import REQUEST_DAYS
+from app.policy.bounds import ENDED_CALLERS, REQUEST_DAYS
 from app.policy.deprecations import MAIL_DAYS, USED_DAYS, Deprecation
-from app.usage.requests import Caller, callers_by_id, deleted_application, last_days
+from app.usage.requests import Caller, callers_by_id, ended_callers, last_days
 from app.values import clock
 
 MAIL: Final = "deprecation_ends"  # the kind of mail
@@ -54,18 +54,22 @@ class DeprecationUse(NamedTuple):
         return any(each.requests for each in self.uses)
 
 
-def read_deprecations(account_id: str) -> list[DeprecationUse]:
-    """List everything that is deprecated, with its uses in the account."""
+def read_deprecations(account_id: str, most_ended: int = ENDED_CALLERS) -> list[DeprecationUse]:
+    """List everything that is deprecated, with its uses in the account.
+
+    Args:
+        most_ended: as in ``read_requests``.
+    """
     table, days = deprecations.DEPRECATIONS, last_days(REQUEST_DAYS)
     known = callers_by_id(account_id)
-    counted = deprecated_requests(account_id, known, [each.id for each in table], days)
+    counted = deprecated_requests(account_id, known, [each.id for each in table], days, most_ended)
+    known |= ended_callers(account_id, {credential for credential, _ in counted} - known.keys())
     recent = set(days[-USED_DAYS:])
     found: dict[str, list[DeprecatedUse]] = {each.id: [] for each in table}
     for (credential, deprecation), by_day in counted.items():
-        caller = known.get(credential, deleted_application(credential))
         number = sum(number for day, number in by_day.items() if day in recent)
         if deprecation in found:  # else it is gone
-            found[deprecation].append(DeprecatedUse(caller, max(by_day), number))
+            found[deprecation].append(DeprecatedUse(known[credential], max(by_day), number))
     for uses in found.values():
         uses.sort(key=lambda each: (each.last_day, each.requests), reverse=True)
     return [DeprecationUse(each, found[each.id]) for each in table]

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date, timedelta
+from functools import cache
 from typing import Any, Final, NamedTuple
 
-from app.auth.credentials import has_ended
+from app.auth.credentials import IS_VALID, has_ended
 from app.auth.principal import SESSIONS
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values, is_among_ids
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
 from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent, RequestCount
+from app.policy.bounds import ENDED_CALLERS
 from app.values import clock
 
 _APPLICATION: Final = "oauth_application"
 CSV: Final = "text/csv; charset=utf-8"
 
-_CREDENTIALS = CompiledQuery(
-    columns_of(
-        Credential,
-        Credential.id,
-        Credential.kind,
-        Credential.name,
-        Credential.token_end,
-        Credential.last_used_at,
-        Credential.expires_at,
-        Credential.revoked_at,
-    ).order_by(Credential.id.desc())
+_ALL_CREDENTIALS = columns_of(
+    Credential,
+    Credential.id,
+    Credential.kind,
+    Credential.name,
+    Credential.token_end,
+    Credential.last_used_at,
+    Credential.expires_at,
+    Credential.revoked_at,
 )
+_CREDENTIALS = CompiledQuery(_ALL_CREDENTIALS.where(IS_VALID).order_by(Credential.id.desc()))
 _CONSENTED = CompiledQuery(
     columns_of(OAuthConsent, OAuthConsent.application_id)
     .add_columns(OAuthApplication.name)
     .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
     .distinct()
 )
-# Applications that have lost all access, but whose requests are known.
-_SEEN = CompiledQuery(
+_APPLICATIONS_SEEN = (
     columns_of(CredentialRequest, CredentialRequest.credential_id)
     .add_columns(OAuthApplication.name)
     .join(OAuthApplication, OAuthApplication.id == CredentialRequest.credential_id)
@@ -75,7 +76,8 @@ class Requests(NamedTuple):
     """The requests of an account in a period, and their callers, the most active first.
 
     ``unknown_by_day`` counts requests without a caller: those of credentials are kept for 90 days
-    only. A day has none if the account's counter is behind those of its credentials.
+    only, and of callers that have ended only some are there. A day has none if the account's
+    counter is behind those of its credentials.
     """
 
     days: list[str]
@@ -115,19 +117,23 @@ def known_days(account_id: str) -> list[str]:
     return days_between(date.fromisoformat(row.day) if row else today, today)
 
 
-def read_requests(account_id: str, days: Sequence[str]) -> Requests:
+def read_requests(
+    account_id: str, days: Sequence[str], most_ended: int = ENDED_CALLERS
+) -> Requests:
     """Count the requests of an account on consecutive days (UTC), today's up to now.
 
     Callers without requests are included, unless they have ended.
+
+    Args:
+        most_ended: of callers that have ended, these many with most requests are included.
     """
     known = callers_by_id(account_id)
-    counted = requests_by_credential(account_id, known, days)
-    for id_ in counted.keys() - known.keys():
-        known[id_] = deleted_application(id_)
+    counted = requests_by_credential(account_id, known, days, most_ended)
+    known |= ended_callers(account_id, counted.keys() - known.keys())
     found = [
         CallerRequests(each, [counted.get(each.id, {}).get(day, 0) for day in days])
         for each in known.values()
-        if each.id in counted or not (each.has_ended or each.kind == SESSIONS)
+        if each.id in counted or each.kind != SESSIONS
     ]
     by_day = requests_by_day(account_id, days)
     found.sort(key=lambda each: -each.total)
@@ -163,24 +169,50 @@ def requests_record(found: Requests) -> dict[str, Any]:
 
 
 def callers_by_id(account_id: str) -> dict[str, Caller]:
-    """All that may make requests in an account, and its keys and tokens that have ended."""
+    """All that may make requests in an account."""
     return {each.id: each for each in _callers(account_id)}
 
 
-def deleted_application(id_: str) -> Caller:
-    """A placeholder for a deleted application."""
-    return Caller(id_, _APPLICATION, id_, has_ended=True)
+def ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
+    """What is known of callers that can make no requests any more, by their ids."""
+    if not ids:
+        return {}
+    dialect = engine().dialect.name
+    values = {"account_id": account_id, "ids": id_values(list(ids), dialect)}
+    found = {id_: Caller(id_, _APPLICATION, id_, has_ended=True) for id_ in ids}  # if deleted
+    for row in _credentials_among(dialect).all(**values):
+        found[row.id] = _credential(row)
+    for row in _applications_among(dialect).all(**values):
+        found[row.credential_id] = found[row.credential_id]._replace(name=row.name)
+    return found
 
 
 def _callers(account_id: str) -> Iterator[Caller]:
-    for row in _CREDENTIALS.all(account_id=account_id):
-        used = row.last_used_at is not None
-        yield Caller(row.id, row.kind, row.name, row.token_end, has_ended(row._asdict()), used)
+    yield from map(_credential, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
-    seen = {row.credential_id: row.name for row in _SEEN.all(account_id=account_id)}
-    for id_, name in (seen | consented).items():
-        yield Caller(id_, _APPLICATION, name, "", id_ not in consented, id_ in seen)
+    dialect = engine().dialect.name
+    values = {"account_id": account_id, "ids": id_values(list(consented), dialect)}
+    seen = {row.credential_id for row in _applications_among(dialect).all(**values)}
+    for id_, name in consented.items():
+        yield Caller(id_, _APPLICATION, name, was_used=id_ in seen)
     yield Caller(SESSIONS, SESSIONS, "Signed-in people at /ogc")
+
+
+def _credential(row: Any) -> Caller:
+    used = row.last_used_at is not None
+    return Caller(row.id, row.kind, row.name, row.token_end, has_ended(row._asdict()), used)
+
+
+@cache
+def _credentials_among(dialect: str) -> CompiledQuery:
+    return CompiledQuery(_ALL_CREDENTIALS.where(is_among_ids(Credential.id.expression, dialect)))
+
+
+@cache
+def _applications_among(dialect: str) -> CompiledQuery:
+    """The applications among some that have made requests."""
+    among = is_among_ids(CredentialRequest.credential_id.expression, dialect)
+    return CompiledQuery(_APPLICATIONS_SEEN.where(among))
 
 
 def _caller(days: list[str], each: CallerRequests) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Respons
 
     They are those that `api_requests` of the usage counts, up to this moment. `format=csv` has a
     line for each day and credential with requests. Requests of which the credential is not known
-    have a line without one.
+    have a line without one, as have those of credentials that have ended, but the 200 with most.
     """
     days = days_between(values["since"], values["until"])
     found = read_requests(principal.account_id, days)

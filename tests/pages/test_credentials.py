@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.account.credentials import service
 from app.account.credentials.service import list_credentials
 from app.account.members.service import change_role, remove_member
 from app.db.extensions import db
@@ -249,9 +250,12 @@ def test_a_key_that_has_ended_is_listed_apart(client: Client, owner: Browser) ->
     assert f"/api-keys/{key.credential_id}/revoke" not in [form.action for form in page.forms]
 
 
-def test_of_those_that_are_over_the_last_to_end_are_listed(
+@pytest.mark.both
+def test_of_those_that_are_over_the_last_to_end_are_read_and_listed(
     client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    read, made = list[str](), service._credential_record
+    monkeypatch.setattr(service, "_credential_record", lambda row: read.append(row.id) or made(row))
     monkeypatch.setattr(listing, "ENDED_KEYS_SHOWN", 2)
     keys = {name: make_key(client, name=name) for name in ("Alder", "Birch", "Cedar")}
     for name in ("Cedar", "Alder", "Birch"):
@@ -261,3 +265,5 @@ def test_of_those_that_are_over_the_last_to_end_are_listed(
     assert "Only the 2 that ended last are listed." in page.text
     assert "Cedar" not in page.text
     assert page.text.index("Birch") < page.text.index("Alder")
+    ids = [client.credential_id, keys["Birch"].credential_id, keys["Alder"].credential_id]
+    assert read == ids

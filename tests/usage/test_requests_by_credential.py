@@ -3,17 +3,19 @@ same as without them (docs/adr/0008-request-counts.md)."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.limits import request_counts
 from app.maintenance.jobs import prune
-from app.models import CredentialRequest
+from app.models import Credential, CredentialRequest, DeprecatedRequest
+from app.usage.deprecations import read_deprecations
 from app.usage.requests import Requests, last_days, read_requests, requests_csv
 from app.values import clock
 from tests.make import (
@@ -132,3 +134,28 @@ def test_they_are_kept_for_90_days(client: Client) -> None:
         own = CredentialRequest.account_id == client.account_id
         assert db.session.scalar(select(func.count()).where(own)) == 2
         db.session.rollback()
+
+
+def test_of_those_that_have_ended_the_most_active_are_told_apart(client: Client) -> None:
+    client.get("/v1/account")
+    today, ended = request_counts.today(), [make_key(client, name=f"Key {n}") for n in range(3)]
+    ids = [each.credential_id for each in ended] + ["app_x"]
+    account_id = client.account_id
+    with client.app.app_context():
+        revoked = update(Credential).where(Credential.id.in_(ids))
+        db.session.execute(revoked.values(revoked_at=clock.now()))
+        for number, id_ in enumerate(ids, start=1):
+            row = {"account_id": account_id, "day": today, "requests": number}
+            db.session.add(CredentialRequest(credential_id=id_, **row))
+            row["deprecation"] = "bare-geometry"
+            db.session.add(DeprecatedRequest(credential_id=id_, **row))
+        db.session.commit()
+        valkey().client.hincrby(request_counts.day_key(today), account_id, 10)
+        found = read_requests(account_id, [today], most_ended=2)
+        (deprecated,) = read_deprecations(account_id, most_ended=2)
+        every = read_requests(account_id, [today], most_ended=sys.maxsize)
+    shown = [(each.caller.name, each.caller.has_ended, each.total) for each in found.callers]
+    assert shown[:2] == [("app_x", True, 4), ("Key 2", True, 3)]
+    assert [each[1:] for each in shown[2:]] == [(False, 1)]
+    assert (found.total, found.unknown, every.unknown) == (11, 3, 0)
+    assert [each.caller.name for each in deprecated.uses] == ["app_x", "Key 2"]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import bindparam, func, not_, select
 
 from app.account.credentials.validation import NewCredential, allowed_network
 from app.audit.entries import created, record
+from app.auth.credentials import IS_VALID
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
@@ -22,26 +23,30 @@ from app.values.clock import format_optional_time
 from app.values.ids import is_id, new_id
 
 _AUDITED = ("name", "permissions", "project_ids", "ip_allowlist")
-_OF_KIND = CompiledQuery(
-    columns_of(
-        Credential,
-        Credential.id,
-        Credential.account_id,
-        Credential.name,
-        Credential.permissions,
-        Credential.project_ids,
-        Credential.ip_allowlist,
-        Credential.token_end,
-        Credential.created_by,
-        Credential.created_at,
-        Credential.expires_at,
-        Credential.last_used_at,
-        Credential.last_used_address,
-        Credential.revoked_at,
-    )
-    .where(Credential.kind == bindparam("kind"))
-    .order_by(Credential.id.desc())
+_OF_KIND = columns_of(
+    Credential,
+    Credential.id,
+    Credential.account_id,
+    Credential.name,
+    Credential.permissions,
+    Credential.project_ids,
+    Credential.ip_allowlist,
+    Credential.token_end,
+    Credential.created_by,
+    Credential.created_at,
+    Credential.expires_at,
+    Credential.last_used_at,
+    Credential.last_used_address,
+    Credential.revoked_at,
+).where(Credential.kind == bindparam("kind"))
+_ALL = CompiledQuery(_OF_KIND.order_by(Credential.id.desc()))
+_VALID = CompiledQuery(_OF_KIND.where(IS_VALID).order_by(Credential.id.desc()))
+_LAST_ENDED = CompiledQuery(
+    _OF_KIND.where(not_(IS_VALID))
+    .order_by(func.coalesce(Credential.revoked_at, Credential.expires_at).desc())
+    .limit(bindparam("most"))
 )
+_ENDED_TOTAL = CompiledQuery(_OF_KIND.where(not_(IS_VALID)).with_only_columns(func.count()))
 _ACCOUNT = CompiledQuery(
     select(Account.slug, Account.name).where(Account.id == bindparam("account_id"))
 )
@@ -111,7 +116,20 @@ def read_caller(principal: Principal) -> dict[str, Any]:
 
 def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
     """List the account's keys or tokens, revoked ones included, newest first."""
-    return [_credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
+    return [_credential_record(row) for row in _ALL.all(account_id=account_id, kind=kind)]
+
+
+def valid_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
+    """List those of the account's keys or tokens that are not over, newest first."""
+    rows = _VALID.all(account_id=account_id, kind=kind, now=clock.now())
+    return [_credential_record(row) for row in rows]
+
+
+def last_ended(account_id: str, kind: str, most: int) -> tuple[list[dict[str, Any]], int]:
+    """Those of the account's keys or tokens that ended last, and how many have ended."""
+    values = {"account_id": account_id, "kind": kind, "now": clock.now()}
+    rows = _LAST_ENDED.all(**values, most=most)
+    return [_credential_record(row) for row in rows], int(_ENDED_TOTAL.scalar(**values))
 
 
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
@@ -157,12 +175,9 @@ def _credential_record(row: Any) -> dict[str, Any]:
 def _check_number(account_id: str, kind: str, most: int) -> None:
     # Locked so that others that create one wait; changes of other tables' rows do not.
     db.session.get_one(Account, account_id, with_for_update={"key_share": True})
-    own = rows_of(account_id, Credential).where(
-        Credential.kind == kind,
-        Credential.revoked_at.is_(None),
-        or_(Credential.expires_at.is_(None), Credential.expires_at > clock.now()),
-    )
-    current = db.session.scalars(own.with_only_columns(func.count())).one()
+    own = rows_of(account_id, Credential).where(Credential.kind == kind, IS_VALID)
+    counted = own.with_only_columns(func.count())
+    current = db.session.scalars(counted, {"now": clock.now()}).one()
     if current >= most:
         words = {"api_key": "API keys", "service_token": "service tokens"}[kind]
         raise Conflict(

@@ -6,6 +6,7 @@ each table leaves out, with the reason.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
@@ -59,8 +60,8 @@ def _account(account_id: str) -> dict[str, Any]:
 
 
 def _usage(account_id: str) -> dict[str, Any]:
-    requests = read_requests(account_id, known_days(account_id))
-    deprecations = map(deprecation_record, read_deprecations(account_id))
+    requests = read_requests(account_id, known_days(account_id), sys.maxsize)
+    deprecations = map(deprecation_record, read_deprecations(account_id, sys.maxsize))
     return {"requests": requests_record(requests), "deprecations": list(deprecations)}
 
 

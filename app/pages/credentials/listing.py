@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from app.account.credentials.service import list_credentials
+from app.account.credentials.service import last_ended, valid_credentials
 from app.account.members.service import list_members
-from app.auth.credentials import has_ended
 from app.pages.credentials.kinds import Kind
 from app.pages.project_choice import projects_by_id
 from app.policy.bounds import ENDED_KEYS_SHOWN, PAGE_KEYS, PROJECTS_OF_CREDENTIAL
@@ -41,18 +40,16 @@ class Credentials(NamedTuple):
 
 def credentials_of(account_id: str, kind: Kind) -> Credentials:
     """All keys or tokens of an account."""
-    records = list_credentials(account_id, kind.kind)
-    used = [record for record in records if not has_ended(record)]
-    ended = [record for record in records if has_ended(record)]
-    ended.sort(key=lambda record: record["revoked_at"] or record["expires_at"], reverse=True)
+    used = valid_credentials(account_id, kind.kind)
+    ended, ended_total = last_ended(account_id, kind.kind, ENDED_KEYS_SHOWN)
     ids = dict.fromkeys(each for record in used for each in record["project_ids"] or ())
     wanted, projects = list(ids), dict[str, Record]()
     for start in range(0, len(wanted), PROJECTS_OF_CREDENTIAL):
         projects |= projects_by_id(account_id, wanted[start : start + PROJECTS_OF_CREDENTIAL])
     return Credentials(
         used,
-        ended[:ENDED_KEYS_SHOWN],
-        len(ended),
+        ended,
+        ended_total,
         projects,
         {member["id"]: member["name"] for member in list_members(account_id)},
         {

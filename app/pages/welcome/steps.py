@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from app.account.credentials.service import list_credentials
+from app.account.credentials.service import valid_credentials
 from app.account.members.service import list_members
-from app.auth.credentials import has_ended
 from app.auth.principal import Principal
 from app.usage.counters import counters, project_total
 
@@ -28,6 +27,6 @@ def steps_of(principal: Principal) -> Steps:
     account_id = principal.account_id
     return Steps(
         project_total(counters(account_id)) > 0,
-        any(not has_ended(key) for key in list_credentials(account_id, "api_key")),
+        bool(valid_credentials(account_id, "api_key")),
         len(list_members(account_id)) > 1,
     )
