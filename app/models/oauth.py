@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp, partial_index
 
 
 class OAuthConsent(Base):
@@ -76,19 +76,28 @@ class OAuthAuthorization(Base):
 
 
 class OAuthToken(Base):
-    """An access token or a refresh token."""
+    """An access token or a refresh token.
+
+    It is looked up together with its authorization, and works no more once that is deleted: no
+    foreign key deletes it, as a family can have very many, but a job (``app.oauth.jobs``).
+    """
 
     __tablename__ = "oauth_tokens"
     __table_args__ = (
         CheckConstraint("kind IN ('access', 'refresh')", name="kind"),
-        Index(None, "authorization_id"),
+        Index(None, "authorization_id", "created_at"),
+        # Stored responses are wiped after seconds, so there are few.
+        partial_index(
+            "ix_oauth_tokens_sealed",
+            "authorization_id",
+            "used_at",
+            where="sealed_successor IS NOT NULL",
+        ),
         Index(None, "expires_at"),
     )
 
     token_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
-    authorization_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("oauth_authorizations.id", ondelete="CASCADE")
-    )
+    authorization_id: Mapped[str] = mapped_column(Key)
     kind: Mapped[str] = mapped_column(String(10))
     scopes: Mapped[list[str]] = mapped_column(JSON)
     created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -22,6 +22,7 @@ from app.models import (
     SignInFailure,
     SignUp,
 )
+from app.oauth.jobs import delete_tokens
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.values import clock
@@ -61,6 +62,7 @@ def _left(client: Client, model: Any) -> int:
     """Prune, and count what is left."""
     with client.app.app_context():
         prune()
+        delete_tokens()
         number = db.session.scalars(select(func.count()).select_from(model)).one()
         db.session.rollback()
         return number

@@ -1,4 +1,5 @@
-"""Stored token responses are wiped, even if the family is never used again."""
+"""Stored token responses are wiped, even if the family is never used again; tokens of revoked
+consents are deleted."""
 
 from __future__ import annotations
 
@@ -10,14 +11,18 @@ from sqlalchemy import func, select
 from app.db.extensions import db
 from app.models import OAuthAuthorization, OAuthToken
 from app.oauth import jobs
+from app.oauth.consents import revoke_consent
 from app.oauth.issuing import wipe_expired_successors
 from app.policy.oauth import REFRESH_GRACE
+from app.security import tokens
 from app.values import clock
-from tests.make import Client
+from tests.make import Application, Client
 from tests.make.oauth import grant_tokens, make_application, refresh
+from tests.oauth.support import api_status, assert_error, tokens_of
 
 pytestmark = pytest.mark.both
 
+_KINDS = ("access_token", "refresh_token")
 _SCOPES = ("projects:read", "offline_access")
 
 
@@ -47,6 +52,33 @@ def test_stored_responses_are_wiped_after_the_grace(
     assert refresh(client.app, application, given[0]).status_code == 200
     again = refresh(client.app, application, old[0]["refresh_token"])
     assert again.json["error"] == "invalid_grant"
+
+
+def test_tokens_end_with_their_consent_and_are_deleted_later(
+    client: Client, application: Application
+) -> None:
+    """Revoking is as quick however many there are."""
+    kept, ended = tokens_of(client, make_application(client)), tokens_of(client, application)
+    after = refresh(client.app, application, ended["refresh_token"]).json
+    own = {tokens.hash_token(each[kind]) for each in (ended, after) for kind in _KINDS}
+    with client.app.app_context():
+        assert revoke_consent(client.owner_id, client.account_id, application.id)
+        db.session.commit()
+        assert _found(own) == 4
+    tokens_of(client, application)  # a new consent does not bring them back
+    assert api_status(client, after) == 401
+    assert_error(refresh(client.app, application, after["refresh_token"]), "invalid_grant")
+    with client.app.app_context():
+        jobs.delete_tokens()
+        assert _found(own) == 0
+    assert api_status(client, kept) == 200
+
+
+def _found(token_hashes: set[str]) -> int:
+    statement = select(func.count()).where(OAuthToken.token_hash.in_(token_hashes))
+    number = db.session.scalars(statement).one()
+    db.session.rollback()
+    return number
 
 
 def _stored(account_id: str) -> int:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from sqlalchemy import event
 
+from app.db.extensions import db
 from app.oauth.issuing import find_token
 from app.policy.oauth import (
     AUTHORIZATION_LIFE,
@@ -131,6 +134,32 @@ def test_the_stored_response_is_encrypted_and_wiped(
         token_hash = find_token(old).token_hash
     found = "SELECT sealed_successor FROM oauth_tokens WHERE token_hash = :token_hash"
     assert rows(client, found, token_hash=token_hash)[0][0] is None
+
+
+def test_a_refresh_reads_no_more_of_a_long_family(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tokens_of(client, application)["refresh_token"]
+    refresh(client.app, application, old)
+    advance_clock(monkeypatch, REFRESH_GRACE)
+    sent: list[tuple[str, Any]] = []
+
+    def note(_conn: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        sent.append((statement, values))
+
+    with client.app.app_context():
+        event.listen(db.engine, "before_cursor_execute", note)
+        assert refresh(client.app, application, old).status_code == 200  # with new tokens
+        event.remove(db.engine, "before_cursor_execute", note)
+        with db.engine.connect() as connection:
+            plans = [
+                row[3]
+                for statement, values in sent
+                if "authorization_id =" in statement
+                for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            ]
+    assert len(plans) == 2  # the tokens that were given, and stored responses
+    assert all("(authorization_id=? AND " in plan for plan in plans), plans
 
 
 @pytest.mark.parametrize(

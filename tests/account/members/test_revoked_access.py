@@ -16,6 +16,7 @@ from app.models import (
     OAuthConsent,
     OAuthToken,
 )
+from app.oauth.jobs import delete_tokens
 from app.policy.permissions import expand, role_permissions
 from app.values import clock
 from app.values.ids import new_id
@@ -132,6 +133,7 @@ def _grant(client: Client, user_id: str, account_id: str) -> dict[type, Any]:
 
 def _left(client: Client, granted: dict[type, Any]) -> int:
     with client.app.app_context():
+        delete_tokens()
         found = [db.session.get(model, key) for model, key in granted.items()]
         db.session.rollback()
         return len([row for row in found if row is not None])
