@@ -60,6 +60,10 @@ def rebuild_without_foreign_key() -> None:
         sa.CheckConstraint("kind IN ('access', 'refresh')", name="ck_oauth_tokens_kind"),
         sa.PrimaryKeyConstraint("token_hash", name="pk_oauth_tokens"),
     )
-    op.execute("INSERT INTO oauth_tokens SELECT * FROM former_oauth_tokens")
+    names = (
+        "token_hash, authorization_id, kind, scopes, created_at, expires_at, revoked_at, used_at, "
+        "sealed_successor"
+    )
+    op.execute(f"INSERT INTO oauth_tokens ({names}) SELECT {names} FROM former_oauth_tokens")
     op.drop_table("former_oauth_tokens")
     op.create_index("ix_oauth_tokens_expires_at", "oauth_tokens", ["expires_at"])
