@@ -139,7 +139,9 @@ def is_done() -> bool:
 def _expired() -> list[tuple[type[Base], ColumnElement[bool]]]:
     now = clock.now()
     is_pending = exists().where(Delivery.event_id == Event.id, Delivery.due_at.is_not(None))
+    is_old = Delivery.event_id <= first_id("event", now - timedelta(days=EVENT_DAYS))
     return [
+        (Delivery, is_old & Delivery.due_at.is_(None)),
         (Event, (Event.created_at <= now - timedelta(days=EVENT_DAYS)) & ~is_pending),
         (DeliveryLog, DeliveryLog.id <= first_id("log", now - timedelta(days=LOG_DAYS))),
     ]

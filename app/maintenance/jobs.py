@@ -45,7 +45,7 @@ from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.values.clock import day_of
 from app.values.ids import first_id
 
-_IS_PENDING: Final = exists().where(Delivery.event_id == Event.id, Delivery.due_at.is_not(None))
+_HAS_DELIVERY: Final = exists().where(Delivery.event_id == Event.id)
 _EVENT_SIZES: Final = (
     select(Event.account_id, func.count(), func.sum(byte_length(Event.body)))
     .where(Event.id.in_(bindparam("ids", expanding=True)))
@@ -54,7 +54,7 @@ _EVENT_SIZES: Final = (
 _DELIVERY_NUMBERS: Final = select(Delivery.account_id, 2 * func.count()).group_by(
     Delivery.account_id
 )
-_OF_EVENTS: Final = _DELIVERY_NUMBERS.where(Delivery.event_id.in_(bindparam("ids", expanding=True)))
+_DELIVERY_SIZES: Final = _DELIVERY_NUMBERS.where(Delivery.id.in_(bindparam("ids", expanding=True)))
 _OF_WEBHOOKS: Final = _DELIVERY_NUMBERS.where(
     Delivery.webhook_id.in_(bindparam("ids", expanding=True))
 )
@@ -76,13 +76,22 @@ _FREQUENT: Final = (
         timedelta(days=LOG_DAYS),
         to_column=partial(first_id, "log"),
     ),
-    # The deliveries of an event are deleted with it, unless one is still pending.
+    # An event goes after its deliveries, of which replays can make very many, and stays while one
+    # is pending.
+    Expired(
+        Delivery,
+        Delivery.event_id,
+        timedelta(days=EVENT_DAYS),
+        Delivery.due_at.is_(None),
+        to_column=partial(first_id, "event"),
+        before=partial(_note_deleted, (_DELIVERY_SIZES,)),
+    ),
     Expired(
         Event,
         Event.created_at,
         timedelta(days=EVENT_DAYS),
-        ~_IS_PENDING,
-        before=partial(_note_deleted, (_EVENT_SIZES, _OF_EVENTS)),
+        ~_HAS_DELIVERY,
+        before=partial(_note_deleted, (_EVENT_SIZES,)),
     ),
 )
 _HAS_IMPORT: Final = exists().where(Import.upload_id == ImportFile.upload_id)

@@ -20,11 +20,11 @@ from app.account.service import create_account
 from app.db.extensions import db
 from app.jobs import shutdown
 from app.maintenance import pruning
-from app.models import Delivery, Event, IdempotentResponse
+from app.models import Delivery, Event, IdempotentResponse, Webhook
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.policy.deliveries import LOG_DAYS
 from app.values import clock
-from app.values.ids import new_id
+from app.values.ids import first_id, new_id
 from config import ROOT
 from tests.maintenance.conftest import prune
 
@@ -119,6 +119,34 @@ def test_no_table_waits_until_another_is_done(account_id: str) -> None:
     tables = [table for table, _ in found]
     assert tables.index("events") < len(tables) - tables[::-1].index("idempotent_answers")
     assert left() == left(Event) == 0
+
+
+def test_many_deliveries_of_an_event_go_in_batches_of_their_own(account_id: str) -> None:
+    """Replays can leave thousands of them; others must not wait for all at once."""
+    webhook = Webhook(
+        id=new_id("webhook"), account_id=account_id, url="https://a.example", sealed_secret="",
+        events=["*"], enabled=True, created_at=clock.now(), updated_at=clock.now(),
+    )  # fmt: skip
+    old = clock.now() - OLD
+    event_id = f"{first_id('event', old)[:15]}{new_id('event')[15:]}"
+    _store(
+        Event,
+        [{"id": event_id, "account_id": account_id, "type": "project.created", "subject_id": "x",
+          "body": "{}", "created_at": old}],
+    )  # fmt: skip
+    db.session.add(webhook)
+    db.session.commit()
+    common = {
+        "account_id": account_id, "webhook_id": webhook.id, "event_id": event_id, "attempts": 1,
+        "cause": "replay", "state": "succeeded", "due_at": None, "created_at": clock.now(),
+    }  # fmt: skip
+    _store(Delivery, [common | {"id": new_id("delivery")} for _ in range(3 * pruning.LEAST_ROWS)])
+    found, note = deletes()
+    with listening("after_cursor_execute", note):
+        prune()
+    assert [table for table, _ in found].count("deliveries") >= 3
+    prune()
+    assert left(Event) == left(Delivery) == 0
 
 
 @pytest.mark.slow
