@@ -27,6 +27,8 @@ from app.policy.limits import (
     CLIENT_POSTS,
     OAUTH_REJECTIONS,
     PAGE_REQUESTS,
+    REFRESHES,
+    REFRESHES_PER_DAY,
     SIGN_UPS,
     SINGLE_SIGN_ONS,
 )
@@ -60,6 +62,22 @@ class SignUpRateLimit(PageRateLimit):
         return (
             "Too many people have signed up from your network today. Try again in "
             f"{wait}, or ask for an invitation."
+        )
+
+
+class RefreshRateLimit(PageRateLimit):
+    """The refreshes of a person's tokens by the applications of one account."""
+
+    __slots__ = ()
+
+    def rejection(self, result: LimitResult) -> str:
+        window = result.shown
+        assert window is not None
+        wait = pluralize(result.retry_after(), "second")
+        return (
+            f"The OAuth server allows {window.limit:,} refreshes a {window.name} for one person, "
+            "counted over all applications of the account that registered this one. "
+            f"Refresh only when a token has expired. Try again in {wait}."
         )
 
 
@@ -119,6 +137,16 @@ def count_authorization_request(user_id: str) -> None:
         user_id: of the person who is signed in, or an empty string.
     """
     enforce(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, client(), user_id),)))
+
+
+def count_refresh(user_id: str, owner_id: str) -> None:
+    """Count a refresh of a person's tokens. Raises RateLimited.
+
+    Args:
+        owner_id: of the account that has registered the application.
+    """
+    limits = (REFRESHES, REFRESHES_PER_DAY)
+    enforce(RefreshRateLimit([window_of(each, user_id, owner_id) for each in limits]))
 
 
 def count_single_sign_on() -> None:

@@ -15,12 +15,19 @@ from sqlalchemy import bindparam, delete, select, update
 from app.audit.entries import record
 from app.audit.origin import Actor
 from app.audit.targets import Target
-from app.auth.tenant import find_locked
+from app.auth.tenant import find_locked, rows_of
+from app.db.batches import BATCH_ROWS
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization, User
 from app.oauth.clients import Client
-from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, CODE_LIFE, OFFLINE_ACCESS
+from app.policy.oauth import (
+    ACCESS_TOKEN_LIFE,
+    AUTHORIZATION_LIFE,
+    AUTHORIZATIONS_PER_CONSENT,
+    CODE_LIFE,
+    OFFLINE_ACCESS,
+)
 from app.security import tokens
 from app.values import clock
 from app.values.ids import new_id
@@ -52,10 +59,11 @@ def create_authorization(
 ) -> str:
     """Create an authorization. Returns its code, of which only the hash is stored.
 
-    Codes that the same person gave the same application, and that expired unused, are deleted.
+    Codes that the same person gave any application in the account, and that expired unused, are
+    deleted.
     """
     code, now = tokens.new_token(tokens.AUTHORIZATION_CODE), clock.now()
-    _delete_unused(account_id, user_id, application_id, now)
+    _delete_unused(account_id, user_id, now)
     row = OAuthAuthorization(
         id=new_id("authorization"),
         account_id=account_id,
@@ -100,6 +108,7 @@ def claim_code(found: Any) -> OAuthAuthorization | None:
     )
     if updated.rowcount == 0:
         return None
+    _delete_surplus(found, now)
     return find_locked(found.account_id, OAuthAuthorization, found.id)
 
 
@@ -141,17 +150,37 @@ def record_entry(action: str, found: Any, client: Client) -> None:
     )
 
 
-def _delete_unused(account_id: str, user_id: str, application_id: str, now: datetime) -> None:
+def _delete_unused(account_id: str, user_id: str, now: datetime) -> None:
     db.session.execute(
         delete(OAuthAuthorization).where(
             OAuthAuthorization.account_id == account_id,
             OAuthAuthorization.user_id == user_id,
-            OAuthAuthorization.application_id == application_id,
             OAuthAuthorization.code_used_at.is_(None),
             OAuthAuthorization.code_expires_at <= now,
         ),
         execution_options={"synchronize_session": False},
     )
+
+
+def _delete_surplus(found: Any, now: datetime) -> None:
+    """Delete the authorizations, beside this one, that its consent has too many of: those that have
+    ended first, then those that were used longest ago."""
+    has_ended = OAuthAuthorization.revoked_at.is_not(None) | (OAuthAuthorization.ends_at <= now)
+    surplus = (
+        rows_of(found.account_id, OAuthAuthorization)
+        .where(
+            OAuthAuthorization.user_id == found.user_id,
+            OAuthAuthorization.application_id == found.application_id,
+            OAuthAuthorization.code_used_at.is_not(None),
+            OAuthAuthorization.id != found.id,
+        )
+        .order_by(has_ended, OAuthAuthorization.last_used_at.desc())
+        .offset(AUTHORIZATIONS_PER_CONSENT - 1)
+        .limit(BATCH_ROWS)  # each time
+        .with_for_update(skip_locked=True)
+    )
+    for family in db.session.scalars(surplus):
+        db.session.delete(family)
 
 
 def _family_end(found: Any, now: datetime) -> datetime:

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, select, update
 from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.limits.counting import count_refresh
 from app.models import OAuthAuthorization, OAuthToken
 from app.oauth.authorizations import lock_family, record_entry, revoke_family
 from app.oauth.clients import Client
@@ -89,7 +90,10 @@ def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
 
     Raises:
         InvalidGrantError: the token is expired, revoked or was used before.
+        RateLimited: there were too many refreshes.
     """
+    if found.used_at is None:
+        count_refresh(found.user_id, client.account_id)
     family = lock_family(found.account_id, found.authorization_id)
     if family is None:
         raise invalid_refresh_token()
@@ -101,6 +105,8 @@ def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
         if not _replace_successors(row, now):
             _revoke_stolen(row, found, client)
             raise invalid_refresh_token()
+        # Only now: whoever has stolen tokens must not put off with them that this is noticed.
+        count_refresh(found.user_id, client.account_id)
     response = issue(family, scopes, now)
     family.last_used_at = now
     _wipe_family_successors(found.authorization_id, now)

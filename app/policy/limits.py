@@ -69,6 +69,12 @@ PAGE_REQUESTS: Final = Limit("pages", 600, "person", "requests to pages")
 # Rejected requests to the OAuth server. Those of applications with a secret do not count: one
 # server may act for many people, whose tokens may all have expired.
 OAUTH_REJECTIONS: Final = Limit("oauth", 60, what="failed requests")
+# Refreshes of tokens, each of which stores two: of one person, by all applications that one account
+# has registered. More applications are not more refreshes, and those of others lose none by them.
+REFRESHES: Final = Limit("refreshes", 60, "person and owner of applications", "refreshes")
+REFRESHES_PER_DAY: Final = Limit(
+    "refreshes_per_day", 2_000, "person and owner of applications", "refreshes", 24 * 3600
+)
 # Of one person, or of nobody, from one client: each may store a code.
 AUTHORIZATION_REQUESTS: Final = Limit("authorize", 60, "client and person")
 # Sign-ins at the provider that one client begins: each stores a row.
@@ -93,7 +99,7 @@ ROUTES: Final[dict[str, tuple[Limit | PlanLimit, ...]]] = {
     "/api/billing/payment-provider-webhook": (),
     "/api/db/webhook": (),
     "/oauth/authorize": (AUTHORIZATION_REQUESTS,),
-    "/oauth/token": (OAUTH_REJECTIONS,),
+    "/oauth/token": (OAUTH_REJECTIONS, REFRESHES, REFRESHES_PER_DAY),
     "/oauth/revoke": (OAUTH_REJECTIONS,),
     "/oauth/introspect": (OAUTH_REJECTIONS,),
     "/register": (SIGN_UPS,),

@@ -8,7 +8,10 @@ from typing import Final
 CODE_LIFE: Final = timedelta(minutes=5)
 ACCESS_TOKEN_LIFE: Final = timedelta(hours=1)
 REFRESH_TOKEN_IDLE: Final = timedelta(days=30)
-AUTHORIZATION_LIFE: Final = timedelta(days=90)  # of all tokens from one consent
+AUTHORIZATION_LIFE: Final = timedelta(days=90)  # of all tokens from one code
+# Of one person and application, in one account, with a code that was used. The next one ends the
+# one that was used longest ago.
+AUTHORIZATIONS_PER_CONSENT: Final = 50
 # Within this time a used refresh token gets the same response; later, it gets new tokens, or
 # revokes the authorization if those that it gave were used.
 REFRESH_GRACE: Final = timedelta(seconds=30)

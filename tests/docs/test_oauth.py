@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy import oauth as policy
-from app.policy.limits import OAUTH_REJECTIONS, WINDOW_SECONDS
+from app.policy.limits import OAUTH_REJECTIONS, REFRESHES, REFRESHES_PER_DAY, WINDOW_SECONDS
 from app.policy.permissions import ROLES, SCOPES
 from app.values.strict_json import loads
 from tests.architecture.documents import documents
@@ -188,6 +188,9 @@ def test_limits_are_the_policys() -> None:
     said = " ".join(section("Limits").split())
     assert f"at most {policy.PARAMETERS} parameters, of {length} each" in said
     assert f"{OAUTH_REJECTIONS.requests} in {WINDOW_SECONDS} seconds" in said
+    day = f"{REFRESHES_PER_DAY.requests:,} in {REFRESHES_PER_DAY.seconds // 3600} hours"
+    assert f"{REFRESHES.requests} in {REFRESHES.seconds} seconds and {day}" in said
+    assert f"the tokens of {policy.AUTHORIZATIONS_PER_CONSENT} codes" in said
     uris = (
         f"{policy.REDIRECT_URIS} redirect URIs, of up to {policy.REDIRECT_URI_LENGTH:,} characters"
     )

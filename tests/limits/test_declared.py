@@ -28,12 +28,15 @@ from tests.make import (
     link_in,
     mails_to,
     make_account,
+    make_application,
     make_invited,
     make_operator,
     second_app,
     sign_up,
 )
 from tests.make.browser import PASSWORD
+from tests.make.oauth import refresh
+from tests.oauth.support import tokens_of
 from tests.pages.support import signed_in_browser
 from tests.people.second_factor.support import begin, give, person_with_app
 from tests.people.single_sign_on.fake_provider import FakeProvider, fake_provider
@@ -139,6 +142,7 @@ def test_the_configuration(app: Flask) -> None:
 def test_what_is_printed_is_what_limits(site: Flask, provider: FakeProvider, held: Held) -> None:
     _open_everything(site)
     _ask_the_chat(site)
+    _refresh_tokens(site)
     _follow_mailed_links(site)
     _use_a_second_factor(site)
     _sign_in_at_the_provider(site, provider)
@@ -167,6 +171,12 @@ def _open_everything(site: Flask) -> None:
 def _ask_the_chat(site: Flask) -> None:
     client = make_account(site, plan="pro")
     assert client.post("/api/chat", json={"message": "How many?"}).status_code == 503
+
+
+def _refresh_tokens(site: Flask) -> None:
+    client = make_account(site)
+    application = make_application(client)
+    assert refresh(site, application, tokens_of(client, application)["refresh_token"]).json
 
 
 def _follow_mailed_links(site: Flask) -> None:

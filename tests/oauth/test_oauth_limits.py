@@ -6,18 +6,22 @@ from datetime import timedelta
 
 import pytest
 
+from app.limits import counting
+from app.oauth import authorizations
 from app.policy.limits import AUTHORIZATION_REQUESTS, OAUTH_REJECTIONS
-from app.policy.oauth import CODE_LIFE
+from app.policy.oauth import ACCESS_TOKEN_LIFE, CODE_LIFE, REFRESH_GRACE
 from tests.make import Application, Browser, Client, make_application, second_app
 from tests.make.oauth import code_form, exchange, refresh
 from tests.oauth.support import (
     advance_clock,
+    api_status,
     assert_error,
     authorize_url,
     browser_of,
     code_of,
     redirect_query,
     rows,
+    tokens_of,
 )
 
 
@@ -52,6 +56,55 @@ def test_errors_of_public_applications_are_counted(client: Client) -> None:
     public = make_application(client, public=True)
     response = refresh(client.app, public, "canopy_ort_x")
     assert response.headers["X-RateLimit-Remaining"] == str(OAUTH_REJECTIONS.requests - 1)
+
+
+@pytest.mark.parametrize("name", ["REFRESHES", "REFRESHES_PER_DAY"])
+def test_refreshes_are_limited(
+    client: Client,
+    stranger: Client,
+    application: Application,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+) -> None:
+    """Over all applications of one account, so that more of them are not more refreshes."""
+    first = tokens_of(client, application)["refresh_token"]
+    second = refresh(client.app, application, first)
+    beside, elsewhere = make_application(client), make_application(stranger)
+    monkeypatch.setattr(counting, name, getattr(counting, name)._replace(requests=1))
+    token = second.json["refresh_token"]
+    for own, sent in ((application, token), (beside, tokens_of(client, beside)["refresh_token"])):
+        response = refresh(client.app, own, sent)
+        assert_error(response, "temporarily_unavailable", 429)
+        assert int(response.headers["Retry-After"]) > (60 if name == "REFRESHES_PER_DAY" else 0)
+    other = tokens_of(client, elsewhere)["refresh_token"]
+    assert refresh(client.app, elsewhere, other).status_code == 200
+    assert refresh(client.app, application, first).get_data() == second.get_data()
+    monkeypatch.undo()
+    assert refresh(client.app, application, token).status_code == 200
+
+
+def test_the_limit_of_refreshes_hides_no_theft(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tokens_of(client, application)["refresh_token"]
+    stolen = refresh(client.app, application, old).json
+    stolen = refresh(client.app, application, stolen["refresh_token"]).json
+    monkeypatch.setattr(counting, "REFRESHES", counting.REFRESHES._replace(requests=1))
+    advance_clock(monkeypatch, REFRESH_GRACE)
+    assert_error(refresh(client.app, application, old), "invalid_grant")
+    assert api_status(client, stolen) == 401
+
+
+def test_new_tokens_for_a_lost_response_count(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = tokens_of(client, application)["refresh_token"]
+    refresh(client.app, application, old)
+    advance_clock(monkeypatch, REFRESH_GRACE)
+    with monkeypatch.context() as limited:
+        limited.setattr(counting, "REFRESHES", counting.REFRESHES._replace(requests=1))
+        assert_error(refresh(client.app, application, old), "temporarily_unavailable", 429)
+    assert refresh(client.app, application, old).status_code == 200
 
 
 def test_limits_can_be_disabled(client: Client) -> None:
@@ -127,6 +180,27 @@ def test_codes_that_were_never_used_do_not_pile_up(
     last = redirect_query(browser.get(url, follow=False))["code"]
     assert codes(client, application) == 2  # the one that was used, and the new one
     assert exchange(client.app, application, last).status_code == 200
+
+
+@pytest.mark.both
+def test_a_code_ends_the_tokens_of_the_one_that_was_used_longest_ago(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authorizations, "AUTHORIZATIONS_PER_CONSENT", 3)
+    ended = tokens_of(client, application, ("projects:read",))
+    advance_clock(monkeypatch, ACCESS_TOKEN_LIFE)
+    found = []
+    for _ in range(3):
+        found.append(tokens_of(client, application))
+        advance_clock(monkeypatch, timedelta(seconds=1))
+    assert api_status(client, ended) == 401
+    assert codes(client, application) == 3
+    used = refresh(client.app, application, found[0]["refresh_token"]).json
+    advance_clock(monkeypatch, timedelta(seconds=1))
+    found.append(tokens_of(client, application))
+    assert [api_status(client, each) for each in found] == [200, 401, 200, 200]
+    assert api_status(client, used) == 200
+    assert codes(client, application) == 3
 
 
 def test_two_tabs_can_ask_at_once(client: Client, application: Application) -> None:
