@@ -21,7 +21,7 @@ from app.cli.output import CommandError, account_option, echo, examples, json_op
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.applying import apply_features
-from app.imports.feature_rows import count_states
+from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import Leased, lease
 from app.imports.listing import all_features
 from app.imports.reading import read_file
@@ -219,8 +219,12 @@ def _close(owner: Principal, import_id: str) -> None:
     with transaction():
         found = service.lock_import(owner, import_id)
         is_written = any(count_states(found.account_id, found.id).values())
-        if found.status not in (*WORKING, "applied") and not is_written:
-            service.delete_import(found)
+        if found.status in (*WORKING, "applied") or is_written:
+            return
+        found.status = "canceled"  # nobody applies a part of it
+    delete_features(owner.account_id, import_id, transaction)
+    with transaction():
+        service.delete_import(service.lock_import(owner, import_id))
 
 
 def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:

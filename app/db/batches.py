@@ -26,15 +26,17 @@ def delete_batches(
     model: type[Base],
     rows: Select[Any],
     size: ColumnElement[int] | InstrumentedAttribute[int] = _ROWS_ARE_SMALL,
+    most: int = BATCH_ROWS,
 ) -> Iterator[None]:
     """Delete rows of a model in steps, a batch in each. The caller commits after each of them.
 
     Args:
         rows: a SELECT of them.
         size: the bytes of a row.
+        most: rows of a batch; more where each is in no index of texts.
     """
     key = model.__mapper__.primary_key
-    some = rows.with_only_columns(*key, size.label("bytes")).limit(BATCH_ROWS)
+    some = rows.with_only_columns(*key, size.label("bytes")).limit(most)
     while found := db.session.execute(some).all():
         batch = next(batched_by_bytes(found, lambda row: int(row.bytes or 0), BATCH_BYTES))
         keys = [tuple(row[:-1]) for row in batch]

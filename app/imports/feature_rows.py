@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, bindparam, delete, func, update
+from sqlalchemy import Table, Text, bindparam, func, update
+from sqlalchemy import cast as as_type
 
-from app.auth.tenant import columns_of
+from app.auth.tenant import columns_of, rows_of
+from app.db.batches import delete_batches
+from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.db.transactions import Transaction
 from app.imports.features.candidates import Candidate, Rejected, stored_values
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
@@ -34,6 +39,10 @@ _STATES: Final = CompiledQuery(
     .group_by(ImportFeature.state)
 )
 _WRITTEN: Final = ("new", "changed")
+_DELETED: Final = 250  # in one transaction; each takes some 20 µs
+_BYTES: Final = func.coalesce(byte_length(ImportFeature.geometry), 0) + func.coalesce(
+    byte_length(as_type(ImportFeature.before, Text)), 0
+)
 
 
 def feature_row(
@@ -91,12 +100,26 @@ def update_feature(account_id: str, import_id: str, number: int, **values: Any) 
     db.session.connection().execute(statement.values(**values))
 
 
-def delete_features(account_id: str, import_id: str) -> None:
-    """Delete the features of an import, in the current transaction."""
-    statement = delete(ImportFeature).where(
-        ImportFeature.account_id == account_id, ImportFeature.import_id == import_id
-    )
-    db.session.connection().execute(statement)
+def delete_some(account_id: str, import_id: str) -> bool:
+    """Delete features of an import, as many as others can wait for, in the current transaction.
+    Returns False when there are none left."""
+    own = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
+    return any(True for _ in islice(delete_batches(ImportFeature, own, _BYTES, _DELETED), 1))
+
+
+def delete_features(
+    account_id: str,
+    import_id: str,
+    in_transaction: Transaction,
+    begin: Callable[[], object] = lambda: None,
+) -> None:
+    """Delete the features of an import in short transactions, each of which begins with
+    ``begin``."""
+    are_left = True
+    while are_left:
+        with in_transaction():
+            begin()
+            are_left = delete_some(account_id, import_id)
 
 
 def count_features(account_id: str, import_id: str) -> dict[str, Any]:

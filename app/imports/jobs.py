@@ -1,4 +1,4 @@
-"""The job that runs the steps of imports."""
+"""The jobs of imports: one runs their steps, and one deletes them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError
 
 from app.db.transactions import transaction
+from app.imports.deletion import delete_ended
 from app.imports.leases import NEW_WORK, Leased, LeaseLost, lease_next, pause
 from app.imports.uploads import delete_old_copies
 from app.jobs import shutdown
@@ -93,4 +94,13 @@ def _run(leased: Leased) -> None:
         _at_work.discard(leased.account_id)
 
 
-JOBS: Final = (Job(run_imports, every_seconds=EVERY_SECONDS, signal=NEW_WORK),)
+def delete_imports() -> int:
+    """Delete old imports, and the features of those that ended and wrote nothing. Returns the
+    number of imports."""
+    return delete_ended(transaction)
+
+
+JOBS: Final = (
+    Job(run_imports, every_seconds=EVERY_SECONDS, signal=NEW_WORK),
+    Job(delete_imports, every_seconds=60),
+)

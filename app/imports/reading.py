@@ -107,9 +107,12 @@ def read_file(
         with in_transaction():
             locked(leased)
 
+    def clear() -> None:
+        delete_features(leased.account_id, leased.import_id, in_transaction, lambda: locked(leased))
+
     with in_transaction():
         locked(leased).progress_done = 0
-        delete_features(leased.account_id, leased.import_id)
+    clear()
     bounds = _BRIEF if leased.is_brief else _BOUNDS
     end = time.monotonic() + bounds.wait_seconds if leased.is_brief else float("inf")
     try:
@@ -127,6 +130,7 @@ def read_file(
                         raise TooCostly(TOO_SLOW)
             notes = process.notes()
     except TooCostly as error:
+        clear()
         with in_transaction():
             found = locked(leased)
             if leased.is_brief:
@@ -136,6 +140,7 @@ def read_file(
                 end_costly(found, str(error))
         return
     except FileInvalid as error:
+        clear()
         with in_transaction():
             end_step(locked(leased), "failed", str(error))
         return

@@ -17,7 +17,7 @@ from app.imports.checks import (
     check_new_import,
     check_nothing_written,
 )
-from app.imports.feature_rows import count_states, delete_features
+from app.imports.feature_rows import count_states
 from app.imports.leases import NEW_WORK
 from app.imports.listing import check_unfinished, may_see
 from app.imports.reading import affordable_layers
@@ -144,13 +144,13 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
 
 
 def cancel_import(principal: Principal, import_id: str) -> Import:
-    """Cancel an import that has written nothing. Raises Conflict for any other."""
+    """Cancel an import that has written nothing. A job deletes its features. Raises Conflict for
+    any other."""
     found = lock_import(principal, import_id)
     if found.status not in ("reading", "ready", "failed"):
         raise _wrong_status(found, "an import that is not applied can be canceled")
     check_nothing_written(found)
     delete_upload(found)
-    delete_features(found.account_id, found.id)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
     record("import.canceled", found, principal=principal)
@@ -174,7 +174,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
 
 
 def delete_import(found: Import) -> None:
-    """Delete an import with its features. The projects and assets that it wrote stay."""
+    """Delete an import without features. The projects and assets that it wrote stay."""
     db.session.delete(found)
 
 

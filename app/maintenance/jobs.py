@@ -39,7 +39,7 @@ from app.models import (
 )
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS, REQUEST_DAYS
 from app.policy.deliveries import LOG_DAYS
-from app.policy.imports import IMPORT_DAYS, UPLOAD_HOURS
+from app.policy.imports import UPLOAD_HOURS
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.values.clock import day_of
@@ -96,7 +96,6 @@ _FREQUENT: Final = (
 )
 _HAS_IMPORT: Final = exists().where(Import.upload_id == ImportFile.upload_id)
 _OTHERS: Final = (
-    Expired(Import, Import.created_at, timedelta(days=IMPORT_DAYS)),
     Expired(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
     Expired(AttemptCount, AttemptCount.hour, timedelta(days=LOG_DAYS, hours=1)),
     Expired(
@@ -133,7 +132,7 @@ def prune_events() -> int:
 
 
 def prune() -> int:
-    """Delete old imports, mails and request counts, and expired links, sessions and tokens.
+    """Delete old uploads, mails and request counts, and expired links, sessions and tokens.
 
     Returns how many.
     """

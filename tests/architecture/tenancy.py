@@ -94,7 +94,6 @@ _REASONS = {
         Place("app.webhooks.deliveries.health", "_RECORD", "Webhook"),
         Place("app.webhooks.deliveries.health", "_change", "Webhook"),
         Place("app.imports.feature_rows", "update_feature", "ImportFeature"),
-        Place("app.imports.feature_rows", "delete_features", "ImportFeature"),
         Place("app.imports.uploads", "_delete_pieces", "ImportFile"),
         Place("app.account.billing.service", "_record_event", "BillingEvent"),
         Place("app.account.billing.service", "_record_customer", "BillingCustomer"),
@@ -129,6 +128,8 @@ _REASONS = {
         Place("app.webhooks.replays.jobs", "queue_next", "Webhook"),
         Place("app.imports.leases", "lease_next", "Import"),
         Place("app.imports.leases", "_waiting", "Import"),
+        Place("app.imports.deletion", "_chosen", "Import"),
+        Place("app.imports.deletion", "_delete_some", "Import"),
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),
     "a new row, of the account it is given": (

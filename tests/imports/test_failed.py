@@ -17,6 +17,7 @@ from app.imports import applying, leases, reading, service, steps
 from app.imports.features import bounded
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW
+from app.imports.jobs import delete_imports
 from app.imports.listing import check_unfinished, count_unfinished
 from app.models import Import, ImportFeature, ImportFile
 from app.policy.imports import BATCH_FEATURES, DECIDE_SECONDS, UNFINISHED_IMPORTS
@@ -180,6 +181,8 @@ def test_canceling_deletes_the_file_and_the_features(client: Client) -> None:
     record = ready(client, feature(square(), name="Alpine"))
     assert (stored(client, ImportFile), stored(client, ImportFeature)) == (1, 1)
     act(client, record, "cancel")
+    with client.app.app_context():
+        delete_imports()
     assert (stored(client, ImportFile), stored(client, ImportFeature)) == (0, 0)
     assert features_of(client, record) == []
 
