@@ -29,6 +29,11 @@ _OTHER_WKT: Final = re.compile(
     re.IGNORECASE,
 )
 _HEX: Final = re.compile(r"(?:\\x)?0[01][0-9a-f]{16,}", re.IGNORECASE)
+# The order of bytes and the type, ISO's or PostGIS's: other words have only such letters as well.
+_WKB: Final = re.compile(
+    r"(?:\\x)?(?:00[02468ace]0000[0-9ab]|01[0-9a-f]{2}0[0-9ab]00[02468ace]0)[0-9a-f]{8}",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ def is_geometry(text: str) -> bool:
     """True if the beginning of a text looks like a geometry."""
     text = _SRID.sub("", text.strip(), count=1)
     return bool(
-        text.startswith("{") or _HEX.match(text) or _WKT.match(text) or _OTHER_WKT.match(text)
+        text.startswith("{") or _WKB.match(text) or _WKT.match(text) or _OTHER_WKT.match(text)
     )
 
 
