@@ -178,6 +178,7 @@ def _write(
         "state": "applied",
         "written_at": written.written_at,
         "before": written.before,
+        "values": {},
         "geometry": None,
     }
 
@@ -199,7 +200,7 @@ def _create(
 
 def _rejected(message: str, field: str) -> dict[str, Any]:
     problem = whole_problem("conflict", message, field)
-    return {"verdict": "rejected", "problems": [asdict(problem)], "geometry": None}
+    return {"verdict": "rejected", "problems": [asdict(problem)], "values": {}, "geometry": None}
 
 
 def _finish(found: Import) -> None:

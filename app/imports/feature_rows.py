@@ -16,10 +16,18 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
+from app.geometry import Problem
 from app.imports.features.candidates import Candidate, Rejected, stored_values
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
-from app.policy.imports import PROBLEMS, VERDICTS
+from app.policy.imports import (
+    LATER_PROBLEMS,
+    PROBLEM_FIELD_LENGTH,
+    PROBLEM_LENGTH,
+    PROBLEMS,
+    SHOWN_FEATURES,
+    VERDICTS,
+)
 
 _TABLE: Final = cast("Table", ImportFeature.__table__)
 _COUNTS: Final = CompiledQuery(
@@ -65,7 +73,8 @@ def feature_row(
         "geometry": None,
     }
     if isinstance(item, Rejected):
-        row["problems"] = [asdict(each) for each in item.problems[:PROBLEMS]]
+        most = PROBLEMS if item.number <= SHOWN_FEATURES else LATER_PROBLEMS
+        row["problems"] = [_problem(each) for each in item.problems[:most]]
         row["geometry"] = item.shape
         return row
     assert decision is not None
@@ -82,6 +91,15 @@ def feature_row(
         geometry = item.boundary or item.location
         row["values"], row["geometry"] = stored_values(item), geometry.text if geometry else None
     return row
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    field = _cut(problem.field, PROBLEM_FIELD_LENGTH)
+    return asdict(problem) | {"field": field, "message": _cut(problem.message, PROBLEM_LENGTH)}
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
