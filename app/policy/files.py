@@ -50,6 +50,9 @@ ZIP_BYTES: Final = 500 * 1024 * 1024  # unpacked
 READ_MEMORY_BYTES: Final = 450 * 1024 * 1024  # beyond what it takes before it opens the file
 READ_SECONDS: Final = 45  # of processor time
 WAIT_SECONDS: Final = 180.0  # for one answer of it, however long it is held up: others come first
+TOTAL_WAIT_SECONDS: Final = 900.0  # for all answers
+ANSWER_BYTES: Final = 16 * 1024 * 1024  # twice a boundary of GEOMETRY_POSITIONS with heights
+ANSWERS_BYTES: Final = 512 * 1024 * 1024  # of all answers
 # The same, for a file that is read while that of another account is.
 BRIEF_MEMORY_BYTES: Final = 100 * 1024 * 1024
 BRIEF_SECONDS: Final = 5

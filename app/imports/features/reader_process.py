@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, TypeVar
@@ -36,7 +37,16 @@ from app.imports.features.candidates import (
 )
 from app.imports.features.mapping import ColumnUse, LayerScan
 from app.imports.features.reader_program import TOO_LARGE, TOO_SLOW, ReadBounds
-from app.policy.files import FORMATS_IN
+from app.policy.bounds import METADATA_BYTES, NAME_LENGTH
+from app.policy.files import (
+    ANSWER_BYTES,
+    ANSWERS_BYTES,
+    CRS_LENGTH,
+    FEATURES,
+    FORMATS_IN,
+    NAMES_LENGTH,
+    TOTAL_WAIT_SECONDS,
+)
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +54,9 @@ T = TypeVar("T")
 
 _POLL_SECONDS: Final = 2.0
 _PIECE_BYTES: Final = 1024 * 1024
-_LONGEST_ANSWER: Final = 128 * 1024 * 1024  # bytes
+_LONGEST_ANSWER: Final = 128 * 1024 * 1024  # bytes, of a file of the operator
+_MESSAGE_LENGTH: Final = 2000
+_NOTES: Final = 100
 _END_SECONDS: Final = 5.0
 _BROKEN: Final = "An error in the service kept it from reading this file. Its log says more."
 _ROOT: Final = Path(__file__).parents[3]
@@ -82,7 +94,13 @@ class ReaderProcess:
         """
         self._path = path
         self._on_wait = on_wait
-        self._seconds = float("inf") if bounds is None else bounds.wait_seconds
+        endless = float("inf")
+        self._seconds = endless if bounds is None else bounds.wait_seconds
+        self._longest = _LONGEST_ANSWER if bounds is None else ANSWER_BYTES
+        self._most = endless if bounds is None else FEATURES
+        # What is left for all answers together.
+        self._left_seconds = endless if bounds is None else TOTAL_WAIT_SECONDS
+        self._left_bytes = endless if bounds is None else ANSWERS_BYTES
         given = () if bounds is None else (str(bounds.seconds), str(bounds.memory))
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-I", "-c", _START, str(_ROOT), *given],
@@ -124,12 +142,20 @@ class ReaderProcess:
         transaction."""
         given = asdict(choices) | {"ignored": list(choices.ignored)}
         self._send("features", asdict(layer), crs, given)
+        features, last = 0, 0
         while batch := self._receive(lambda value: _batch(value, choices.kind)):
+            features += len(batch)
+            numbers = [last, *(each.number for each in batch)]
+            if features > self._most or any(later <= each for each, later in pairwise(numbers)):
+                log.error("the process that reads a file gave more features than there are")
+                raise FileInvalid(_BROKEN)
+            last = numbers[-1]
             yield batch
 
     def notes(self) -> list[str]:
         """The notes on what was left out, after the features were read."""
-        return self._ask(_texts, "notes")
+        notes = self._ask(_texts, "notes")
+        return [note[:_MESSAGE_LENGTH] for note in notes[:_NOTES]]
 
     def _ask(self, read: Callable[[Any], T], *question: Any) -> T:
         self._send(*question)
@@ -142,16 +168,19 @@ class ReaderProcess:
 
     def _receive(self, read: Callable[[Any], T]) -> T:
         """The next answer, as ``read`` makes it of its JSON."""
-        end = time.monotonic() + self._seconds
+        began = time.monotonic()
+        end = began + min(self._seconds, self._left_seconds)
         length = int.from_bytes(self._read(4, end))
-        if length > _LONGEST_ANSWER:
+        self._left_bytes -= length
+        if length > self._longest or self._left_bytes < 0:
             raise TooCostly(TOO_LARGE)
         answer = self._read(length, end)
+        self._left_seconds -= time.monotonic() - began
         try:
             is_valid, value, *rest = json.loads(answer)
             if is_valid is True:
                 return read(value)
-            message, is_costly = _of(str, value), _of(bool, *rest)
+            message, is_costly = _of(str, value)[:_MESSAGE_LENGTH], _of(bool, *rest)
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
             log.exception("the process that reads a file gave an answer that is none")
             raise FileInvalid(_BROKEN) from None
@@ -161,10 +190,12 @@ class ReaderProcess:
         assert self._process.stdout is not None
         source, parts = self._process.stdout.fileno(), bytearray()
         while len(parts) < size:
-            while not select.select([source], [], [], _POLL_SECONDS)[0]:
-                if time.monotonic() > end:
-                    raise TooCostly(TOO_SLOW)
+            is_ready = select.select([source], [], [], _POLL_SECONDS)[0]
+            if time.monotonic() > end:
+                raise TooCostly(TOO_SLOW)
+            if not is_ready:
                 self._on_wait()
+                continue
             part = os.read(source, min(size - len(parts), _PIECE_BYTES))
             if not part:
                 raise self._failure()
@@ -189,6 +220,13 @@ def _of(kind: type[T], value: Any) -> T:
     return value
 
 
+def _text(value: Any, most: int) -> str:
+    """Return the text, or raise ValueError if it has more than ``most`` characters."""
+    if len(text := _of(str, value)) > most:
+        raise ValueError
+    return text
+
+
 def _maybe(kind: type[T], value: Any) -> T | None:
     return None if value is None else _of(kind, value)
 
@@ -209,7 +247,7 @@ def _layer(value: Any) -> Layer:
         name=_of(str, value["name"]),
         features=_of(int, value["features"]),
         columns=tuple(_texts(value["columns"])),
-        crs=_maybe(str, value["crs"]),
+        crs=None if value["crs"] is None else _text(value["crs"], CRS_LENGTH),
         accuracy=None if accuracy is None else float(accuracy),
     )
 
@@ -219,6 +257,7 @@ def _scan(value: Any) -> LayerScan:
         name: ColumnUse(_of(int, use["filled"]), use["first"], _of(bool, use["varies"]))
         for name, use in _of(dict, value["columns"]).items()
     }
+    _text("".join(columns), NAMES_LENGTH)
     return LayerScan(_of(int, value["features"]), columns)
 
 
@@ -231,14 +270,14 @@ def _batch(value: Any, kind: str) -> Batch:
 
 def _rejected(value: Any) -> Rejected:
     problems = tuple(_problem(each) for each in _of(list, value["problems"]))
-    name, shape = _of(str, value["name"]), _maybe(str, value["shape"])
+    name, shape = _text(value["name"], NAME_LENGTH + 1), _maybe(str, value["shape"])
     return Rejected(_of(int, value["number"]), name, problems, shape)
 
 
 def _problem(value: Any) -> Problem:
     coordinates = value["coordinates"]
     return Problem(
-        code=_of(str, value["code"]),
+        code=_text(value["code"], NAME_LENGTH),
         message=_of(str, value["message"]),
         part=_maybe(int, value["part"]),
         ring=_maybe(int, value["ring"]),
@@ -250,10 +289,13 @@ def _problem(value: Any) -> Problem:
 
 def _candidate(value: Any, kind: str) -> Candidate:
     values, text = value["values"], _maybe(str, value["geometry"])
-    _of(str, values["name"])
+    _text(values["name"], NAME_LENGTH)
     _maybe(str, values["own_id"])
     if not set(_of(dict, values["columns"])) <= imported_columns(kind):
         raise ValueError
+    for each in values["columns"].values():
+        if isinstance(each, str):
+            _text(each, METADATA_BYTES)  # no other text is longer
     candidate = stored_candidate(_of(int, value["number"]), values, text)
     if candidate.location is not None:
         read_point(orjson.loads(candidate.location.text))

@@ -19,7 +19,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -36,7 +36,7 @@ from app.imports.features.candidates import (
     stored_values,
 )
 from app.imports.features.mapping import ColumnMapping, LayerScan
-from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
 from app.values.text import fold
 
@@ -132,14 +132,14 @@ def _features(
     chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
     prepared = (prepare(feature, chosen) for feature in reader.read(_layer(layer), crs))
     # Lists that are short enough for one transaction: other writers wait for it.
-    for batch in batched_by_bytes(prepared, _boundary_bytes, BATCH_BYTES, BATCH_FEATURES):
+    for batch in batched_by_bytes(prepared, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
         yield list(map(_as_json, batch))
     yield []
 
 
 def _as_json(item: Candidate | Rejected) -> dict[str, Any]:
     if isinstance(item, Rejected):
-        return asdict(item)
+        return asdict(replace(item, problems=item.problems[:PROBLEMS]))
     geometry = item.boundary or item.location
     values = stored_values(item)
     return {
@@ -161,9 +161,10 @@ _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
 }
 
 
-def _boundary_bytes(item: Candidate | Rejected) -> int:
-    boundary = item.boundary if isinstance(item, Candidate) else None
-    return 0 if boundary is None else len(boundary.text)
+def _geometry_bytes(item: Candidate | Rejected) -> int:
+    if isinstance(item, Rejected):
+        return len(item.shape or "")
+    return 0 if item.boundary is None else len(item.boundary.text)
 
 
 def _restrict() -> None:
@@ -174,16 +175,18 @@ def _restrict() -> None:
 
 
 def _bound_resources(seconds: int, memory: int) -> None:
-    """Let this process fail when it takes too much. Linux only; macOS has other limits."""
-    for kind, most in (
-        (resource.RLIMIT_DATA, _memory_in_use() + memory),
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_CORE, 0),
+    """Let this process fail when it takes too much, whatever it runs. Linux only; macOS has other
+    limits."""
+    data = _memory_in_use() + memory
+    for kind, soft, most in (
+        (resource.RLIMIT_DATA, data, data),
+        (resource.RLIMIT_CPU, seconds, seconds + 1),  # so that the signal says which limit it was
+        (resource.RLIMIT_CORE, 0, 0),
     ):
         _, hard = resource.getrlimit(kind)
         with suppress(ValueError, OSError):
             allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(kind, (allowed, hard))
+            resource.setrlimit(kind, (min(soft, allowed), allowed))
 
 
 def _memory_in_use() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -159,6 +160,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
         json.dumps([True, {"format": "geojson", "layers": [_LAYER | {"name": 1}]}]).encode(),
         json.dumps([True, {"format": "geojson", "layers": [_LAYER | {"features": "1"}]}]).encode(),
         json.dumps([True, {"format": "geojson", "layers": [_LAYER | {"columns": [1]}]}]).encode(),
+        json.dumps([True, {"format": "csv", "layers": [_LAYER | {"crs": "x" * 20_001}]}]).encode(),
         b"[false, 5, true]",
         b'[false, "a message"]',
     ],
@@ -174,10 +176,63 @@ def test_an_answer_of_another_shape_fails(
 def test_an_answer_without_an_end_is_not_waited_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader_process, "_LONGEST_ANSWER", 100)
+    monkeypatch.setattr(reader_process, "ANSWER_BYTES", 100)
     answered(monkeypatch, b"x" * 101)
     with reading(path) as process, pytest.raises(TooCostly):
         process.open()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has other limits")
+def test_the_process_cannot_raise_its_limits(path: Path) -> None:
+    with reading(path) as process:
+        process.open()
+        pid = process._process.pid
+        data = resource.prlimit(pid, resource.RLIMIT_DATA)
+        assert data[0] == data[1] != resource.RLIM_INFINITY
+        assert resource.prlimit(pid, resource.RLIMIT_CPU) == (45, 46)
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "expected"),
+    [
+        ("FEATURES", 3, "An error in the service"),
+        ("ANSWERS_BYTES", 2000, "too much memory"),
+        ("TOTAL_WAIT_SECONDS", 0.5, "too long"),
+    ],
+)
+def test_answers_without_an_end_are_not_taken(
+    path: Path, bound: str, most: float, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with reading(path) as process:
+        layer = process.open().layers[0]
+    code = (
+        "import itertools, json, os, sys, time; os.read(0, 4)\n"
+        "for n in itertools.count(1):\n"
+        f"  answer = json.dumps([True, [{_CANDIDATE!r} | {{'number': n}}]]).encode()\n"
+        "  os.write(1, len(answer).to_bytes(4) + answer); time.sleep(0.1)"
+    )
+    monkeypatch.setattr(reader_process, "_START", code)
+    monkeypatch.setattr(reader_process, bound, most)
+    with reading(path) as process, pytest.raises(FileInvalid, match=expected):
+        for _, _ in zip(range(50), process.features(layer, None, _CHOICES), strict=False):
+            pass
+
+
+def test_an_answer_in_drops_is_not_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import os, time\nfor _ in range(50): os.write(1, bytes(1)); time.sleep(0.1)"
+    monkeypatch.setattr(reader_process, "_START", code.replace("bytes(1)", "b'\\0\\0\\1'"))
+    with reading(path, ReadBounds(45, 450 << 20, 0.5)) as process, pytest.raises(TooCostly):
+        process.open()
+
+
+def test_long_texts_are_not_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch, json.dumps([False, "x" * 10_000, False]).encode())
+    with reading(path) as process, pytest.raises(FileInvalid) as raised:
+        process.open()
+    assert len(str(raised.value)) == 2000
+    answered(monkeypatch, json.dumps([True, ["x" * 3000, *"y" * 200]]).encode())
+    with reading(path) as process:
+        assert process.notes() == ["x" * 2000, *"y" * 99]
 
 
 def changed(change: dict[str, Any]) -> dict[str, Any]:
@@ -188,6 +243,9 @@ def changed(change: dict[str, Any]) -> dict[str, Any]:
     "change",
     [
         {"number": "1"},
+        {"number": 0},
+        {"values": {"name": "x" * 201}},
+        {"values": {"columns": {"description": "x" * 20_000}}},
         {"geometry": None},
         {"geometry": "{}"},
         {"geometry": '{"type": "Polygon", "coordinates": [[["a", 0]]]}'},
