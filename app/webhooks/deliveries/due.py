@@ -47,9 +47,14 @@ class ClaimBudget:
         self._most = {kind: ceil(self._left[kind] / numbers[kind]) for kind in numbers}
         self.is_exceeded = False  # whether more was wanted than it allows
 
+    def queued(self, queue: WebhookQueue) -> int:
+        """The number of deliveries that are claimed for the account of a webhook."""
+        return self._by_account[queue.account_id]
+
     def claim(self, queue: WebhookQueue) -> int:
         """The number of deliveries to claim for a webhook."""
-        wanted, is_healthy = queue.claimable(self._share), queue.health is ReceiverHealth.HEALTHY
+        wanted = queue.claimable(self._share(queue))
+        is_healthy = queue.health is ReceiverHealth.HEALTHY
         left = min(self._left[is_healthy], QUEUED_PER_ACCOUNT - self._by_account[queue.account_id])
         number = max(0, min(wanted, left, self._most[is_healthy]))
         self.is_exceeded |= number < wanted
@@ -135,8 +140,11 @@ class DueScan:
         return numbers
 
     def _within_budget(self, queues: Sequence[WebhookQueue]) -> Numbers:
+        """Those of the accounts with the fewest claimed deliveries come first, or a few accounts
+        with much to send could leave nothing to the others."""
         budget = ClaimBudget(self._scheduler, queues)
-        numbers = {queue.pending.webhook_id: budget.claim(queue) for queue in queues}
+        in_order = sorted(queues, key=budget.queued)
+        numbers = {queue.pending.webhook_id: budget.claim(queue) for queue in in_order}
         self.is_over_budget = budget.is_exceeded
         return {webhook_id: number for webhook_id, number in numbers.items() if number}
 

@@ -1,12 +1,13 @@
-"""Choosing the next delivery: receivers take turns, and none gets more than its share.
+"""Choosing the next delivery: accounts take turns, and so do the webhooks of one.
 
 The number of requests in flight is limited for each webhook, for each account, and for all
-receivers of one health.
+receivers of one health. No receiver gets more than its share of the threads: they are divided
+among the accounts, and an account's part among its webhooks.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from time import monotonic
@@ -31,18 +32,18 @@ class FairScheduler:
     def __init__(self) -> None:
         self.queued = 0  # deliveries that wait for their turn
         self.in_flight = 0
-        self.share = SENDERS  # threads for each receiver that responds
         self._queues: dict[str, WebhookQueue] = {}
         # Those with claimed deliveries, and some that had: few, however many webhooks there are.
         self._active: dict[str, WebhookQueue] = {}
-        # Those whose webhook may begin another request, by health.
-        self._turns: dict[ReceiverHealth, deque[WebhookQueue]] = {
-            health: deque() for health in ReceiverHealth
+        self._responding: Counter[str] = Counter()  # those of receivers that respond, by account
+        # Those whose webhook may begin another request, by health and account.
+        self._turns: dict[ReceiverHealth, dict[str, deque[WebhookQueue]]] = {
+            health: {} for health in ReceiverHealth
         }
         self._has_turn: set[WebhookQueue] = set()  # those in one of these deques
-        self._at_account_limit: defaultdict[str, deque[WebhookQueue]] = defaultdict(deque)
         self._in_flight_by_account: Counter[str] = Counter()
         self._in_flight_by_health: Counter[ReceiverHealth] = Counter()
+        self._in_flight_by_both: Counter[tuple[str, ReceiverHealth]] = Counter()
         self._sent_as: dict[str, ReceiverHealth] = {}  # by delivery in flight
         self._surplus: list[ClaimedDelivery] = []  # of receivers that turned out to fail
 
@@ -50,6 +51,12 @@ class FairScheduler:
     def active(self) -> Collection[WebhookQueue]:
         """Every queue with claimed deliveries, and some that had any."""
         return self._active.values()
+
+    def share(self, queue: WebhookQueue) -> int:
+        """The threads for a webhook whose receiver responds; 0 when there are fewer than such
+        webhooks."""
+        of_account = SENDERS // max(1, len(self._responding))
+        return of_account // max(1, self._responding[queue.account_id])
 
     def get(self, webhook_id: str) -> WebhookQueue:
         """The queue of a webhook. Raises KeyError."""
@@ -75,13 +82,14 @@ class FairScheduler:
             queue.enqueue(delivery)
             self.queued += 1
         self._active |= changed
-        responding = sum(each.is_active and each.health.is_responding for each in self.active)
-        self.share = max(1, SENDERS // max(1, responding))
+        self._responding = Counter(
+            each.account_id for each in self.active if each.is_active and each.health.is_responding
+        )
         for queue in changed.values():
             self._give_turn(queue)
 
     def begin_next(self) -> Iterator[tuple[WebhookQueue, ClaimedDelivery]]:
-        """Yield the deliveries to send now, webhooks in turn; they are in flight then."""
+        """Yield the deliveries to send now, in turns; they are in flight then."""
         kinds = [health for health, turns in self._turns.items() if turns]
         while kinds and self.in_flight < SENDERS:
             for health in tuple(kinds):
@@ -96,10 +104,10 @@ class FairScheduler:
     def on_outcome(self, outcome: Outcome) -> bool:
         """End an attempt. Returns True if more should be claimed for its webhook."""
         queue = self._queues[outcome.delivery.webhook_id]
-        self._end(queue, outcome.delivery)
+        self._count(queue.account_id, self._sent_as.pop(outcome.delivery.id), -1)
         self._surplus += queue.on_outcome(outcome)
         self._give_turn(queue)
-        return queue.has_more and queue.claimable(self.share) > 0
+        return queue.has_more and queue.claimable(self.share(queue)) > 0
 
     def remove_canceled(self) -> list[ClaimedDelivery]:
         """Remove queued deliveries whose webhook was disabled or deleted, and return them."""
@@ -124,45 +132,50 @@ class FairScheduler:
             if not queue.is_active and queue.due_seen_at < since:
                 del self._queues[webhook_id]
         self._in_flight_by_account = +self._in_flight_by_account
+        self._in_flight_by_both = +self._in_flight_by_both
 
     def _give_turn(self, queue: WebhookQueue) -> None:
         """Give a webhook a turn if it can use one and has none."""
-        if queue not in self._has_turn and queue.can_begin(self.share):
+        if queue not in self._has_turn and queue.can_begin(self.share(queue)):
             self._has_turn.add(queue)
-            self._turns[queue.health].append(queue)
+            self._turns[queue.health].setdefault(queue.account_id, deque()).append(queue)
 
     def _next_queue(self, health: ReceiverHealth) -> WebhookQueue | None:
-        """The webhook of this health whose turn it is, or None when none may begin a request."""
-        turns = self._turns[health]
-        for _ in range(len(turns)):
-            if self._in_flight_by_health[health] >= _LIMITS[health]:
+        """The webhook of this health whose turn it is, or None when none may begin a request. Its
+        account is the one with the fewest requests in flight to such receivers."""
+        turns, in_flight = self._turns[health], self._in_flight_by_both
+        while self._in_flight_by_health[health] < _LIMITS[health]:
+            free = (each for each in turns if self._in_flight_by_account[each] < PER_ACCOUNT)
+            account_id = min(free, key=lambda each: in_flight[each, health], default=None)
+            if account_id is None:
                 return None
-            queue = turns.popleft()
-            if queue.health is not health or not queue.can_begin(self.share):
-                self._has_turn.discard(queue)
-                self._give_turn(queue)  # its health may have changed since
-            elif self._in_flight_by_account[queue.account_id] < PER_ACCOUNT:
-                self._has_turn.discard(queue)
+            waiting = turns.pop(account_id)
+            queue = self._next_of(waiting, health)
+            if waiting:
+                turns[account_id] = waiting
+            if queue is not None:
                 return queue
-            else:
-                self._at_account_limit[queue.account_id].append(queue)
+        return None
+
+    def _next_of(self, waiting: deque[WebhookQueue], health: ReceiverHealth) -> WebhookQueue | None:
+        """Take the webhooks of an account until one may begin a request."""
+        while waiting:
+            queue = waiting.popleft()
+            self._has_turn.discard(queue)
+            if queue.health is health and queue.can_begin(self.share(queue)):
+                return queue
+            self._give_turn(queue)  # its health may have changed since
         return None
 
     def _begin(self, queue: WebhookQueue) -> ClaimedDelivery:
         delivery = queue.begin()
         self.queued -= 1
-        self.in_flight += 1
-        self._in_flight_by_account[queue.account_id] += 1
-        self._in_flight_by_health[queue.health] += 1
         self._sent_as[delivery.id] = queue.health
+        self._count(queue.account_id, queue.health, 1)
         return delivery
 
-    def _end(self, queue: WebhookQueue, delivery: ClaimedDelivery) -> None:
-        self.in_flight -= 1
-        self._in_flight_by_account[queue.account_id] -= 1
-        self._in_flight_by_health[self._sent_as.pop(delivery.id)] -= 1
-        if waiting := self._at_account_limit.get(queue.account_id):
-            next_queue = waiting.popleft()
-            self._turns[next_queue.health].append(next_queue)
-            if not waiting:
-                del self._at_account_limit[queue.account_id]
+    def _count(self, account_id: str, health: ReceiverHealth, requests: int) -> None:
+        self.in_flight += requests
+        self._in_flight_by_account[account_id] += requests
+        self._in_flight_by_health[health] += requests
+        self._in_flight_by_both[account_id, health] += requests

@@ -21,9 +21,10 @@ from app.policy.deliveries import (
     QUEUED_OF_OTHERS,
     SENDERS,
     SLOW_SECONDS,
+    WEBHOOKS_PER_ACCOUNT,
 )
 from app.webhooks.deliveries import webhook_queue
-from app.webhooks.deliveries.due import ClaimBudget
+from app.webhooks.deliveries.due import ClaimBudget, DueScan
 from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from app.webhooks.deliveries.types import ClaimedDelivery
 from app.webhooks.deliveries.webhook_queue import ReceiverHealth
@@ -72,6 +73,28 @@ def test_many_webhooks_have_a_fair_share_each() -> None:
     assert scheduler.in_flight == SENDERS
 
 
+def test_an_account_with_many_webhooks_takes_no_threads_from_another() -> None:
+    scheduler = FairScheduler()
+    for number in range(WEBHOOKS_PER_ACCOUNT):
+        fill(scheduler, f"many {number}", 50, account_id="one")
+    fill(scheduler, "single", 50)
+    found = Counter(delivery.webhook_id for delivery in begun(scheduler))
+    assert found["single"] == PER_WEBHOOK
+
+
+def test_a_free_thread_is_for_the_account_with_the_fewest_requests() -> None:
+    scheduler = FairScheduler()
+    for number in range(WEBHOOKS_PER_ACCOUNT):
+        fill(scheduler, f"a{number}", 2, account_id="one")
+        fill(scheduler, f"b{number}", 2, account_id="two")
+    busy = begun(scheduler)
+    assert len(busy) == SENDERS
+    fill(scheduler, "single", 5)
+    for sent in busy[:5]:
+        scheduler.on_outcome(outcome(sent))
+    assert {sent.webhook_id for sent in begun(scheduler)} == {"single"}
+
+
 def test_requests_in_flight_for_one_account_are_limited() -> None:
     scheduler = FairScheduler()
     for webhook_id in "abcd":
@@ -79,7 +102,7 @@ def test_requests_in_flight_for_one_account_are_limited() -> None:
     fill(scheduler, "e", 50, account_id="other")
     found = begun(scheduler)
     accounts = Counter(delivery.account_id for delivery in found)
-    assert accounts == {"one": PER_ACCOUNT, "other": SENDERS // 5}
+    assert accounts == {"one": PER_ACCOUNT, "other": PER_WEBHOOK}
     mine = next(delivery for delivery in found if delivery.account_id == "one")
     scheduler.on_outcome(outcome(mine))
     assert [delivery.account_id for delivery in begun(scheduler)] == ["one"]
@@ -226,6 +249,16 @@ def test_claims_are_limited_for_each_account_and_for_all() -> None:
         scheduler.refresh(pending(webhook_id, last_success_at=None), MOMENT)
     assert sum(allowed(scheduler, *unknown)) == QUEUED_OF_OTHERS
     assert allowed(scheduler, "a") == [128], "healthy receivers have a budget of their own"
+
+
+def test_accounts_with_much_to_send_leave_claims_to_another() -> None:
+    scheduler = FairScheduler()
+    many = [f"w{number}" for number in range(2 * WEBHOOKS_PER_ACCOUNT)]
+    for number, webhook_id in enumerate(many):
+        fill(scheduler, webhook_id, 4, account_id=f"account {number % 2}")
+    scheduler.refresh(pending("single"), MOMENT)
+    queues = [scheduler.get(webhook_id) for webhook_id in (*many, "single")]
+    assert "single" in DueScan("run", scheduler)._within_budget(queues)
 
 
 def test_expired_deliveries_are_released() -> None:
