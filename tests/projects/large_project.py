@@ -36,6 +36,7 @@ _METADATA: Final = '{"maker": "Somebody"}'
 def make_batches_small(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (batches, deletion):
         monkeypatch.setattr(module, "BATCH_ROWS", 2)
+    monkeypatch.setattr(batches, "_MOST_ROWS", 2)
 
 
 class LargeProject:

@@ -8,6 +8,7 @@ its receivers are deleted too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from app.models import (
     AuditCheckpoint,
     AuditEntry,
     Credential,
+    Delivery,
     DeliveryLog,
     Event,
     Import,
@@ -132,8 +134,7 @@ def _end_access(account_id: str) -> None:
 
 
 def _delete_contents(account_id: str) -> Iterator[None]:
-    """Delete in batches what an account may have very many of. Deliveries are deleted with their
-    events."""
+    """Delete in batches what an account may have very many of."""
     for _ in chain.from_iterable(_batches(account_id)):
         covered_by_other_entry(_DELETION)
         yield
@@ -148,8 +149,20 @@ def _batches(account_id: str) -> Iterator[Iterator[None]]:
         yield delete_batches(ImportFeature, features, byte_length(ImportFeature.geometry))
     yield delete_batches(ImportFile, rows_of(account_id, ImportFile), func.length(ImportFile.data))
     yield delete_in_steps(account_id)
-    yield delete_batches(Event, rows_of(account_id, Event), byte_length(Event.body))
+    yield delete_batches(
+        Event,
+        rows_of(account_id, Event),
+        byte_length(Event.body),
+        before=partial(_delete_deliveries, account_id),
+    )
     yield delete_batches(AuditEntry, rows_of(account_id, AuditEntry))
+
+
+def _delete_deliveries(account_id: str, keys: Sequence[tuple[str]]) -> Iterator[None]:
+    """Delete the deliveries of some events, which may be thousands for each."""
+    event_ids = [event_id for (event_id,) in keys]
+    own = rows_of(account_id, Delivery).where(Delivery.event_id.in_(event_ids))
+    return delete_batches(Delivery, own)
 
 
 def _ids(account_id: str, model: type[Webhook] | type[Import]) -> Sequence[str]:
@@ -167,6 +180,7 @@ def _delete_rest(account_id: str) -> None:
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
     delete_rows(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
     delete_rows(Mail, Mail.cause.contains(account_id, autoescape=True))
+    db.session.execute(update(Mail).where(Mail.turn_of == account_id).values(turn_of=""))
     delete_rows(Account, Account.id == account_id)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
+from collections.abc import Iterator
 from typing import Final
 
 from app.account.deletion.contents import delete_account
 from app.account.deletion.schedule import begin_deletion, due_accounts
-from app.audit.origin import Via, acting
-from app.db.extensions import db
+from app.audit.origin import Actor, Via, acting
 from app.db.transactions import transaction
 from app.http.errors import NotFound
 from app.jobs import shutdown
@@ -19,44 +20,56 @@ from app.jobs.registry import Job
 log = logging.getLogger(__name__)
 
 _RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
+_NO_MORE: Final = object()  # instead of a step
 
 
 def delete_accounts() -> int:
     """Delete the accounts whose deletion is due. Returns the number of deleted ones.
 
-    Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues. An
-    account that cannot be deleted is logged and tried again, and does not hold up the others.
+    First all access to each of them ends, then they take turns. Stops after ``_RUN_SECONDS`` or
+    when the worker is asked to stop; the next run continues. An account that cannot be deleted is
+    logged and tried again, and does not hold up the others.
     """
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
-    for account_id in due_accounts():
-        try:
-            deleted += _delete(account_id, end)
-        except NotFound:  # the command has just deleted it
-            continue
-        except Exception:  # the others go on; this one is tried again by the next run
-            log.exception("account %s could not be deleted", account_id)
-        if shutdown.requested.is_set() or time.monotonic() > end:
+    begun = [_Deletion(account_id) for account_id in due_accounts()]
+    waiting = deque(each for each in begun if not shutdown.requested.is_set() and each.go_on())
+    while waiting and not shutdown.requested.is_set():
+        deletion = waiting.popleft()
+        if deletion.go_on():
+            waiting.append(deletion)
+        deleted += deletion.is_done
+        if time.monotonic() > end:
             break
     return deleted
 
 
-def _delete(account_id: str, end: float) -> bool:
-    """Delete an account. Returns False if something of it is left, or it is not to be deleted."""
-    with transaction():
-        scheduler = begin_deletion(account_id)
-        if scheduler is None:
-            return False
-        with acting(scheduler, Via()):
-            began = time.monotonic()
-            for number, _ in enumerate(delete_account(account_id)):
-                db.session.commit()
-                pause_after(began)
-                began = time.monotonic()
-                # Not before the second step: the first one is repeated by each run.
-                if number and (shutdown.requested.is_set() or began > end):
+class _Deletion:
+    """The deletion of an account, a step at a time. After the first one, all access has ended."""
+
+    def __init__(self, account_id: str) -> None:
+        self.is_done = False
+        self._account_id = account_id
+        self._scheduler: Actor | None = None
+        self._steps: Iterator[None] | None = None
+
+    def go_on(self) -> bool:
+        """Do the next step. Returns False after the last one, and when there is none to do."""
+        began = time.monotonic()
+        try:
+            with transaction():
+                self._scheduler = self._scheduler or begin_deletion(self._account_id)
+                if self._scheduler is None:  # it was canceled just now
                     return False
-            db.session.commit()
-    return True
+                with acting(self._scheduler, Via()):
+                    self._steps = self._steps or delete_account(self._account_id)
+                    self.is_done = next(self._steps, _NO_MORE) is _NO_MORE
+        except NotFound:  # the command has just deleted it
+            return False
+        except Exception:  # the others go on; this one is tried again by the next run
+            log.exception("account %s could not be deleted", self._account_id)
+            return False
+        pause_after(began)
+        return not self.is_done
 
 
 JOBS: Final = (Job(delete_accounts, every_seconds=60),)

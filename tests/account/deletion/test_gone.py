@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.account.deletion import jobs
+from app.account.deletion.contents import delete_account
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
@@ -32,13 +34,14 @@ from tests.account.deletion.contents import fill, rows_of_account
 from tests.account.deletion.support import PAGE, account_with, make_due, run_job, schedule, slug_of
 from tests.account.deletion.traces import files_naming, keys_naming, tables_naming
 from tests.cli.conftest import runner
-from tests.make import Client, make_account, make_member
+from tests.make import Client, make_account, make_member, make_webhook
 from tests.make.audit import audit_entries, new_entries
 from tests.make.imports import make_import
 from tests.make.mails import mails_to, text_of
 from tests.oauth.support import browser_of as browser_with_password
 from tests.pages.operator.support import operator_browser
 from tests.pages.support import signed_in_browser
+from tests.webhooks.deliveries.makers import queue
 
 # Where the id of a deleted account stays: what the operator can show that it was deleted.
 KEPT = {"audit_entries"}
@@ -120,6 +123,68 @@ def test_a_run_that_has_no_time_left_is_continued(
         assert runs < 500
     assert runs > 0
     assert tables_naming(app, due.account_id) == KEPT
+
+
+@pytest.mark.slow
+@pytest.mark.both
+def test_a_large_account_keeps_no_other(
+    app: Flask, client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in (client, stranger):
+        make_webhook(each)
+        schedule(browser_with_password(each), slug_of(each))
+        make_due(app, each.account_id)
+    # Only these two, the large one first.
+    monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id, stranger.account_id])
+    monkeypatch.setattr(jobs, "_RUN_SECONDS", 600.0)
+    real = jobs.delete_account
+
+    def delete(account_id: str) -> Iterator[None]:
+        steps = real(account_id)
+        yield next(steps)
+        if account_id == client.account_id:
+            yield from repeat(None, 100)
+            shutdown.requested.set()
+            yield
+        yield from steps
+
+    monkeypatch.setattr(jobs, "delete_account", delete)
+    try:
+        assert run_job(app) == 1
+    finally:
+        shutdown.requested.clear()
+    assert tables_naming(app, stranger.account_id) == KEPT
+
+
+@pytest.mark.both
+def test_all_access_ends_before_anything_else(
+    app: Flask, client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for each in (client, stranger):
+        schedule(browser_with_password(each), slug_of(each))
+        make_due(app, each.account_id)
+    monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id, stranger.account_id])
+    monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
+    assert run_job(app) == 0
+    assert [each.get("/v1/projects").status_code for each in (client, stranger)] == [401, 401]
+
+
+@pytest.mark.slow
+@pytest.mark.both
+def test_the_deliveries_of_an_event_are_deleted_in_batches(
+    app: Flask, client: Client, stranger: Client
+) -> None:
+    for each in (client, stranger):
+        queue(each, 60, make_webhook(each))
+    with app.app_context(), transaction():
+        kept = rows_of_account(app, stranger.account_id)["deliveries"]
+        left = []
+        for _ in delete_account(client.account_id):
+            db.session.commit()
+            left.append(rows_of_account(app, client.account_id).get("deliveries", 0))
+    assert max(before - after for before, after in pairwise(left)) <= 50
+    assert left[-1] == 0
+    assert rows_of_account(app, stranger.account_id)["deliveries"] == kept
 
 
 @pytest.mark.slow
