@@ -7,6 +7,7 @@ nothing is queued.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
@@ -17,6 +18,7 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.events.outbox import queue_replay
+from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.models import Delivery, Event, Replay, Webhook
@@ -27,6 +29,7 @@ from app.usage.history import history_limit
 from app.values import clock
 from app.webhooks.replays.service import NEW_REPLAYS, select_events
 
+_RUN_SECONDS: Final = 5.0  # mails and all other jobs wait for it
 _LAG: Final = timedelta(seconds=5)
 _INTERVAL: Final = timedelta(seconds=1) / REPLAYED_PER_SECOND
 _AHEAD: Final = timedelta(seconds=REPLAYED_AT_ONCE)
@@ -34,20 +37,28 @@ _CHUNK: Final = REPLAYED_PER_SECOND * REPLAYED_AT_ONCE
 
 
 def queue_replays() -> int:
-    """Queue the next events of all replays. Returns the number of events."""
+    """Queue the next events of replays. Returns the number of events.
+
+    Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues.
+    """
     valkey().attempt(NEW_REPLAYS.begin)
-    queued = 0
+    end, queued = time.monotonic() + _RUN_SECONDS, 0
     for replay_id in due_replays():
+        began = time.monotonic()
         with transaction():
             queued += queue_next(replay_id)
+        if pause_after(began) or time.monotonic() > end:
+            break
     return queued
 
 
 def due_replays() -> Sequence[str]:
-    """The ids of the replays to continue before the next run of the job, of all accounts."""
+    """The ids of the replays to continue before the next run of the job, accounts in turns and
+    what has waited longest first."""
     soon = clock.now() + _AHEAD
     running = select(Replay.id).where(Replay.next_at <= soon, Replay.ended_at.is_(None))
-    return db.session.scalars(running).all()
+    turn = func.row_number().over(partition_by=Replay.account_id, order_by=Replay.next_at)
+    return db.session.scalars(running.order_by(turn, Replay.next_at)).all()
 
 
 def queue_next(replay_id: str) -> int:

@@ -122,6 +122,27 @@ def test_nothing_is_queued_while_the_history_has_no_room(
             assert queue_all(made) == queued
 
 
+def test_accounts_take_turns_and_a_run_ends_in_time(
+    delivering: Flask, customer: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owners = {}
+    for owner in (customer, customer, customer, stranger):
+        make_project(owner)
+        webhook = make_webhook(owner, events=["project.created"])
+        replay(owner, webhook)
+    with delivering.app_context():
+        due = jobs.due_replays()
+    for owner in (customer, stranger):
+        owners |= {each["id"]: owner for each in replays(owner)}
+    mine = [replay_id for replay_id in due if replay_id in owners]
+    assert [owners[replay_id] for replay_id in mine] == [customer, stranger, customer, customer]
+    monkeypatch.setattr(jobs, "due_replays", lambda: mine)
+    monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
+    queue_all(delivering)
+    assert len(replays(customer)) == 2
+    assert len(replays(stranger)) == 1
+
+
 def test_nothing_is_queued_while_the_receiver_is_behind(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
