@@ -14,7 +14,6 @@ from flask import Flask
 from app.account.credentials.jobs import JOBS as CREDENTIAL_JOBS
 from app.account.deletion.jobs import JOBS as DELETION_JOBS
 from app.account.members.invitations import RESOLVERS as INVITATION_MAILS
-from app.api.expensive import expensive_work
 from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations, replica
@@ -90,7 +89,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     )
     plan_file.init_app(app, settings)
     sealing.init_app(app, settings.secret_key, settings.secret_key_former)
-    passwords.init_app(app, settings, expensive_work)
+    passwords.init_app(app, settings)
     engines.init_app(app)
     guard.init_app(app)
     replica.init_app(app, settings)

@@ -30,6 +30,7 @@ from app.projects.boundaries.routes import bp as boundaries_bp
 from app.projects.map.routes import bp as maps_bp
 from app.projects.routes import bp as projects_bp
 from app.reference.routes import bp as reference_bp
+from app.security import passwords
 from app.site import form_validation, pages, root_files, sent_forms
 from app.site.errors import error_page
 from app.usage.routes import bp as usage_bp
@@ -81,6 +82,7 @@ def _surround_routes(app: Flask, settings: Settings) -> None:
     """
     # In: from top to bottom. Out: from bottom to top.
     expensive.init_app(app)  # out: ends the turn of a large page
+    passwords.hash_in_turns(app, expensive.expensive_work)
     logging.init_app(app)  # out: writes one line into the log
     error_handlers.init_app(app, error_page)  # out: errors become the envelope, or a page
     cors.init_app(app, settings.cors_origins)  # in: answers preflight requests; out: CORS headers

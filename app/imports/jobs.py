@@ -13,7 +13,6 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError
 
 from app.db.transactions import transaction
-from app.imports.deletion import delete_ended
 from app.imports.leases import NEW_WORK, Leased, LeaseLost, lease_next, pause
 from app.imports.uploads import delete_old_copies
 from app.jobs import shutdown
@@ -97,6 +96,8 @@ def _run(leased: Leased) -> None:
 def delete_imports() -> int:
     """Delete old imports, and the features of those that ended and wrote nothing. Returns the
     number of imports."""
+    from app.imports.deletion import delete_ended  # noqa: PLC0415 - commands need no geometry
+
     return delete_ended(transaction)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 from argon2 import PasswordHasher
@@ -16,8 +16,6 @@ from zxcvbn.matching import L33T_TABLE
 from app.policy.people import PASSWORD_LENGTH
 from app.values.text import unstorable
 from config import Settings
-
-Turn = Callable[[], AbstractContextManager[None]]
 
 _EXTENSION: Final = "canopy_passwords"
 _WEAK_SCORE: Final = 1  # of zxcvbn: at most this score means fewer than a million guesses
@@ -34,18 +32,18 @@ _VOWELS: Final = "aeiou"
 class Passwords:
     """Hashes with the parameters of the settings.
 
-    Args:
+    Attributes:
         turn: makes a context to hash in, so that few hashes are computed at once: each takes its
             share of memory, and a core.
     """
 
-    def __init__(self, settings: Settings, turn: Turn) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.hasher = PasswordHasher(
             time_cost=settings.password_time_cost,
             memory_cost=settings.password_memory_kib,
             parallelism=settings.password_parallelism,
         )
-        self.turn = turn
+        self.turn: Callable[[], AbstractContextManager[None]] = nullcontext
         self._dummy_hash: str | None = None
 
     def hash(self, password: str) -> str:
@@ -68,8 +66,13 @@ class Passwords:
         return password_hash is not None
 
 
-def init_app(app: Flask, settings: Settings, turn: Turn) -> None:
-    app.extensions[_EXTENSION] = Passwords(settings, turn)
+def init_app(app: Flask, settings: Settings) -> None:
+    app.extensions[_EXTENSION] = Passwords(settings)
+
+
+def hash_in_turns(app: Flask, turn: Callable[[], AbstractContextManager[None]]) -> None:
+    """Hash in a context that ``turn`` makes, which may raise an error instead."""
+    app.extensions[_EXTENSION].turn = turn
 
 
 def hash_password(password: str) -> str:

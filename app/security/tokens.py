@@ -8,6 +8,7 @@ SHA-256 of a token is stored: 190 random bits need no slow hash.
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 import string
 import zlib
@@ -36,8 +37,10 @@ CREDENTIAL_PREFIXES: Final = {"api_key": API_KEY, "service_token": SERVICE_TOKEN
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM_LENGTH: Final = 32  # 62**32 is about 190 bits
 _CHECK_LENGTH: Final = 6  # 62**6 holds the 32 bits of a CRC
-# A pattern that finds any token, also in the middle of a text.
-ANY_TOKEN: Final = rf"canopy_[a-z]{{3}}_[0-9A-Za-z]{{{_RANDOM_LENGTH + _CHECK_LENGTH}}}"
+# Finds any token, also in the middle of a text.
+ANY_TOKEN: Final = re.compile(
+    rb"canopy_[a-z]{3}_[0-9A-Za-z]{%d}" % (_RANDOM_LENGTH + _CHECK_LENGTH)
+)
 
 
 def new_token(prefix: str) -> str:

@@ -106,6 +106,7 @@ _SHOWN_ON: Final = {
     "/members/<member_id>/role": "/members/<member_id>",
     "/service-tokens/new": "/service-tokens/new",
     "/settings": "/settings",
+    "/webhooks/<webhook_id>/edit": "/webhooks/<webhook_id>/edit",
 }
 _CREDENTIAL: Final = {"name": "Nightly", "permissions": "projects:read"}
 

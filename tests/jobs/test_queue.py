@@ -33,7 +33,9 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) ->
 
 RUN = {
     "delete-accounts",
+    "delete-imports",
     "delete-projects",
+    "delete-tokens",
     "deliver",
     "mail-expiring-keys",
     "prune",

@@ -28,7 +28,7 @@ REAL = (
 )
 REAL_FOLDERS = (
     *("app/db", "app/geometry", "app/http", "app/jobs", "app/policy", "app/processes"),
-    *("app/security", "app/settings", "app/values"),
+    *("app/outbound", "app/security", "app/settings", "app/values"),
 )
 STOOD_IN = {
     "application.py": "app/factory.py",

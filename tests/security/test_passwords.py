@@ -18,7 +18,8 @@ def test_who_waits_to_hash_holds_no_turn(tmp_path: Path) -> None:
     cheap = {"PASSWORD_TIME_COST": "1", "PASSWORD_MEMORY_KIB": "8192"}
     turns = BoundedSemaphore(1)
     settings = load_settings({"INSTANCE_PATH": str(tmp_path), **cheap})
-    passwords = Passwords(settings, lambda: turns)
+    passwords = Passwords(settings)
+    passwords.turn = lambda: turns
     attempt = Thread(target=passwords.verify, args=(None, "wrong horse"), daemon=True)
     attempt.start()
     attempt.join(60)

@@ -35,8 +35,10 @@ def _counts(client: Client) -> tuple[int, int, int]:
     deprecated, read without a request that would be counted."""
     days, key, (deprecation, *_) = [request_counts.today()], client.credential_id, DEPRECATIONS
     with client.app.app_context():
-        by_key = request_counts.requests_by_credential(client.account_id, [key], days)
-        used = request_counts.deprecated_requests(client.account_id, [key], [deprecation.id], days)
+        by_key = request_counts.requests_by_credential(client.account_id, [key], days, 0)
+        used = request_counts.deprecated_requests(
+            client.account_id, [key], [deprecation.id], days, 0
+        )
         return (
             request_counts.requests_on(client.account_id, days),
             sum(by_key.get(key, {}).values()),

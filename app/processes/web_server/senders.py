@@ -17,7 +17,6 @@ from app.http.proxies import forwarded_address
 from app.security.callers import account_of
 from app.security.tokens import ANY_TOKEN, hash_token
 
-_TOKEN: Final = re.compile(ANY_TOKEN.encode())
 _BASIC: Final = re.compile(rb"\r\nauthorization:[ \t]*basic[ \t]+([^\r]*)", re.IGNORECASE)
 _FORWARDED: Final = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
 _MOST_TOKENS: Final = 3  # of a head that are looked up
@@ -35,7 +34,7 @@ def sender_of(head: bytes, peer: str, proxies: int) -> str:
     if basic := _BASIC.search(head):
         with suppress(binascii.Error):
             text += b64decode(basic[1])
-    for token in islice(_TOKEN.finditer(text), _MOST_TOKENS):
+    for token in islice(ANY_TOKEN.finditer(text), _MOST_TOKENS):
         if account_id := account_of(hash_token(token[0].decode())):
             return account_id
     if not proxies:
