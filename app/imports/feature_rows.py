@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
 from typing import Any, Final, cast
 
 from sqlalchemy import Table, Text, bindparam, func, update
@@ -122,7 +121,9 @@ def delete_some(account_id: str, import_id: str) -> bool:
     """Delete features of an import, as many as others can wait for, in the current transaction.
     Returns False when there are none left."""
     own = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
-    return any(True for _ in islice(delete_batches(ImportFeature, own, _BYTES, _DELETED), 1))
+    for _ in delete_batches(ImportFeature, own, _BYTES, _DELETED):
+        return True
+    return False
 
 
 def delete_features(
