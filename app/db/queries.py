@@ -217,12 +217,14 @@ def _execute(
         cursor = None
         try:
             if statement.is_sqlite:
-                connection.driver_connection.check_every(statement.steps(values))
+                connection.dbapi_connection.check_every(statement.steps(values))
             cursor = connection.cursor()
             cursor.execute(statement.text, values)
             rows = cursor.fetchall() if number is None else cursor.fetchmany(number)
         except source.dialect.loaded_dbapi.Error as error:
             gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
+            if cursor is not None:  # else it would end with the garbage of any thread, and SQLite
+                cursor.close()  # would let that wait for what uses the connection then
             if gone:
                 g.get(_CONNECTIONS).pop(source).invalidate(error)
                 source.dispose()

@@ -3,7 +3,9 @@ route it is for."""
 
 from __future__ import annotations
 
+import sqlite3
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -108,6 +110,17 @@ def test_any_statement_that_reads_is_ended(app: Flask, run: Callable[[], Any]) -
         pytest.raises(BadRequest, match="enough"),
     ):
         run()
+
+
+def test_the_cursor_of_an_ended_statement_is_closed(app: Flask) -> None:
+    """Else it would be garbage, which any thread may free: that one would wait for the statement
+    that the connection has then, and all of the process with it."""
+    with app.test_request_context(), running(clock()), pytest.raises(BadRequest) as refused:
+        CompiledQuery(ENDLESS.columns()).all()
+    frames = (frame.f_locals for frame, _ in traceback.walk_tb(refused.tb))
+    (cursor,) = (values["cursor"] for values in frames if "cursor" in values)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed cursor"):
+        cursor.fetchone()
 
 
 def test_a_statement_of_a_change_is_ended(app: Flask) -> None:
