@@ -84,7 +84,7 @@ _BOUNDS: Final = {
     "OVERLAY_LOCKED_SECONDS": "processor seconds that comparing two boundaries may take while "
     "other changes wait",
     "OVERLAP_CANDIDATES": "projects with which a boundary is compared to find overlaps",
-    "OVERLAPS_SECONDS": "processor seconds for comparing a boundary with all of them",
+    "OVERLAPS_SECONDS": "processor seconds of a request after which nothing more is compared",
     "OVERLAPS_SHOWN": "overlaps in a response, the largest ones",
     "MAP_ZOOM": "largest `zoom` of a map",
     "MAP_LEVELS": "zooms for which boundaries are simplified beforehand",

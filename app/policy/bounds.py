@@ -22,9 +22,10 @@ OVERLAY_SECONDS: Final = 0.1
 OVERLAY_LOCKED_SECONDS: Final = 0.01
 
 # Of the projects whose boxes overlap that of a boundary, at most this many are looked at, those
-# first with which it can have most in common, and compared for this many seconds of processor time.
+# first with which it can have most in common, and compared until the request has used this many
+# seconds of processor time.
 OVERLAP_CANDIDATES: Final = 10_000
-OVERLAPS_SECONDS: Final = 0.8
+OVERLAPS_SECONDS: Final = 1.0
 OVERLAPS_SHOWN: Final = 100
 
 # Maps: boundaries are simplified beforehand for the zooms of MAP_LEVELS at which they have

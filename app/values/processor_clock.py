@@ -39,13 +39,17 @@ class ProcessorClock:
         """Count what a server took of its own processor time for the request."""
         self._waited += seconds
 
+    def used(self) -> float:
+        """The processor seconds that the request has used."""
+        return thread_time() - self._began + self._waited
+
     def check(self, waited: float = 0.0) -> None:
         """Call the functions of the limits that are passed.
 
         Args:
             waited: seconds for which the thread has waited for a server that works on the request.
         """
-        used = thread_time() - self._began + self._waited + waited
+        used = self.used() + waited
         for seconds, passed in self._limits:
             if used > seconds:
                 passed()
@@ -97,6 +101,12 @@ def add(seconds: float) -> None:
     """Count what another process took of its processor time for the request of this thread."""
     if (clock := current()) is not None:
         clock.add(seconds)
+
+
+def used() -> float:
+    """The processor seconds that the request of this thread has used; 0 if it works on none."""
+    clock = current()
+    return 0.0 if clock is None else clock.used()
 
 
 def restart() -> None:

@@ -22,7 +22,6 @@ from app.db.queries import CompiledQuery, engine
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids, overlaps_box
 from app.geometry import Boundary, Bounds
 from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
-from app.geometry.timed import processor_seconds
 from app.models import Project
 from app.policy.bounds import (
     EXPENSIVE_BODY_BYTES,
@@ -32,6 +31,7 @@ from app.policy.bounds import (
     OVERLAY_SECONDS,
 )
 from app.projects.record import SIDES
+from app.values import processor_clock
 from app.values.batching import batched_by_bytes
 
 _TABLE: Final = cast("Table", Project.__table__)
@@ -50,7 +50,6 @@ _OWN: Final = CompiledQuery(
 _RADIUS: Final = 6_400_000  # meters; that of the Earth is nowhere larger
 _BULGE: Final = 1.05  # by which an area can exceed its box, as its edges are geodesics
 _SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
-_LEAST_SECONDS: Final = 0.05  # after a geometry that took long to check
 _ROWS: Final = 100  # with their boundaries in memory at once
 _BYTES: Final = 1024 * 1024  # of boundaries in memory at once
 
@@ -92,14 +91,14 @@ def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
     target = _Target(account_id, project_id, row.area_m2, Bounds(*row[2:]), within)
     found = _candidates(target)
     with _turn(found, len(row.geometry)):
-        return _compare(target, stored_shape(row.geometry), found, OVERLAPS_SECONDS)
+        return _compare(target, stored_shape(row.geometry), found)
 
 
 def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps | None:
     """The overlaps of a geometry that was checked, if they were asked for and it is valid.
 
     Args:
-        values: of ``GeometryCheckSchema``. What the check took of the time is left out.
+        values: of ``GeometryCheckSchema``.
     """
     boundary: Boundary | None = values["boundary"]
     if boundary is None or not values.get("overlaps"):
@@ -108,9 +107,8 @@ def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps |
     account_id, within = principal.account_id, principal.project_ids
     target = _Target(account_id, values.get("project_id"), area_m2, bounds, within)
     found = _candidates(target)
-    seconds = max(OVERLAPS_SECONDS - values["seconds"], _LEAST_SECONDS)
     with _turn(found, len(boundary.text)):
-        return _compare(target, shape_of(boundary.rings), found, seconds)
+        return _compare(target, shape_of(boundary.rings), found)
 
 
 def _turn(found: Sequence[_Candidate], size: int) -> Any:
@@ -158,16 +156,14 @@ def _common_box_m2(one: Bounds, other: Bounds) -> float:
     return _BULGE * _RADIUS**2 * math.radians(width) * max(0.0, height)
 
 
-def _compare(
-    target: _Target, shape: Shape, found: Sequence[_Candidate], seconds: float
-) -> Overlaps:
-    """The largest overlaps; of what takes longer than ``seconds``, the rest is left out."""
-    end, is_complete = processor_seconds() + seconds, len(found) <= OVERLAP_CANDIDATES
+def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Overlaps:
+    """The largest overlaps; once the request has used OVERLAPS_SECONDS, the rest is left out."""
+    is_complete = len(found) <= OVERLAP_CANDIDATES
     largest: list[tuple[int, str, Any]] = []  # a heap
     for candidate, text in _with_texts(target.account_id, found):
         if len(largest) == OVERLAPS_SHOWN and candidate.at_most < largest[0][0]:
             break
-        left = end - processor_seconds()
+        left = OVERLAPS_SECONDS - processor_clock.used()
         area = None
         if len(text) * _SECONDS_PER_BYTE < left:
             area = common_area(shape, stored_shape(text), min(left, OVERLAY_SECONDS))
