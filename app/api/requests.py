@@ -64,9 +64,9 @@ def _receive() -> None:
     except ApiError as refusal:
         g.refused_body = refusal
     if path.startswith("/v1/"):
-        identify(request.headers.get("Authorization"), is_needed=_needs_credential())
+        identify(request.headers.get("Authorization"), _needs_credential)
     elif is_ogc(path):
-        identify(sent_credential(), is_needed=_needs_credential())
+        identify(sent_credential(), _needs_credential)
 
 
 def _needs_credential() -> bool:

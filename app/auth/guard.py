@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from flask import g, request
@@ -27,15 +28,15 @@ def set_permission(view: Any, permission: str) -> None:
     view.permission = permission
 
 
-def identify(credential: str | None, *, is_needed: bool = True) -> None:
+def identify(credential: str | None, is_needed: Callable[[], bool] = lambda: True) -> None:
     """Authenticate the request, without rejecting it: ``require`` raises the error, if any.
 
     Runs before a route is entered, so that limits, logs and unknown routes know the account too.
 
     Args:
         credential: as the header Authorization has it; None if none was sent.
-        is_needed: the route responds to nobody without one. Others respond also while the database
-            is down.
+        is_needed: whether the route responds to nobody without one. Others respond also while the
+            database is down.
     """
     g.has_credential = credential is not None
     try:
@@ -44,7 +45,7 @@ def identify(credential: str | None, *, is_needed: bool = True) -> None:
         g.principal = None
         g.refusal = refusal
     except SQLAlchemyError:
-        if is_needed:
+        if is_needed():
             raise
         g.principal = None
 
