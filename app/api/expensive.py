@@ -29,6 +29,7 @@ from app.policy.bounds import (
     EXPENSIVE_WAITING,
     REQUEST_SECONDS,
 )
+from app.processes.web_server.response_buffer import note_expensive
 from app.values import processor_clock
 from app.values.processor_clock import ProcessorClock
 
@@ -243,6 +244,7 @@ def _refuse_long() -> None:
 
 @contextmanager
 def _turn() -> Iterator[None]:
+    note_expensive()
     holds_up_others = db.session.registry.has() and db.session().in_transaction()
     if not TURNS.take(_account(), 0.0 if holds_up_others else EXPENSIVE_WAIT_SECONDS):
         message = "Too many large requests are being processed. Try again shortly."

@@ -6,8 +6,8 @@
   refused; a thread never reads from a connection. Requests that are not complete in time get 408,
   requests that do not fit get 503. The poller sends the part of a response that a client does not
   read at once (``response_buffer``), and waits for the client to close; both for a limited time.
-* Those who send requests (``senders``) take turns where requests wait for a thread, and whoever
-  sends many at once leaves a thread to the others.
+* Those who send requests (``senders``) take turns where requests wait for a thread. Whoever sends
+  many at once leaves a thread to the others, and expensive requests have half of the threads.
 * Large requests have a few of the threads at most, and further ones get 503.
 * ``/healthz`` and ``/readyz`` have a thread each, so that only others of their kind can keep them
   waiting.
@@ -32,7 +32,6 @@ import logging
 import selectors
 import socket
 import time
-from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -59,7 +58,7 @@ from app.processes.web_server.request_buffer import (
     Storage,
 )
 from app.processes.web_server.response_buffer import BufferedResponse, ResponseBuffer, SlowReaders
-from app.processes.web_server.senders import sender_of
+from app.processes.web_server.senders import SendersTurns, sender_of
 
 log = logging.getLogger(__name__)
 
@@ -94,10 +93,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         self._health_threads = {
             check: ThreadPoolExecutor(max_workers=1) for check in (b"healthz", b"readyz")
         }
-        self._at_work = Counter[str]()  # requests that have a thread, by who sent them
-        # Connections whose request waits for one, by who sent it; whose turn is first comes first.
-        self._waiting: dict[str, deque[Any]] = {}
-        self._most_of_one = max(1, self.cfg.threads - 1)
+        self._turns = SendersTurns(self.cfg.threads)
         self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
         self._lingering = LingeringClose()
         self._collect_until = float("inf")  # when it is stopping
@@ -160,7 +156,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         conn.request.close()
         self._large.discard(conn)
         if conn.sender is not None:
-            self._at_work -= Counter([conn.sender])
+            self._turns.remove(conn)
             self._start_waiting()
         if conn.response and conn.response.size:
             self._reading.add(conn, fs, self.poller)
@@ -238,21 +234,13 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             conn.sender = None
             self._start(conn, self._health_threads[check])
         else:
-            self._waiting.setdefault(conn.sender, deque()).append(conn)
+            self._turns.add(conn)
             self._start_waiting()
 
     def _start_waiting(self) -> None:
-        """Let the threads that are free handle requests that wait, of one sender after another."""
-        while self._at_work.total() < self.cfg.threads:
-            at_work, most = self._at_work, self._most_of_one
-            sender = next((each for each in self._waiting if at_work[each] < most), None)
-            if sender is None:
-                return
-            waiting = self._waiting.pop(sender)
-            at_work[sender] += 1
-            self._start(waiting.popleft(), self.tpool)
-            if waiting:
-                self._waiting[sender] = waiting  # behind the others
+        """Let the threads that are free handle requests that wait."""
+        while (conn := self._turns.take()) is not None:
+            self._start(conn, self.tpool)
 
     def _start(self, conn: Any, threads: Any) -> None:
         """Let a thread handle a request."""

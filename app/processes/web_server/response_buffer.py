@@ -41,6 +41,7 @@ class ResponseBuffer:
         self.longest = RESPONSE_TIMEOUT
         self.most = MAX_HELD
         self.size = 0  # bytes that it keeps
+        self.is_expensive = False
         _current.buffer = weakref.ref(self)
 
     @property
@@ -97,10 +98,20 @@ def pace_response(most: int, longest: float) -> None:
         most: the bytes of it that are kept; past that the thread waits for the client.
         longest: the seconds that the client has to read all of it.
     """
-    reference: weakref.ref[ResponseBuffer] | None = getattr(_current, "buffer", None)
-    buffer = None if reference is None else reference()
-    if buffer is not None:  # else it is no thread of the web server
+    if (buffer := _current_buffer()) is not None:
         buffer.most, buffer.longest = most, longest
+
+
+def note_expensive() -> None:
+    """Tell the web server that the request of this thread is expensive (``senders``)."""
+    if (buffer := _current_buffer()) is not None:
+        buffer.is_expensive = True
+
+
+def _current_buffer() -> ResponseBuffer | None:
+    """None: this is no thread of the web server."""
+    reference: weakref.ref[ResponseBuffer] | None = getattr(_current, "buffer", None)
+    return None if reference is None else reference()
 
 
 class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types

@@ -1,5 +1,5 @@
-"""Which requests get the threads of a process: large ones few of them, one sender never all, and
-those who wait in turns."""
+"""Which requests get the threads of a process: large ones few of them, one sender never all, those
+whose requests are expensive half of them, and those who wait in turns."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def token(sender: str, number: int = 0) -> str:
 WORKING = """
 import os, pathlib, time
 
+from app.processes.web_server.response_buffer import note_expensive
 from app.security.callers import note_account
 from app.security.tokens import hash_token
 from tests.processes.web_server.test_large_requests import SENDERS, token
@@ -41,6 +42,8 @@ def app(environ, start_response):
     if environ["wsgi.input"].read():
         with (here / "begun").open("a") as begun:  # a number would be lost where two threads count
             begun.write(environ.get("HTTP_X_NAME", "x"))
+        if "HTTP_X_EXPENSIVE" in environ:
+            note_expensive()
         while not (here / "over").exists():
             time.sleep(0.01)
     start_response("200 OK", [("Content-Length", "2")])
@@ -198,3 +201,23 @@ def test_those_who_wait_take_turns(tmp_path: Path) -> None:
         (server.folder / "over").touch()
         assert [receive(client).status for client in working] == [200] * 7
         assert (server.folder / "begun").read_text() == "aabcaba"
+
+
+@pytest.mark.slow
+def test_those_whose_requests_are_expensive_have_half_of_the_threads(tmp_path: Path) -> None:
+    with (
+        small_server(tmp_path / "expensive", WORKING, "--threads=4") as server,
+        ExitStack() as stack,
+    ):
+        expensive = "Authorization: Bearer {}\r\nX-Expensive: yes\r\n"
+        working = []
+        for number, sender in enumerate("ab", start=1):
+            head = expensive.format(token(sender))
+            working.append(stack.enter_context(send(server, 10, sender, head)))
+            wait_for(lambda number=number: begun(server) == number)  # type: ignore[misc]
+        for sender in "ababcd":
+            working.append(stack.enter_context(send(server, 10, sender)))
+        wait_for(lambda: begun(server) == 4)
+        assert (server.folder / "begun").read_text() in ("abcd", "abdc")
+        (server.folder / "over").touch()
+        assert [receive(client).status for client in working] == [200] * 8

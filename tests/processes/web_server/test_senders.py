@@ -1,0 +1,89 @@
+"""The turns of those who send requests. app.processes.web_server.senders."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from app.processes.web_server import senders
+from app.processes.web_server.senders import SendersTurns
+
+
+class Connection:
+    """What the turns see of a connection."""
+
+    def __init__(self, sender: str, *, is_expensive: bool = False) -> None:
+        self.sender = sender
+        self.response = SimpleNamespace(is_expensive=is_expensive)
+
+
+def taken(turns: SendersTurns) -> str:
+    """Who sent those that get a thread now."""
+    found = ""
+    while (conn := turns.take()) is not None:
+        found += conn.sender
+    return found
+
+
+def after_expensive(threads: int, names: str) -> SendersTurns:
+    """The turns after an expensive request of each of these."""
+    turns = SendersTurns(threads)
+    for name in names:
+        turns.add(Connection(name, is_expensive=True))
+        turns.remove(turns.take())
+    return turns
+
+
+@pytest.mark.parametrize(
+    ("threads", "waiting", "expected"),
+    [
+        (4, "aaaa", "aaa"),
+        (4, "aaaab", "abaa"),
+        (4, "aabbcc", "abca"),
+        (2, "aab", "ab"),
+        (1, "aab", "a"),
+    ],
+)
+def test_one_sender_leaves_a_thread_to_others(threads: int, waiting: str, expected: str) -> None:
+    turns = SendersTurns(threads)
+    for name in waiting:
+        turns.add(Connection(name))
+    assert taken(turns) == expected
+
+
+@pytest.mark.parametrize(
+    ("threads", "waiting", "expected"),
+    [
+        (4, "aaaaa", "aa"),
+        (4, "xyxyab", "xyab"),
+        (4, "xyzab", "xyab"),
+        (2, "xya", "xa"),
+        (1, "xa", "x"),
+    ],
+)
+def test_after_expensive_requests_half_of_the_threads_are_for_more(
+    threads: int, waiting: str, expected: str
+) -> None:
+    turns = after_expensive(threads, "axyz" if set(waiting) == {"a"} else "xyz")
+    for name in waiting:
+        turns.add(Connection(name))
+    assert taken(turns) == expected
+
+
+def test_an_expensive_request_counts_while_it_runs() -> None:
+    turns = SendersTurns(4)
+    for _ in range(2):
+        turns.add(Connection("x", is_expensive=True))
+    assert taken(turns) == "xx"
+    for name in "xab":
+        turns.add(Connection(name))
+    assert taken(turns) == "ab"
+
+
+def test_it_is_forgotten_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(senders, "_EXPENSIVE_SECONDS", -1.0)
+    turns = after_expensive(4, "x")
+    for name in "xxxx":
+        turns.add(Connection(name))
+    assert taken(turns) == "xxx"
