@@ -42,6 +42,7 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (valkey_client, "SENTINEL_TIMEOUT", _LONG),
     (boundary, "_LOCATABLE", (_LONG, 0.0)),
     (boundary, "_SEARCH_SECONDS", (_LONG, _LONG)),
+    (boundary, "_FIRST_FAULT_SECONDS", _LONG),
     (overlaps, "OVERLAPS_SECONDS", _LONG),
     # The database's clock is this machine's; an answer that took long must not set ours back.
     (clock, "_TOLERATED", 10.0),

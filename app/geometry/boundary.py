@@ -27,14 +27,15 @@ from app.geometry.structure import structure_problems
 from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
 Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
-Validate: TypeAlias = Callable[[Any, float], tuple[bool | None, float]]
 
 # Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile.
 # Real boundaries take less than half a microsecond for each position.
 _LOCATABLE: Final = (0.005, 1e-6)  # seconds in any case, and in addition per position
 
-# Processor time for the search for faults: of a small boundary, and of a larger one.
+# Processor time for the search for faults: of a small boundary, and of a larger one. The first one
+# may take longer: that the whole is invalid can be plain, and not which of its rings are.
 _SEARCH_SECONDS: Final = (0.02, 0.1)
+_FIRST_FAULT_SECONDS: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,7 @@ def read_boundary(
     is_cheap = is_cheap_to_validate(rings)
     with nullcontext() if is_cheap else expensive():
         polygons = build_polygons(rings)
-        validate = _validate if is_cheap else timed.is_valid
-        raise_if_any(chain(problems, _shape_problems(rings, polygons, validate, expensive)))
+        raise_if_any(chain(problems, _shape_problems(rings, polygons, is_cheap, expensive)))
         return Boundary(
             type=kind,
             text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
@@ -122,7 +122,7 @@ def _validate(polygons: Any, _: float) -> tuple[bool, float]:
 
 
 def _shape_problems(
-    rings: Rings, polygons: Any, validate: Validate, expensive: Slot
+    rings: Rings, polygons: Any, is_cheap: bool, expensive: Slot
 ) -> Iterator[Problem]:
     """Yield the problems of a boundary with a valid structure; each rule assumes those before.
 
@@ -134,28 +134,32 @@ def _shape_problems(
     if ambiguous:
         yield from ambiguous
         return
+    validate = _validate if is_cheap else timed.is_valid
     is_valid, seconds = validate(polygons, VALIDATION_SECONDS)
     if is_valid is None:
         yield _too_complex("is too complex to validate")
     elif not is_valid:
-        yield from _faults(rings, polygons, seconds, expensive)
+        yield from _faults(rings, polygons, seconds, is_cheap, expensive)
     elif is_wide:
         yield from _oversize_problems(rings)
 
 
-def _faults(rings: Rings, polygons: Any, seconds: float, expensive: Slot) -> Iterator[Problem]:
+def _faults(
+    rings: Rings, polygons: Any, seconds: float, is_cheap: bool, expensive: Slot
+) -> Iterator[Problem]:
     """Yield the faults or, if locating them takes too long, only that there is one.
 
     ``seconds``: how long it took to find out that there is one.
     """
     at_all, each = _LOCATABLE
-    if seconds > at_all + each * len(rings.lon):
-        yield _too_complex("is not valid, and too complex to find out where")
-        return
-    is_large = len(rings.lon) > SMALL
-    with expensive() if is_large else nullcontext():
-        found = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large])
-        yield from list(islice(found, MAX_PROBLEMS))
+    found: list[Problem] = []
+    if seconds <= at_all + each * len(rings.lon):
+        is_large = len(rings.lon) > SMALL
+        most = None if is_cheap else _FIRST_FAULT_SECONDS
+        with expensive() if is_large else nullcontext():
+            faults = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large], most)
+            found = list(islice(faults, MAX_PROBLEMS))
+    yield from found or [_too_complex("is not valid, and too complex to find out where")]
 
 
 def _oversize_problems(rings: Rings) -> Iterator[Problem]:

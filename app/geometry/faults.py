@@ -10,66 +10,115 @@ only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from time import thread_time
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
 import shapely
 
-from app.geometry.locate import FaultLocation, locate_fault, rings_at, segments_at
+from app.geometry import timed
+from app.geometry.locate import FaultLocation, fault_location, rings_at, segments_at
 from app.geometry.polygons import linear_rings
 from app.geometry.problems import Problem
-from app.geometry.rings import Rings
+from app.geometry.rings import Booleans, Rings
+from app.geometry.timed import processor_seconds
 from app.values.threads import let_others_run
 
 _LONG: Final = 0.005  # seconds, during which no other thread could run
 
 
-def fault_problems(rings: Rings, polygons: Any, seconds: float) -> Iterator[Problem]:
-    """Yield the faults of an invalid boundary: at least one, and all that are found in time.
+def fault_problems(
+    rings: Rings, polygons: Any, seconds: float, most: float | None
+) -> Iterator[Problem]:
+    """Yield the faults of an invalid boundary, all that are found in time.
 
     Each ring, and then each part, has at most one.
 
     Args:
         polygons: its shapely geometry, a Polygon or MultiPolygon.
         seconds: of processor time, after which the search ends.
+        most: None if a search takes little however edges lie. Else checks run in another process,
+            and the search ends also after so many seconds, with no fault perhaps.
     """
-    before = began = thread_time()
-    for problem in _all_problems(rings, polygons):
-        yield problem
-        now = thread_time()
-        if now - began > seconds:
-            return
-        if now - before > _LONG:
-            let_others_run()
-        before = now
+    checks = _Checks() if most is None else _TimedChecks(most)
+    before = began = processor_seconds()
+    with suppress(_TooLong):
+        for problem in _all_problems(rings, polygons, checks):
+            yield problem
+            now = processor_seconds()
+            if now - began > seconds:
+                return
+            if now - before > _LONG:
+                let_others_run()
+            before = now
 
 
-def _all_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
+class _TooLong(Exception):
+    """A check takes too long."""
+
+
+class _Checks:
+    """Checks of geometries, in this process."""
+
+    def are_valid(self, geometries: Any) -> Booleans:
+        valid: Booleans = shapely.is_valid(geometries)
+        return valid
+
+    def fault(self, geometry: Any) -> FaultLocation | None:
+        return fault_location(shapely.is_valid_reason(geometry))
+
+
+class _TimedChecks(_Checks):
+    """The same in another process, until they have taken ``seconds`` of processor time: each raises
+    _TooLong then."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = processor_seconds() + seconds
+
+    def are_valid(self, geometries: Any) -> Booleans:
+        valid = timed.are_valid(geometries, self._left())
+        if valid is None:
+            raise _TooLong
+        return np.array(valid, bool)
+
+    def fault(self, geometry: Any) -> FaultLocation | None:
+        validity = timed.validity_reason(geometry, self._left())
+        if validity is None:
+            raise _TooLong
+        return fault_location(validity)
+
+    def _left(self) -> float:
+        left = self._end - processor_seconds()
+        if left <= 0:
+            raise _TooLong
+        return left
+
+
+def _all_problems(rings: Rings, polygons: Any, checks: _Checks) -> Iterator[Problem]:
     """Yield a fault of each faulty ring, then between rings of one part, then between parts."""
     linear = linear_rings(polygons)
     ring_polygons: Any = shapely.polygons(linear)
-    valid_rings: Any = shapely.is_valid(ring_polygons)
+    valid_rings = checks.are_valid(ring_polygons)
     for ring in np.flatnonzero(~valid_rings).tolist():
-        yield _ring_problem(rings, ring, ring_polygons[ring])
+        yield _ring_problem(rings, ring, ring_polygons[ring], checks)
     parts: Any = shapely.get_parts(polygons)
-    valid_parts: Any = shapely.is_valid(parts)
+    valid_parts = checks.are_valid(parts)
     for part in np.flatnonzero(~valid_parts).tolist():
         exterior, end = rings.part_starts[part : part + 2]
         if valid_rings[exterior]:
             holes = [hole for hole in range(exterior + 1, end) if valid_rings[hole]]
-            yield from _hole_problems(rings, linear, exterior, holes)
-    yield from _part_problems(rings, parts, np.flatnonzero(valid_parts).tolist())
+            yield from _hole_problems(rings, linear, exterior, holes, checks)
+    yield from _part_problems(rings, parts, np.flatnonzero(valid_parts).tolist(), checks)
 
 
-def _ring_problem(rings: Rings, ring: int, polygon: Any) -> Problem:
+def _ring_problem(rings: Rings, ring: int, polygon: Any, checks: _Checks) -> Problem:
     """Return the problem of a ring that is no valid ``polygon`` by itself."""
     span, place = rings.span(ring), rings.place(ring)
     lon, lat = rings.lon[span], rings.lat[span]
     if shapely.get_dimensions(shapely.convex_hull(polygon)) < 2:
         message = ": this ring has no area, because all its positions lie on one point or line."
         return place.at(0).problem("zero_area", message, [float(lon[0]), float(lat[0])])
-    fault = locate_fault(polygon)
+    fault = checks.fault(polygon)
     assert fault is not None, "an invalid polygon has a fault"
     first, *others = segments_at(lon, lat, fault).tolist()
     other = f"the edge from position {others[-1]}" if others else "another edge"
@@ -80,7 +129,9 @@ def _ring_problem(rings: Rings, ring: int, polygon: Any) -> Problem:
     return place.at(first).problem("self_intersection", message, fault.coordinates)
 
 
-def _hole_problems(rings: Rings, linear: Any, exterior: int, holes: list[int]) -> Iterator[Problem]:
+def _hole_problems(
+    rings: Rings, linear: Any, exterior: int, holes: list[int], checks: _Checks
+) -> Iterator[Problem]:
     """Yield the faults between rings of one part, each valid alone; ``linear`` has all rings."""
 
     def polygon(kept: list[int]) -> Any:
@@ -92,7 +143,7 @@ def _hole_problems(rings: Rings, linear: Any, exterior: int, holes: list[int]) -
         code, message = _hole_fault(fault, [rings.place(ring).ring for ring in others])
         return hole, rings.place(hole).at(position).problem(code, message, fault.coordinates)
 
-    return _find_faults(holes, polygon, explain)
+    return _find_faults(holes, polygon, explain, checks)
 
 
 def _hole_fault(fault: FaultLocation, others: list[int | None]) -> tuple[str, str]:
@@ -122,7 +173,9 @@ def _hole_fault(fault: FaultLocation, others: list[int | None]) -> tuple[str, st
     return "holes_overlap", f"{message}. Merge the two holes, or move them apart."
 
 
-def _part_problems(rings: Rings, parts: Any, valid: list[int]) -> Iterator[Problem]:
+def _part_problems(
+    rings: Rings, parts: Any, valid: list[int], checks: _Checks
+) -> Iterator[Problem]:
     """Yield the faults between the parts that are valid alone."""
 
     def multipolygon(kept: list[int]) -> Any:
@@ -143,20 +196,21 @@ def _part_problems(rings: Rings, parts: Any, valid: list[int]) -> Iterator[Probl
         place = rings.place(ring).at(position)
         return part, place.problem("parts_overlap", message, fault.coordinates)
 
-    return _find_faults(valid, multipolygon, explain)
+    return _find_faults(valid, multipolygon, explain, checks)
 
 
 def _find_faults(
     kept: list[int],
     build: Callable[[list[int]], Any],
     explain: Callable[[list[int], FaultLocation], tuple[int, Problem]],
+    checks: _Checks,
 ) -> Iterator[Problem]:
     """Yield a fault, leave out the member that has it, and check the remaining members again.
 
     ``build`` returns the geometry of the remaining members; ``explain`` returns the member with a
     fault, and the problem.
     """
-    while (fault := locate_fault(build(kept))) is not None:
+    while (fault := checks.fault(build(kept))) is not None:
         culprit, problem = explain(kept, fault)
         yield problem
         kept = [member for member in kept if member != culprit]

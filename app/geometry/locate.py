@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import shapely
 
 from app.geometry.rings import Booleans, Floats, Integers, Rings
 
@@ -30,12 +29,13 @@ class FaultLocation(NamedTuple):
         return [self.lon, self.lat]
 
 
-def locate_fault(geometry: Any) -> FaultLocation | None:
-    """Return a fault of a shapely geometry; None when it is valid.
+def fault_location(validity: str) -> FaultLocation | None:
+    """Return the fault that GEOS reports of a geometry; None when it is valid.
 
-    GEOS returns a text such as "Self-intersection[0.5 0.5]", with 15 digits.
+    Args:
+        validity: such as "Self-intersection[0.5 0.5]", with 15 digits.
     """
-    reason, _, place = shapely.is_valid_reason(geometry).partition("[")
+    reason, _, place = validity.partition("[")
     if not place:
         return None
     lon, lat = map(float, place.rstrip("]").split())

@@ -15,6 +15,7 @@ import select
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import thread_time
@@ -97,7 +98,22 @@ class _Program:
 def is_valid(polygons: Any, seconds: float) -> tuple[bool | None, float]:
     """Return whether a geometry is valid, or None if that takes longer than ``seconds`` of
     processor time to find out; and how many it took."""
-    return _run("is_valid", seconds, [polygons])
+    found, used = _run("are_valid", seconds, [polygons])
+    return found and found[0], used
+
+
+def are_valid(geometries: Iterable[Any], seconds: float) -> list[bool] | None:
+    """Return whether each of some geometries is valid, or None if finding out takes longer than
+    ``seconds`` of processor time."""
+    found: list[bool] | None = _run("are_valid", seconds, list(geometries))[0]
+    return found
+
+
+def validity_reason(geometry: Any, seconds: float) -> str | None:
+    """Return what ``shapely.is_valid_reason`` does, or None if that takes longer than ``seconds``
+    of processor time."""
+    reason: str | None = _run("validity_reason", seconds, [geometry])[0]
+    return reason
 
 
 def intersection(one: Any, other: Any, seconds: float) -> Any:

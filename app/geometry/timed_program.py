@@ -20,8 +20,12 @@ import shapely
 _IDLE_SECONDS: Final = 60.0  # after which the program ends, and gives its memory back
 
 
-def _is_valid(polygons: Any) -> bool:
-    return bool(shapely.is_valid(polygons))
+def _are_valid(*geometries: Any) -> list[bool]:
+    return [bool(each) for each in shapely.is_valid(geometries)]
+
+
+def _validity_reason(geometry: Any) -> str:
+    return str(shapely.is_valid_reason(geometry))
 
 
 def _intersection(one: Any, other: Any) -> list[bytes]:
@@ -37,7 +41,8 @@ def _differences(old: Any, new: Any, box: Any = None) -> list[bytes]:
 
 
 TASKS: Final[dict[str, Callable[..., Any]]] = {
-    "is_valid": _is_valid,
+    "are_valid": _are_valid,
+    "validity_reason": _validity_reason,
     "intersection": _intersection,
     "differences": _differences,
 }

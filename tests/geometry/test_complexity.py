@@ -14,6 +14,7 @@ import shapely
 from app.geometry import GeometryInvalid, Problem, boundary, faults, read_boundary
 from app.geometry.complexity import is_cheap_to_validate
 from app.geometry.polygons import build_polygons
+from app.geometry.timed import processor_seconds
 from tests.geometry.drawing import box, multipolygon, polygon
 from tests.geometry.expensive_shapes import (
     SHAPES,
@@ -24,6 +25,7 @@ from tests.geometry.expensive_shapes import (
     steered_zigzag,
     with_nested_squares,
     zigzag,
+    zigzag_and_squares,
 )
 from tests.geometry.sizes import largest, rings_of
 from tests.processor_time import is_within
@@ -117,14 +119,15 @@ def test_few_long_edges_are_not_taken_for_all() -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(("positions", "found"), [(545, 1), (600, 5)])
+@pytest.mark.parametrize(("positions", "found"), [(545, 1), (600, 2)])
 def test_the_search_for_faults_ends_in_time(
     positions: int, found: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of its rounds checks the valid part again, and takes 20 ms here. The first boundary is
-    small, so that nothing limits how many like it are searched at once."""
+    """Each of its rounds checks the valid part again. It takes 20 ms here, and as long once more in
+    the other process that checks the second boundary. The first one is small, so that nothing
+    limits how many like it are searched at once."""
     monkeypatch.setattr(boundary, "_LOCATABLE", (30.0, 0.0))
-    monkeypatch.setattr(faults, "thread_time", itertools.count(step=0.0201).__next__)
+    monkeypatch.setattr(faults, "processor_seconds", itertools.count(step=0.0201).__next__)
     geometry = with_nested_squares(zigzag(positions))
     assert codes_of(geometry) == ["parts_overlap"] * found
 
@@ -142,6 +145,17 @@ def test_a_fault_of_what_takes_long_is_told_without_a_place(
     monkeypatch.setattr(boundary, "thread_time", itertools.count(step=0.06).__next__)
     (problem,) = problems_of(with_nested_squares(part))
     assert problem.code == "too_complex"
+    assert "is not valid, and too complex to find out where" in problem.message
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
+def test_a_plain_fault_beside_what_takes_long_is_told_without_a_place() -> None:
+    """To validate the part of many positions alone takes minutes."""
+    plain, long = zigzag_and_squares(1_726), zigzag(29_205)
+    began = processor_seconds()
+    (problem,) = problems_of(multipolygon(*plain["coordinates"], long["coordinates"]))
+    assert is_within(processor_seconds() - began, 1)
     assert "is not valid, and too complex to find out where" in problem.message
 
 
