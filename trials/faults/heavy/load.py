@@ -58,7 +58,7 @@ class Waits(NamedTuple):
 
 
 class Others(NamedTuple):
-    """What others saw: ``/healthz``, and a cheap request of the API."""
+    """What others saw: ``/healthz``, and a cheap request of another account."""
 
     healthz: Waits
     read: Waits

@@ -34,11 +34,10 @@ from trials.faults.heavy.load import (
 )
 from trials.faults.heavy.queries import fill_account, queries
 from trials.faults.heavy.request import Request
-from trials.faults.heavy.trial import AT_ONCE, SECONDS, WORKERS, instance
+from trials.faults.heavy.trial import AT_ONCE, OTHERS_P99, SECONDS, WORKERS, instance
 from trials.faults.trial_report import TrialReport
 
 NAME = "queries"
-OTHERS_P99 = 1.0  # seconds that another account's reads and writes may take
 CREATE_SECONDS = 0.005  # processor time of a create, on a machine to which SECONDS refers
 _POSITIONS = 51
 _CREATES = 50
