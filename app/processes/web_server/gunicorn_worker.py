@@ -57,7 +57,7 @@ from app.processes.web_server.request_buffer import (
     RequestProgress,
     Storage,
 )
-from app.processes.web_server.response_buffer import BufferedResponse, ResponseBuffer, SlowReaders
+from app.processes.web_server.response_buffer import ResponseBuffer, SlowReaders
 from app.processes.web_server.senders import SendersTurns, sender_of
 
 log = logging.getLogger(__name__)
@@ -71,6 +71,20 @@ _PAUSE: Final = 0.05  # seconds
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's response. It does not wait for its client, and has no ``Server`` header."""
+
+    def __init__(self, req: Any, sock: socket.socket, cfg: Any) -> None:
+        super().__init__(req, req.response, cfg)
+
+    def can_sendfile(self) -> bool:
+        return False  # it would wait
+
+    def default_headers(self) -> list[str]:
+        lines: list[str] = super().default_headers()
+        return [line for line in lines if not line.startswith("Server:")]
 
 
 wsgi.Response = BufferedResponse

@@ -15,8 +15,6 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from gunicorn.http import wsgi  # type: ignore[import-untyped]
-
 MAX_HELD: Final = 96 * 1024 * 1024  # bytes of one response; past that a thread waits for its client
 MAX_UNREAD: Final = 192 * 1024 * 1024  # bytes of all responses that the poller sends
 SEND_TIMEOUT: Final = 20.0  # seconds until the client reads more of its response
@@ -112,20 +110,6 @@ def _current_buffer() -> ResponseBuffer | None:
     """None: this is no thread of the web server."""
     reference: weakref.ref[ResponseBuffer] | None = getattr(_current, "buffer", None)
     return None if reference is None else reference()
-
-
-class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's response. It does not wait for its client, and has no ``Server`` header."""
-
-    def __init__(self, req: Any, sock: socket.socket, cfg: Any) -> None:
-        super().__init__(req, req.response, cfg)
-
-    def can_sendfile(self) -> bool:
-        return False  # it would wait
-
-    def default_headers(self) -> list[str]:
-        lines: list[str] = super().default_headers()
-        return [line for line in lines if not line.startswith("Server:")]
 
 
 class SlowReaders:
