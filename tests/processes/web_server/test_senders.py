@@ -36,36 +36,24 @@ def after_expensive(threads: int, names: str) -> SendersTurns:
 
 
 @pytest.mark.parametrize(
-    ("threads", "waiting", "expected"),
+    ("threads", "expensive", "waiting", "expected"),
     [
-        (4, "aaaa", "aaa"),
-        (4, "aaaab", "abaa"),
-        (4, "aabbcc", "abca"),
-        (2, "aab", "ab"),
-        (1, "aab", "a"),
+        (4, "", "aaaa", "aaa"),
+        (4, "", "aaaab", "abaa"),
+        (4, "", "aabbcc", "abca"),
+        (2, "", "aab", "ab"),
+        (1, "", "aab", "a"),
+        (4, "x", "xxxxx", "xx"),
+        (4, "xy", "xyxyab", "xyab"),
+        (4, "xyz", "xyzab", "xyab"),
+        (2, "xy", "xya", "xa"),
+        (1, "x", "xa", "x"),
     ],
 )
-def test_one_sender_leaves_a_thread_to_others(threads: int, waiting: str, expected: str) -> None:
-    turns = SendersTurns(threads)
-    for name in waiting:
-        turns.add(Connection(name))
-    assert taken(turns) == expected
-
-
-@pytest.mark.parametrize(
-    ("threads", "waiting", "expected"),
-    [
-        (4, "aaaaa", "aa"),
-        (4, "xyxyab", "xyab"),
-        (4, "xyzab", "xyab"),
-        (2, "xya", "xa"),
-        (1, "xa", "x"),
-    ],
-)
-def test_after_expensive_requests_half_of_the_threads_are_for_more(
-    threads: int, waiting: str, expected: str
+def test_one_sender_leaves_a_thread_to_others_and_expensive_ones_half(
+    threads: int, expensive: str, waiting: str, expected: str
 ) -> None:
-    turns = after_expensive(threads, "axyz" if set(waiting) == {"a"} else "xyz")
+    turns = after_expensive(threads, expensive)
     for name in waiting:
         turns.add(Connection(name))
     assert taken(turns) == expected
