@@ -67,7 +67,8 @@ def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Respo
     else:
         meta = {"total": total, "page": number, "per_page": size, "total_pages": last}
         response = _in_envelope(records, meta)
-    links = (f'<{_page_url(target, **kept)}>; rel="{rel}"' for rel, target in pages.items())
+    page_url = _page_url(**kept)
+    links = (f'<{page_url}{target}>; rel="{rel}"' for rel, target in pages.items())
     response.headers["Link"] = ", ".join(links)
     return response
 
@@ -109,10 +110,11 @@ def _feature_collection(
 
     def ending() -> tuple[bytes, bytes]:
         numbers = dumps({"numberMatched": total, "numberReturned": returned})
+        page_url = _page_url(format="geojson")
         others = {
             "timeStamp": clock.format_time(clock.now()),
             "links": [
-                {"rel": rel, "type": GEOJSON, "href": _page_url(pages[rel], format="geojson")}
+                {"rel": rel, "type": GEOJSON, "href": f"{page_url}{pages[rel]}"}
                 for rel in ("prev", "next")
                 if rel in pages
             ],
@@ -219,8 +221,8 @@ def _pages(number: int, last: int) -> dict[str, int]:
     return pages | {"last": last}
 
 
-def _page_url(page: int, **parameters: str) -> str:
-    """The URL of another page of the list, with the parameters of this one."""
+def _page_url(**parameters: str) -> str:
+    """The URL of another page of the list up to its number, with the parameters of this one."""
     others = {name: value for name, value in request.args.items() if name != "page"}
-    query = urlencode(others | parameters | {"page": page})
+    query = urlencode(others | parameters | {"page": ""})
     return absolute_url(f"{request.path}?{query}")

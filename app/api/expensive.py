@@ -36,7 +36,6 @@ from app.values.processor_clock import ProcessorClock
 T = TypeVar("T")
 
 _HAS_TURN: Final = "has_expensive_turn"
-_UNTIL_THE_END: Final = "until_the_end"
 # Parameters by which a client can ask for less, those first that make most of a difference.
 _NARROWING: Final = ("filter", "search", "bbox", "datetime", "limit", "per_page")
 
@@ -112,6 +111,14 @@ class _Waiting:
 TURNS: Final = Turns()
 
 
+class _RequestClock(ProcessorClock):
+    """The clock of a request, and what lasts until its response is written."""
+
+    def __init__(self) -> None:
+        super().__init__((EXPENSIVE_AFTER_SECONDS, answer_in_turn), (REQUEST_SECONDS, _refuse_long))
+        self.until_the_end: ExitStack | None = None
+
+
 def init_app(app: Flask) -> None:
     """Begin the clock of each request, and end what lasts until the response is written. To be
     called before anything else registers such functions: Flask calls those for requests in order,
@@ -170,10 +177,11 @@ def without_turn() -> None:
 def until_the_end(context: AbstractContextManager[T]) -> T:
     """Enter a context that is left when all of this request's response is written, or its client
     has gone. Those entered last are left first."""
-    if _UNTIL_THE_END not in g:
-        setattr(g, _UNTIL_THE_END, ExitStack())
-    stack: ExitStack = g.get(_UNTIL_THE_END)
-    return stack.enter_context(context)
+    clock = processor_clock.current()
+    assert isinstance(clock, _RequestClock)
+    if clock.until_the_end is None:
+        clock.until_the_end = ExitStack()
+    return clock.until_the_end.enter_context(context)
 
 
 def client_check() -> Callable[[], None]:
@@ -210,22 +218,24 @@ class _Stream:
 
 
 def _begin() -> None:
-    limits = (EXPENSIVE_AFTER_SECONDS, answer_in_turn), (REQUEST_SECONDS, _refuse_long)
-    processor_clock.begin(ProcessorClock(*limits))
+    processor_clock.begin(_RequestClock())
 
 
 def _end_with_response(response: Response) -> Response:
     clock = processor_clock.current()
-    if clock and response.is_streamed and not response.direct_passthrough:
-        response.response = _Stream(response.response, clock)
-    if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
-        response.call_on_close(stack.close)
+    if isinstance(clock, _RequestClock):
+        if response.is_streamed and not response.direct_passthrough:
+            response.response = _Stream(response.response, clock)
+        if clock.until_the_end is not None:
+            response.call_on_close(clock.until_the_end.close)
+            clock.until_the_end = None
     return response
 
 
 def _end_without_response(_: BaseException | None) -> None:
-    if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
-        stack.close()
+    clock = processor_clock.current()
+    if isinstance(clock, _RequestClock) and clock.until_the_end is not None:
+        clock.until_the_end.close()
     processor_clock.end()
 
 

@@ -51,16 +51,17 @@ def early_error() -> Exception | None:
 def _receive() -> None:
     """Check the body and the credential, but reject nothing yet: rejected requests count, too, and
     their responses show the limit."""
-    if request.environ["PATH_INFO"].startswith("//"):  # which werkzeug takes for one slash
+    environ = request.environ
+    if environ["PATH_INFO"].startswith("//"):  # which werkzeug takes for one slash
         request.routing_exception, request.url_rule = RouteNotFound(), None
-    if request.environ["SERVER_PROTOCOL"] == "HTTP/1.1" and "HTTP_HOST" not in request.environ:
+    if environ["SERVER_PROTOCOL"] == "HTTP/1.1" and "HTTP_HOST" not in environ:
         g.refused_body = BadRequest("Send the header Host, which HTTP/1.1 requires.")
         return
     path = request.path
     if not (path.startswith(_JSON_ROUTES) or is_ogc(path)):
         return
     try:
-        _bound_body(request.environ)
+        _bound_body(environ)
     except ApiError as refusal:
         g.refused_body = refusal
     if path.startswith("/v1/"):

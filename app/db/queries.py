@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from flask import Flask, current_app, g
 from sqlalchemy import Connection, Engine, Executable, Float, create_engine
@@ -27,13 +27,19 @@ from app.values import processor_clock
 
 _ENGINE: Final = "canopy_reading_engine"
 _SOURCE: Final = "canopy_reading_source"  # another engine, for a while
-_CONNECTIONS: Final = "canopy_readers"  # of this request, by engine
-_CURSORS: Final = "canopy_reading_cursors"
+_READERS: Final = "canopy_readers"  # of this request, by engine
 # A connection that the server has closed meanwhile is replaced once, but not in ``reading_from``:
 # another one may lead elsewhere.
 _TIMES_TRIED: Final = 2
 
 Convert = Callable[[Any], Any]
+
+
+class _Reader(NamedTuple):
+    """A connection of a request, and the cursors of its streams."""
+
+    connection: PoolProxiedConnection
+    streams: list[Any]
 
 
 def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
@@ -64,11 +70,11 @@ def reading_from(source: Engine) -> Iterator[None]:
 
 def release() -> None:
     """Give the request's connections back, before a change opens its own."""
-    for cursor in g.pop(_CURSORS, ()):  # unread, it would hold SQLite to the moment of its reading
-        with suppress(engine().dialect.loaded_dbapi.Error):  # its connection is gone
-            cursor.close()
-    for connection in g.pop(_CONNECTIONS, {}).values():
-        connection.close()
+    for source, reader in g.pop(_READERS, {}).items():
+        for cursor in reader.streams:  # unread, it would hold SQLite to the moment of its reading
+            with suppress(source.dialect.loaded_dbapi.Error):  # its connection is gone
+                cursor.close()
+        reader.connection.close()
 
 
 def connect() -> Connection:
@@ -101,7 +107,7 @@ class CompiledQuery:
         source = engine()
         compiled = self._compiled_for(source)
         cursor, rows = _execute(source, compiled, compiled.bind(values), number)
-        g.setdefault(_CURSORS, []).append(cursor)
+        g.get(_READERS)[source].streams.append(cursor)
         return compiled.chunks(source, cursor, rows, number)
 
     def first(self, **values: Any) -> Any:
@@ -212,7 +218,7 @@ def _execute(
 
     Returns the cursor and its rows: the first ``number`` of them, or all.
     """
-    for tries_left in reversed(range(1 if _SOURCE in g else _TIMES_TRIED)):
+    for tries_left in reversed(range(_TIMES_TRIED)):
         connection: Any = connection_to(source)
         cursor = None
         try:
@@ -226,9 +232,9 @@ def _execute(
             if cursor is not None:  # else it would end with the garbage of any thread, and SQLite
                 cursor.close()  # would let that wait for what uses the connection then
             if gone:
-                g.get(_CONNECTIONS).pop(source).invalidate(error)
+                g.get(_READERS).pop(source).connection.invalidate(error)
                 source.dispose()
-            if not (gone and tries_left) or isinstance(error, NoReply):
+            if not (gone and tries_left and _SOURCE not in g) or isinstance(error, NoReply):
                 processor_clock.raise_refusal()
                 raise _wrapped(error, statement.text, source, gone) from error
         else:
@@ -238,7 +244,8 @@ def _execute(
 
 def connection_to(source: Engine) -> PoolProxiedConnection:
     """The connection of this request, opened if there is none yet."""
-    return g.get(_CONNECTIONS, {}).get(source) or _open(source)
+    reader = g.get(_READERS, {}).get(source)
+    return _open(source) if reader is None else reader.connection
 
 
 def _open(source: Engine) -> PoolProxiedConnection:
@@ -247,7 +254,7 @@ def _open(source: Engine) -> PoolProxiedConnection:
         connection = source.raw_connection()
     except source.dialect.loaded_dbapi.Error as error:
         raise _wrapped(error, "", source, gone=True) from error
-    g.setdefault(_CONNECTIONS, {})[source] = connection
+    g.setdefault(_READERS, {})[source] = _Reader(connection, [])
     return connection
 
 

@@ -195,8 +195,11 @@ def _show(response: Response) -> Response:
 def _is_hidden(limit: RateLimit) -> bool:
     """Return whether to leave out the headers: the path is unknown and the credential not valid. A
     guessed credential counts there, too, and gets the same response as any unknown path."""
-    is_unknown = request.routing_exception is not None and not request.path.startswith("/api/")
-    return is_unknown and isinstance(limit, ClientRateLimit)
+    return (
+        isinstance(limit, ClientRateLimit)
+        and request.routing_exception is not None
+        and not request.path.startswith("/api/")
+    )
 
 
 def limit_of_account(principal: Principal) -> PlanRateLimit:

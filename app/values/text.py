@@ -124,9 +124,7 @@ def printable(text: str) -> str:
 def shown(text: str) -> str:
     """Return a stored text as pages and files show it: its lines end in line feeds, and U+FFFD
     replaces every other control character."""
-    if text.isprintable() or not _CONTROL.search(text):  # the first is much faster
-        return text
-    return _CONTROL.sub("\ufffd", with_line_feeds(text))
+    return _CONTROL.sub("\ufffd", with_line_feeds(text)) if _CONTROL.search(text) else text
 
 
 def shown_json(value: Any) -> Any:

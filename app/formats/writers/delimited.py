@@ -15,6 +15,8 @@ from app.formats.writers.source import FeatureSource
 from app.values.strict_json import Fragment, dumps
 
 _WKT_NAMES: Final = {"Point": "POINT", "Polygon": "POLYGON", "MultiPolygon": "MULTIPOLYGON"}
+# Most texts, which need neither a guard nor quotes.
+_PLAIN: Final = re.compile(r"\w(?:[\w:. -]*\w)?")
 _QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 
@@ -46,6 +48,8 @@ def _cell(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         return dumps(value).decode()
+    if _PLAIN.fullmatch(value):
+        return value
     text = guard(value)
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 

@@ -76,7 +76,7 @@ class FeatureType:
         ``metadata``. A feature without the field of the geometry has none."""
         properties = dict(record)
         for name in self._texts:
-            if text := properties.get(name):
+            if (text := properties.get(name)) and not text.isprintable():
                 properties[name] = shown(text)
         geometry = properties.pop(self.geometry.name, None)
         metadata = properties.pop(METADATA, None)
