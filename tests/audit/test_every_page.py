@@ -174,7 +174,7 @@ def _typed(client: Client, rule: str, ids: dict[str, str]) -> dict[str, Any]:
         "/assets/new": lambda: {**FIELDS_OF[rule], "project": make_project(client)["id"]},
         "/members/<member_id>/remove": dict,
         "/members/<member_id>/role": lambda: {"role": "editor"},
-        "/members/invite": lambda: {"email": new_email(client), "role": "viewer"},
+        "/members/invite": lambda: {"email": new_email(), "role": "viewer"},
         "/profile/name": lambda: {"name": "Another Name"},
         "/projects/archive": lambda: {"ids": make_project(client)["id"]},
         "/projects/restore": lambda: {"ids": _archived(client)},

@@ -10,12 +10,11 @@ from app.auth.memberships import memberships_of
 from app.db.extensions import db
 from app.models import User
 from app.policy.audit import INSTANCE
-from tests.make import Browser, Client, make_application, make_invited, make_member
+from tests.make import Browser, Client, make_application, make_invited, make_member, new_email
 from tests.make import invitation_token as token_of
 from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import PASSWORD, sign_in, sign_up
 from tests.make.mails import link_in, mails_to
-from tests.make.members import new_email
 from tests.make.oauth import bearer, exchange, grant_tokens
 from tests.oauth.support import authorize_url, redirect_query
 from tests.pages.support import browser_of, post, signed_in_browser
@@ -37,7 +36,7 @@ def _account(client: Client, email: str) -> str:
 
 
 def test_signing_up_signing_in_and_out(client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     browser = sign_up(client.app, email)
     log = _account(client, email)
     with new_entries(client, log) as found:
@@ -56,7 +55,7 @@ def test_signing_up_signing_in_and_out(client: Client) -> None:
 def test_an_account_that_invites_somebody_later_does_not_see_from_where_they_sign_in(
     client: Client,
 ) -> None:
-    email = new_email(client)
+    email = new_email()
     sign_up(client.app, email)
     log = _account(client, email)
     make_member(client, email=email)  # of an account that comes first by name
@@ -66,7 +65,7 @@ def test_an_account_that_invites_somebody_later_does_not_see_from_where_they_sig
 
 
 def test_the_account_of_a_new_person_is_made_by_them(client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     sign_up(client.app, email)
     log = _account(client, email)
     first, *_ = audit_entries(client, log)
@@ -76,7 +75,7 @@ def test_the_account_of_a_new_person_is_made_by_them(client: Client) -> None:
 
 
 def test_a_wrong_password_is_refused(client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     sign_up(client.app, email)
     log = _account(client, email)
     with new_entries(client, log, INSTANCE) as found:
@@ -98,7 +97,7 @@ def test_refused_sign_ins_of_strangers_are_bounded(
 ) -> None:
     """They are anybody's to make up; those of people who are known here are all recorded."""
     monkeypatch.setattr(login_throttle, "REFUSALS_RECORDED", 2)
-    email, browser = new_email(client), Browser(client.app, Browser.address())
+    email, browser = new_email(), Browser(client.app, Browser.address())
     sign_up(client.app, email)
     with new_entries(client, _account(client, email), INSTANCE) as found:
         for who in ("a@example.org", "b@example.org", "c@example.org", email, "d@example.org"):
@@ -108,7 +107,7 @@ def test_refused_sign_ins_of_strangers_are_bounded(
 
 
 def test_a_password_is_changed_and_reset(client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     browser = sign_up(client.app, email)
     log = _account(client, email)
     with new_entries(client, log) as found:
@@ -127,7 +126,7 @@ def test_a_password_is_changed_and_reset(client: Client) -> None:
 
 
 def test_an_invitation_is_accepted(client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     make_invited(client, email=email)
     with new_entries(client) as found:
         browser = Browser(client.app)

@@ -10,7 +10,8 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
+from tests.make import new_email
 from tests.make.browser import PASSWORD
 
 Scene = tuple[str, Visitor]
@@ -29,7 +30,7 @@ _HOSTILE = (
 def account_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[Scene]:
     """Yield each scene's name, and the visitor who sees it."""
     visitor = Visitor(chrome, instance, **options)
-    email = new_address(instance)
+    email = new_email()
     sign_up(visitor, email)
     slug = visitor.go("/accounts").locator("main li code").first.inner_text()
     instance.canopy("account", "update", slug, "--plan", "enterprise")
@@ -139,7 +140,7 @@ def _deletion(visitor: Visitor) -> Iterator[Scene]:
 def _invitations(visitor: Visitor, chrome: Browser, email: str) -> Iterator[Scene]:
     for account in ("Hornbeam Estate", "Unbroken" * 12):
         other = Visitor(chrome, visitor.instance)
-        sign_up(other, new_address(visitor.instance), account)
+        sign_up(other, new_email(), account)
         page = other.go("/members")  # where the form is open for somebody who is alone
         other.fill(email=email)
         other.press("Send the invitation")

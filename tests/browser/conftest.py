@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from config import ROOT
 from tests.browser.chromium import NoBrowser, chromium
 from tests.mail.servers import Inbox, smtp_server
+from tests.make import new_email
 from tests.make.apps import CHEAP_PASSWORDS
 from tests.make.browser import PASSWORD
 from tests.make.mails import link_in
@@ -32,7 +33,6 @@ from tests.waiting import PATIENCE, wait_for
 
 START_SECONDS = 120
 expect.set_options(timeout=1000 * PATIENCE)
-_people = itertools.count(1)
 _addresses = itertools.count(13 << 24 | 1)  # 13.0.0.1
 
 
@@ -221,14 +221,9 @@ class Visitor:
 def forester(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
     """Somebody who has just signed up, with an account of their own, and scripts turned on."""
     made = Visitor(chrome, instance, viewport={"width": 1280, "height": 800})
-    sign_up(made, new_address(instance))
+    sign_up(made, new_email())
     yield made
     made.leave()
-
-
-def new_address(instance: Instance) -> str:
-    """An email address that nobody has."""
-    return f"person-{next(_people)}-{id(instance)}@example.org"
 
 
 def sign_up(visitor: Visitor, email: str, account: str = "Hazel Woods") -> None:

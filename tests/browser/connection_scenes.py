@@ -10,11 +10,12 @@ from playwright.sync_api import Browser
 
 from tests.browser.application_scenes import registered
 from tests.browser.audit_scenes import audit_log
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.credential_scenes import credentials
 from tests.browser.forest_scenes import create
 from tests.browser.usage_scenes import usage
 from tests.browser.webhook_scenes import webhooks
+from tests.make import new_email
 from tests.make.geometry import square
 
 
@@ -24,7 +25,7 @@ def connection_scenes(
     """Yield each scene's name, and the visitor who sees it."""
     visitor = Visitor(chrome, instance, **options)
     try:
-        sign_up(visitor, new_address(instance))
+        sign_up(visitor, new_email())
         create(visitor, name="Hazel dell", geometry=json.dumps(square()))
         yield from credentials(visitor)
         yield from usage(visitor)

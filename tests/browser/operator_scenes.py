@@ -12,7 +12,8 @@ from app.auth.sessions import end_confirmations
 from app.db.extensions import db
 from app.factory import create_app
 from config import load_settings
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
+from tests.make import new_email
 from tests.make.browser import PASSWORD
 
 Scene = tuple[str, Visitor]
@@ -22,7 +23,7 @@ _LONG = "Canopy is upgraded on Sunday. Save your work before.\n" + "Unbroken" * 
 def operator_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[Scene]:
     """Yield each scene's name, and the visitor who sees it. In the end nothing is set."""
     visitor, stranger = Visitor(chrome, instance, **options), Visitor(chrome, instance, **options)
-    email = new_address(instance)
+    email = new_email()
     sign_up(visitor, email, "Unbroken" * 12)
     visitor.go("/operator")
     yield "operator, refused", visitor

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.second_factor import (
     OWN,
     App,
@@ -17,13 +17,14 @@ from tests.browser.second_factor import (
     scan,
     sign_in,
 )
+from tests.make import new_email
 
 Scene = tuple[str, Visitor]
 
 
 def second_factor_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[Scene]:
     """Yield each scene's name, and the visitor who sees it."""
-    email, first = new_address(instance), Visitor(chrome, instance, **options)
+    email, first = new_email(), Visitor(chrome, instance, **options)
     sign_up(first, email)
     first.go(OWN)
     yield "second factor at an IP address", first

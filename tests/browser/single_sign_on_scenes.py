@@ -11,7 +11,8 @@ from typing import Any
 from playwright.sync_api import Browser
 
 from app.people.single_sign_on.provider import CALLBACK
-from tests.browser.conftest import Instance, Visitor, new_address, running_instance, sign_up
+from tests.browser.conftest import Instance, Visitor, running_instance, sign_up
+from tests.make import new_email
 from tests.people.single_sign_on.real_provider import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -103,7 +104,7 @@ def _refusals(visitor: Visitor) -> Iterator[tuple[str, Visitor]]:
 
 
 def _linking(visitor: Visitor, person: dict[str, Any]) -> Iterator[tuple[str, Visitor]]:
-    email = new_address(visitor.instance)
+    email = new_email()
     visitor.context.clear_cookies()
     sign_up(visitor, email)
     arrive(visitor, claims(email=email))

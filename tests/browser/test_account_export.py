@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.exports.account_export.archives import Archive
+from tests.make import new_email
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +19,7 @@ def test_the_archive_is_downloaded(
     chrome: Browser, instance: Instance, tmp_path: Path, scripts: bool
 ) -> None:
     visitor = Visitor(chrome, instance, java_script_enabled=scripts)
-    email = new_address(instance)
+    email = new_email()
     sign_up(visitor, email, "Hazel Woods")
     page = visitor.go("/settings")
     with page.expect_download() as download:

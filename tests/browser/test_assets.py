@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import urllib.request
 from collections.abc import Iterator
@@ -12,12 +11,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Instance, Visitor
-from tests.make import point, square
+from tests.make import new_email, point, square
 from tests.make.browser import PASSWORD
 
 pytestmark = pytest.mark.slow
-
-_numbers = itertools.count(1)
 
 
 class Owner(Visitor):
@@ -25,7 +22,7 @@ class Owner(Visitor):
 
     def __init__(self, chrome: Browser, instance: Instance) -> None:
         super().__init__(chrome, instance, viewport={"width": 1280, "height": 800})
-        email = f"ranger-{next(_numbers)}-{id(chrome)}@example.org"
+        email = new_email("ranger")
         made = instance.canopy(
             "account", "create", "--name", "Rangers", "--owner-email", email,
             "--owner-password", PASSWORD, "--plan", "enterprise", "--json",

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.browser.conftest import Instance, Visitor
+from tests.make import new_email
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
@@ -54,7 +55,7 @@ def push(visitor: Visitor, name: str) -> None:
 
 @pytest.mark.trial
 def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
-    email = f"keys-{next(_numbers)}-{id(instance)}@example.org"
+    email = new_email("keys")
     visitor.go("/register")
     write(visitor, Your_name="Jo", Email=email, Password=PASSWORD)
     write(visitor, Account_name=f"Keys {next(_numbers)}")

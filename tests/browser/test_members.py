@@ -9,14 +9,15 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.test_keyboard import press, reach, write
+from tests.make import new_email
 
 pytestmark = pytest.mark.trial
 
 
 def test_members_by_keyboard(forester: Visitor, instance: Instance) -> None:
-    email, page = new_address(instance), forester.page
+    email, page = new_email(), forester.page
     forester.go("/members")
     write(forester, Email=email)
     page.keyboard.press("Tab")
@@ -53,7 +54,7 @@ def save_times(visitor: Visitor) -> str:
 
 def test_times_in_the_zone_that_was_chosen(chrome: Browser, instance: Instance) -> None:
     visitor = Visitor(chrome, instance, timezone_id="Asia/Tokyo", locale="de-DE")
-    sign_up(visitor, new_address(instance))
+    sign_up(visitor, new_email())
     page = visitor.go("/profile")
     offer = page.locator("#zone-offer")
     expect(offer).to_contain_text("Your browser is in Asia/Tokyo.")

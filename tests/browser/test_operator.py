@@ -7,14 +7,15 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
+from tests.make import new_email
 
 pytestmark = pytest.mark.trial
 
 
 @pytest.fixture
 def operator(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
-    made, email = Visitor(chrome, instance), new_address(instance)
+    made, email = Visitor(chrome, instance), new_email()
     sign_up(made, email, f"Alder {email}")
     instance.canopy("operator", "add", email)
     yield made

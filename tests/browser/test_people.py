@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.second_factor import sign_in
+from tests.make import new_email
 
 
 def test_signing_up_out_and_in(visitor: Visitor, instance: Instance) -> None:
-    email = new_address(instance)
+    email = new_email()
     sign_up(visitor, email)
     assert "Hazel Woods" in visitor.go("/accounts").locator("main").inner_text()
     visitor.choose("You", "Sign out")

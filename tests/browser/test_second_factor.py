@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.second_factor import (
     OWN,
     add_authenticator,
@@ -14,6 +14,7 @@ from tests.browser.second_factor import (
     sign_in,
     turn_on,
 )
+from tests.make import new_email
 
 
 def text_of(visitor: Visitor) -> str:
@@ -23,7 +24,7 @@ def text_of(visitor: Visitor) -> str:
 @pytest.mark.trial
 def test_recovery_codes_are_downloaded(instance: Instance, chrome: Browser) -> None:
     visitor = Visitor(chrome, instance)
-    sign_up(visitor, new_address(instance))
+    sign_up(visitor, new_email())
     app = turn_on(visitor)
     with visitor.page.expect_download() as waited:
         visitor.press("Download them")
@@ -36,7 +37,7 @@ def test_recovery_codes_are_downloaded(instance: Instance, chrome: Browser) -> N
 
 @pytest.mark.slow
 def test_passkeys(visitor: Visitor, instance: Instance, chrome: Browser) -> None:
-    email = new_address(instance)
+    email = new_email()
     sign_up(visitor, email)
     forester = at_localhost(chrome, instance)
     session, device = add_authenticator(forester)
@@ -89,7 +90,7 @@ def test_passkeys(visitor: Visitor, instance: Instance, chrome: Browser) -> None
 def test_a_browser_without_passkeys_says_so(
     visitor: Visitor, instance: Instance, chrome: Browser
 ) -> None:
-    email = new_address(instance)
+    email = new_email()
     sign_up(visitor, email)
     forester = at_localhost(chrome, instance)
     forester.context.add_init_script("delete window.PublicKeyCredential")

@@ -7,10 +7,11 @@ import json
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.forest_scenes import create
 from tests.browser.test_forest_keyboard import write
 from tests.browser.test_keyboard import press, push, reach
+from tests.make import new_email
 from tests.outbound.receivers import Receiver, answering
 
 pytestmark = pytest.mark.slow
@@ -72,7 +73,7 @@ def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver)
 @pytest.mark.trial
 def test_times_are_typed_in_the_zone_of_the_reader(chrome: Browser, instance: Instance) -> None:
     visitor = Visitor(chrome, instance, timezone_id="Asia/Kolkata", locale="de-DE")
-    sign_up(visitor, new_address(instance))
+    sign_up(visitor, new_email())
     page = visitor.go("/webhooks/new")
     visitor.fill(url="https://hooks.example.org/")
     visitor.press("Create webhook")

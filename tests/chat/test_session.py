@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
 
 from tests.chat.server import ModelServer, says, wants
-from tests.make import Browser, Client, make_project, sign_up
-
-_numbers = itertools.count(1)
+from tests.make import Browser, Client, make_project, new_email, sign_up
 
 
 @pytest.fixture
 def browser(caller: Client) -> Browser:
-    email = f"chat-{next(_numbers)}-{id(caller.app)}@example.org"
+    email = new_email("chat")
     return sign_up(caller.app, email)
 
 

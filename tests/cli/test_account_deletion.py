@@ -15,7 +15,7 @@ from app.policy.audit import INSTANCE
 from tests.account.deletion.contents import fill, index_rows, rows_of_account
 from tests.account.deletion.support import make_due, run_job, set_deletion
 from tests.cli.conftest import Run
-from tests.make import Client, make_account, make_member, make_project, sign_in, sign_up
+from tests.make import Client, make_account, make_member, make_project, new_email, sign_in, sign_up
 from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 
@@ -60,7 +60,7 @@ def test_everything_of_the_account_goes_and_nothing_else(
 
 
 def test_sessions_go_on_in_another_account_or_in_none(app: Flask, run: Run) -> None:
-    email = f"deleted-{id(run)}@example.org"
+    email = new_email("deleted")
     browser = sign_up(app, email, account="First Woods")
     assert "First Woods" in browser.get("/accounts").text
     browser.get("/accounts")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -30,20 +29,15 @@ from tests.make import (
     make_project,
     make_service_token,
     make_webhook,
+    new_email,
     second_app,
     square,
 )
 from tests.make.apps import bare_app
 
-_numbers = itertools.count(1)
-
 NAMES = [
     "account_id", "slug", "plan", "owner_id", "owner_email", "owner_password", "api_key",
 ]  # fmt: skip
-
-
-def new_email(app: Flask) -> str:
-    return f"cli-{next(_numbers)}-{id(app)}@example.org"
 
 
 def create(run: Run, email: str, *options: str) -> dict[str, Any]:
@@ -55,7 +49,7 @@ def create(run: Run, email: str, *options: str) -> dict[str, Any]:
 
 
 def test_create_gives_the_account_its_owner_and_a_key(app: Flask, run: Run) -> None:
-    email = new_email(app)
+    email = new_email()
     made = create(run, email)
     assert list(made) == NAMES
     assert made["owner_email"] == email
@@ -66,7 +60,7 @@ def test_create_gives_the_account_its_owner_and_a_key(app: Flask, run: Run) -> N
 
 
 def test_the_plans_are_listed_with_their_accounts(app: Flask, run: Run) -> None:
-    create(run, new_email(app), "--plan", "pro")
+    create(run, new_email(), "--plan", "pro")
     result = run("plan", "list", "--json")
     plans = {record["plan"]: record for record in json.loads(result.stdout)}
     assert list(plans)[: len(PLANS)] == list(PLANS)
@@ -91,7 +85,7 @@ def test_a_plan_that_is_gone_is_listed_with_the_limits_it_has_now(
 
 def test_create_takes_plan_type_and_password(app: Flask, run: Run) -> None:
     options = ("--plan", "pro", "--type", "individual", "--owner-password", "correct horse")
-    made = create(run, new_email(app), *options)
+    made = create(run, new_email(), *options)
     assert made["owner_password"] == "correct horse"
     with app.app_context():
         record = read_account(made["account_id"])
@@ -100,7 +94,7 @@ def test_create_takes_plan_type_and_password(app: Flask, run: Run) -> None:
 
 def test_create_takes_the_password_from_standard_input(app: Flask, run: Run) -> None:
     """Options are visible in the list of processes."""
-    email = new_email(app)
+    email = new_email()
     arguments = ("account", "create", "--name", "A", "--owner-email", email, "--json")
     made = json.loads(run(*arguments, "--owner-password", "-", input="correct horse\n").stdout)
     assert made["owner_password"] == "correct horse"
@@ -113,7 +107,7 @@ def test_create_takes_the_password_from_standard_input(app: Flask, run: Run) -> 
 def test_standard_input_without_a_good_password_creates_nothing(
     app: Flask, run: Run, typed: str
 ) -> None:
-    arguments = ("account", "create", "--name", "A", "--owner-email", new_email(app))
+    arguments = ("account", "create", "--name", "A", "--owner-email", new_email())
     result = run(*arguments, "--owner-password", "-", input=typed)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "owner_password: " in result.stderr
@@ -121,7 +115,7 @@ def test_standard_input_without_a_good_password_creates_nothing(
 
 @pytest.mark.slow
 def test_a_known_person_keeps_the_password(app: Flask, run: Run) -> None:
-    email = new_email(app)
+    email = new_email()
     first = create(run, email)
     second = create(run, email.upper())
     assert second["owner_password"] is None
@@ -130,7 +124,7 @@ def test_a_known_person_keeps_the_password(app: Flask, run: Run) -> None:
 
 
 def test_a_password_for_a_known_person_is_refused(app: Flask, run: Run) -> None:
-    email = new_email(app)
+    email = new_email()
     create(run, email)
     result = run(
         "account", "create", "--name", "A", "--owner-email", email,
@@ -142,7 +136,7 @@ def test_a_password_for_a_known_person_is_refused(app: Flask, run: Run) -> None:
 
 
 def test_create_for_people_prints_a_line_for_each_value(app: Flask, run: Run) -> None:
-    result = run("account", "create", "--name", "Green", "--owner-email", new_email(app))
+    result = run("account", "create", "--name", "Green", "--owner-email", new_email())
     lines, _, explained = result.stdout.partition("\n\n")
     assert [line.split(maxsplit=1)[0] for line in lines.splitlines()] == NAMES
     slug = lines.splitlines()[1].split()[1]
@@ -154,7 +148,7 @@ def test_create_for_people_prints_a_line_for_each_value(app: Flask, run: Run) ->
 
 
 def test_create_says_why_the_slug_has_a_number(app: Flask, run: Run) -> None:
-    arguments = ("--owner-email", new_email(app))
+    arguments = ("--owner-email", new_email())
     name = f"Small NGO {id(app)}"
     first = run("account", "create", "--name", name, *arguments)
     assert "The slug" not in first.stdout
@@ -191,7 +185,7 @@ def test_plans_are_described_by_their_limits(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_field_is_named(app: Flask, run: Run, option: str, value: str, field: str) -> None:
-    given = {"--name": "Green", "--owner-email": new_email(app)} | {option: value}
+    given = {"--name": "Green", "--owner-email": new_email()} | {option: value}
     arguments = [word for pair in given.items() for word in pair]
     result = run("account", "create", *arguments)
     assert result.exit_code == 1

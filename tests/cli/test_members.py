@@ -23,7 +23,7 @@ def owner_of(client: Client) -> dict[str, str]:
 
 
 def test_add_invites_and_shows_the_link(run: Run, client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     result = run(
         "member", "add", email, "--account", client.account_id, "--role", "editor", "--json"
     )
@@ -41,7 +41,7 @@ def test_add_invites_and_shows_the_link(run: Run, client: Client) -> None:
 
 def test_list_has_invited_people_too(run: Run, client: Client) -> None:
     make_member(client, "viewer")
-    run("member", "add", new_email(client), "--account", client.account_id, "--role", "viewer")
+    run("member", "add", new_email(), "--account", client.account_id, "--role", "viewer")
     listed = json.loads(run("member", "list", "--account", client.account_id, "--json").stdout)
     assert listed == client.get("/v1/account/members").json["data"]
     assert len(listed) == 3
@@ -56,9 +56,9 @@ def test_a_full_plan_says_what_to_do(run: Run, app: object, client: Client) -> N
         "The plan free includes 3 seats, and all 3 are taken. Ask whoever runs this "
         f"instance to change the plan (bin/canopy account update {slug} --plan PLAN)."
     )
-    result = run("member", "add", new_email(small), "--account", slug, "--role", "viewer")
+    result = run("member", "add", new_email(), "--account", slug, "--role", "viewer")
     assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")
-    body = {"email": new_email(small), "role": "viewer"}
+    body = {"email": new_email(), "role": "viewer"}
     response = small.post("/v1/account/members/invite", body)
     assert response.status_code == 403
     assert response.json["error"]["message"] == message

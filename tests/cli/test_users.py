@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-import secrets
 
 from flask import Flask
 
 from app.db.extensions import db
 from app.people.single_sign_on.identities import add_identity
 from tests.cli.conftest import Run
-from tests.make import Client, mails_to, make_invited, make_member, sign_in, sign_up, text_of
+from tests.make import (
+    Client,
+    mails_to,
+    make_invited,
+    make_member,
+    new_email,
+    sign_in,
+    sign_up,
+    text_of,
+)
 from tests.make.browser import Browser
 
 OTHER = "seven wet beech leaves"
-
-
-def new_address() -> str:
-    return f"user-{secrets.token_hex(4)}@example.org"
 
 
 def test_list_has_everybody_with_their_accounts(run: Run, client: Client) -> None:
@@ -36,7 +40,7 @@ def test_list_has_everybody_with_their_accounts(run: Run, client: Client) -> Non
 
 
 def test_show_takes_an_id_or_an_address(app: Flask, run: Run) -> None:
-    email = new_address()
+    email = new_email()
     sign_up(app, email, name="Jo Hazel")
     by_email = json.loads(run("user", "show", email.upper(), "--json").stdout)
     by_id = json.loads(run("user", "show", by_email["id"], "--json").stdout)
@@ -59,7 +63,7 @@ def test_an_unknown_person_is_named(run: Run) -> None:
 
 
 def test_a_new_password_ends_the_sessions(app: Flask, run: Run) -> None:
-    email = new_address()
+    email = new_email()
     browser = sign_up(app, email)
     result = run("user", "set-password", email, input=f"{OTHER}\n")
     assert result.exit_code == 0, result.output
@@ -72,7 +76,7 @@ def test_a_new_password_ends_the_sessions(app: Flask, run: Run) -> None:
 
 
 def test_somebody_is_signed_out_everywhere(app: Flask, run: Run) -> None:
-    email = new_address()
+    email = new_email()
     browser = sign_up(app, email)
     sign_in(app, email)
     done = json.loads(run("user", "sign-out", email, "--json").stdout)
@@ -83,7 +87,7 @@ def test_somebody_is_signed_out_everywhere(app: Flask, run: Run) -> None:
 
 
 def test_show_has_linked_sign_ins(app: Flask, run: Run) -> None:
-    email = new_address()
+    email = new_email()
     sign_up(app, email)
     person = json.loads(run("user", "show", email, "--json").stdout)
     assert person["sign_ins"] == []
@@ -96,7 +100,7 @@ def test_show_has_linked_sign_ins(app: Flask, run: Run) -> None:
 
 
 def test_a_password_can_be_made_up(app: Flask, run: Run) -> None:
-    email = new_address()
+    email = new_email()
     sign_up(app, email)
     result = run("user", "set-password", email, "--generate", "--json")
     made = json.loads(result.stdout)
@@ -105,7 +109,7 @@ def test_a_password_can_be_made_up(app: Flask, run: Run) -> None:
 
 
 def test_a_password_is_held_to_the_rules_of_the_pages(app: Flask, run: Run) -> None:
-    email = new_address()
+    email = new_email()
     sign_up(app, email)
     short = run("user", "set-password", email, input="short\n")
     assert (short.exit_code, short.stdout) == (1, "")
@@ -114,7 +118,7 @@ def test_a_password_is_held_to_the_rules_of_the_pages(app: Flask, run: Run) -> N
 
 
 def test_whoever_was_locked_out_can_sign_in_again(app: Flask, run: Run) -> None:
-    email = new_address()
+    email = new_email()
     sign_up(app, email)
     browser = Browser(app)
     browser.get("/login")

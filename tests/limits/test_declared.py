@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -31,6 +30,7 @@ from tests.make import (
     make_application,
     make_invited,
     make_operator,
+    new_email,
     second_app,
     sign_up,
 )
@@ -49,7 +49,6 @@ _LIMIT = re.compile(r"[│ ]   [├└]── (.+)")
 _WINDOWS = {
     (row.name, row.requests): str(row) for row in vars(policy).values() if isinstance(row, Limit)
 }
-_numbers = itertools.count(1)
 CHAT = {"chat_base_url": "http://127.0.0.1:9/v1", "chat_model": "forest-1"}
 
 
@@ -181,7 +180,7 @@ def _refresh_tokens(site: Flask) -> None:
 
 def _follow_mailed_links(site: Flask) -> None:
     """The forms at which one arrives with a token."""
-    client, email = make_account(site), _new_email(site)
+    client, email = make_account(site), new_email()
     sign_up(site, email)
     browser = Browser(site)
     browser.get("/forgot-password")
@@ -198,14 +197,14 @@ def _follow_mailed_links(site: Flask) -> None:
         db.session.rollback()
     owner.get(link_in(mails_to(site, of_owner)[-1]))
     owner.submit()
-    make_invited(client, email=(invited := _new_email(site)))
+    make_invited(client, email=(invited := new_email()))
     browser = Browser(site)
     browser.get(f"/invitations/{invitation_token(client, invited)}")
     browser.submit(name="Ada Birch", password=PASSWORD)
 
 
 def _use_a_second_factor(site: Flask) -> None:
-    sign_up(site, email := _new_email(site))
+    sign_up(site, email := new_email())
     factor = person_with_app(site, email)
     give(begin(site, email), value=factor.wrong())
 
@@ -216,14 +215,10 @@ def _sign_in_at_the_provider(site: Flask, provider: FakeProvider) -> None:
         browser.get(provider.sign_in(leave(browser), email=email))
         return browser
 
-    sign_up(site, with_password := _new_email(site))
+    sign_up(site, with_password := new_email())
     arrive(with_password).submit(password="not that one")
-    arrive(without := _new_email(site)).submit(account_name="Birch Hill")
+    arrive(without := new_email()).submit(account_name="Birch Hill")
     browser = arrive(without)
     browser.submit("/login/single-sign-on/mail")
     browser.get(link_in(mails_to(site, without)[-1]))
     browser.submit()
-
-
-def _new_email(site: Flask) -> str:
-    return f"limits-{next(_numbers)}-{id(site)}@example.org"

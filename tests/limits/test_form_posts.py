@@ -28,13 +28,13 @@ from tests.make import (
     mails_to,
     make_account,
     make_invited,
+    new_email,
     second_app,
     sign_up,
 )
 from tests.make.browser import PASSWORD, Page
 from tests.people.test_sign_in import attempt, status
 
-_numbers = itertools.count(1)
 OWNERS_PASSWORD = "correct horse battery"
 WRONG = "wrong horse battery"
 DEAD = "redis://127.0.0.1:9/0"
@@ -47,8 +47,8 @@ def address() -> str:
 
 
 @pytest.fixture
-def email(app: Flask) -> str:
-    return f"form-{next(_numbers)}-{id(app)}@example.org"
+def email() -> str:
+    return new_email("form")
 
 
 def owner(app: Flask) -> str:
@@ -139,7 +139,7 @@ def test_sign_ups_from_one_client_are_stopped_for_a_day(
 ) -> None:
     monkeypatch.setattr(counting, "SIGN_UPS", SIGN_UPS._replace(requests=2))
     fields = {"name": "Ada", "password": PASSWORD, "account_name": "Birch Hill"}
-    people = [f"stranger-{next(_numbers)}-{id(app)}@example.org" for _ in range(3)]
+    people = [new_email("stranger") for _ in range(3)]
     pages = [post(app, "/register", address, email=each, **fields) for each in people]
     assert [page.status for page in pages] == [200, 200, 429]
     assert "Try again in 24 hours" in pages[-1].text

@@ -16,7 +16,7 @@ from app.factory import create_app
 from app.limits.plan_file import read_plans
 from app.policy.plans import PLANS, Plan
 from config import ROOT, SettingsError
-from tests.make import make_account, second_app
+from tests.make import make_account, new_email, second_app
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -91,7 +91,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 def test_new_accounts_are_on_the_default_plan(app: Flask, tmp_path: Path) -> None:
     path = _file(tmp_path, "[gold]\nmembers = 9\n")
     with second_app(app, plans_file=path, default_plan="gold") as made, made.app_context():
-        email = f"default-plan-{id(made)}@example.org"
+        email = new_email("default-plan")
         created = create_account(name="Default Plan", owner_email=email)
         opened = open_account("Another", created.owner)
         assert (created.account.plan, opened.plan) == ("gold", "gold")

@@ -13,7 +13,7 @@ from tests.make.browser import Browser, sign_in, sign_up
 from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
 from tests.make.imports import make_import
-from tests.make.mails import link_in, mails_to, text_of
+from tests.make.mails import link_in, mails_to, new_email, text_of
 from tests.make.members import (
     Member,
     invitation_token,
@@ -21,7 +21,6 @@ from tests.make.members import (
     make_key_of,
     make_member,
     make_operator,
-    new_email,
     operator_of,
 )
 from tests.make.oauth import Application, bearer, grant_tokens, make_application

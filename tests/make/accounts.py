@@ -16,6 +16,7 @@ from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.policy.permissions import PERMISSIONS
 from tests.contract import check_contract
+from tests.make.mails import new_email
 
 _numbers = itertools.count(1)
 
@@ -74,7 +75,7 @@ def make_account(
     with app.app_context():
         made = create_account(
             name=f"Account {next(_numbers)}",
-            owner_email=f"owner-{next(_numbers)}-{id(app)}@example.org",
+            owner_email=new_email("owner"),
             owner_password="correct horse battery",
             plan=plan,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -10,6 +11,13 @@ from flask import Flask
 
 from app.mail.jobs import send_mails
 from app.mail.transport import MAIL_FOLDER
+
+_numbers = itertools.count(1)
+
+
+def new_email(prefix: str = "member") -> str:
+    """An address that no other test has."""
+    return f"{prefix}-{next(_numbers)}@example.org"
 
 
 def mails_to(app: Flask, address: str) -> list[EmailMessage]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,7 @@ from app.people.instance_operators import add_operator
 from app.people.service import verify_address
 from app.policy.permissions import role_permissions
 from tests.make.accounts import Client
-
-_numbers = itertools.count(1)
+from tests.make.mails import new_email
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Member:
 
 def make_member(client: Client, role: str = "editor", *, email: str | None = None) -> Member:
     """A new member, joined, with an API key that has the permissions of their role."""
-    email = email or new_email(client)
+    email = email or new_email()
     with client.app.app_context():
         operator = operator_of(client)
         first_role = "admin" if role == "owner" else role
@@ -60,7 +58,7 @@ def make_operator(client: Client, user_id: str | None = None) -> str:
 def make_invited(client: Client, role: str = "editor", *, email: str | None = None) -> Any:
     """The record of a person who has not joined yet."""
     with client.app.app_context():
-        record = invite_member(operator_of(client), email=email or new_email(client), role=role)
+        record = invite_member(operator_of(client), email=email or new_email(), role=role)
         db.session.commit()
         return record
 
@@ -78,11 +76,6 @@ def make_key_of(client: Client, member_id: str, role: str, *, kind: str = "api_k
         credential.created_by = member_id
         db.session.commit()
         return Client(client.app, client.account_id, member_id, token, credential.id)
-
-
-def new_email(client: Client) -> str:
-    """An address that nobody has."""
-    return f"member-{next(_numbers)}-{id(client.app)}@example.org"
 
 
 def operator_of(client: Client) -> Principal:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from tests.make import (
     Client,
     make_account,
     make_project,
+    new_email,
     point,
     second_app,
     sign_up,
@@ -22,8 +22,6 @@ from tests.make import (
 from tests.make.features import collection, feature
 from tests.pages.importing import CSV, act, ready, shapes, upload
 from tests.pages.support import HOSTILE, MULTIPART, several_parts
-
-_numbers = itertools.count(1)
 
 
 def test_without_imports_the_list_says_what_can_be_uploaded(browser: Browser) -> None:
@@ -93,7 +91,7 @@ def test_a_script_gets_the_address_or_what_is_wrong(browser: Browser) -> None:
 
 def test_a_file_that_is_too_large_is_refused_with_the_limit(app: Flask) -> None:
     with second_app(app, max_import_bytes=100 * 1024) as small:
-        browser = sign_up(small, f"large-{next(_numbers)}-{id(app)}@example.org")
+        browser = sign_up(small, new_email("large"))
         assert "At most 100 KB" in browser.get("/imports/new").text
         form = browser.page.form().fields  # type: ignore[union-attr]
         file: Any = (io.BytesIO(b" " * 300 * 1024), "a.geojson")

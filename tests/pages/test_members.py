@@ -66,7 +66,7 @@ def test_who_manages_nobody_sees_the_list_only(client: Client, role: str) -> Non
 
 
 def test_somebody_is_invited(client: Client, owner: Browser) -> None:
-    email = new_email(client)
+    email = new_email()
     owner.get("/members")
     page = owner.submit("/members/invite", email=email, role="viewer")
     assert page.path == "/members"
@@ -90,7 +90,7 @@ def test_a_wrong_address_and_a_member_are_refused(client: Client, owner: Browser
 @pytest.mark.parametrize("role", ["owner", "king", ""])
 def test_a_role_that_is_not_offered_is_refused(client: Client, owner: Browser, role: str) -> None:
     owner.get("/members")
-    page = owner.submit("/members/invite", email=new_email(client), role=role)
+    page = owner.submit("/members/invite", email=new_email(), role=role)
     assert page.status == 422
     assert client.get("/v1/account/members").json["meta"]["total"] == 1
 
@@ -194,7 +194,7 @@ def test_when_all_seats_are_taken(full: Client) -> None:
     assert "All seats are taken" in page.text
     assert "withdraw an invitation" in page.text
     assert "/members/invite" not in [form.action for form in page.forms]
-    page = post(browser, "/members/invite", email=new_email(full), role="viewer")
+    page = post(browser, "/members/invite", email=new_email(), role="viewer")
     assert page.status == 422
     assert "includes 3 seats" in page.text
 

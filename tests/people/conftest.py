@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from flask import Flask
 
-from tests.make import sign_up
-
-_numbers = itertools.count(1)
+from tests.make import new_email, sign_up
 
 
 @pytest.fixture
 def email(app: Flask) -> str:
     """The address of a person who has signed up."""
-    address = f"person-{next(_numbers)}-{id(app)}@example.org"
+    address = new_email("person")
     sign_up(app, address)
     return address

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from flask import Flask
 from sqlalchemy import select
@@ -11,17 +9,16 @@ from sqlalchemy import select
 from app.db.extensions import db
 from app.models import User
 from app.settings.mail import mail_server
-from tests.make import Browser, link_in, mails_to, second_app, sign_up
+from tests.make import Browser, link_in, mails_to, new_email, second_app, sign_up
 from tests.make.browser import PASSWORD
 
-_numbers = itertools.count(1)
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
 NO_MAIL = "This instance does not send email yet"
 
 
 @pytest.fixture
-def email(app: Flask) -> str:
-    return f"no-mail-{next(_numbers)}-{id(app)}@example.org"
+def email() -> str:
+    return new_email("no-mail")
 
 
 @pytest.mark.parametrize("path", ["/register", "/forgot-password"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -16,10 +15,9 @@ from app.models import SignUp, User
 from app.people import service
 from app.security import passwords
 from app.security.passwords import hash_password, password_problem
-from tests.make import Browser, link_in, mails_to, sign_in, together
+from tests.make import Browser, link_in, mails_to, new_email, sign_in, together
 from tests.make.browser import PASSWORD
 
-_numbers = itertools.count(1)
 NEW = "lichen on the north side"
 
 
@@ -140,7 +138,7 @@ def test_validating_a_long_password_takes_no_longer_than_a_short_one(
 
 @pytest.mark.both
 def test_concurrent_sign_ups_of_one_address_create_one_person(app: Flask) -> None:
-    email = f"race-{next(_numbers)}-{id(app)}@example.org"
+    email = new_email("race")
     browsers = []
     for _ in range(3):
         browser = Browser(app)

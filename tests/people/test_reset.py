@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from datetime import timedelta
 from typing import Any
 
@@ -17,12 +16,11 @@ from app.models import User
 from app.people.mailed_links import request_reset
 from app.policy.people import MAILS_AN_HOUR, RESET_LIFE, WRONG_PASSWORDS
 from app.values import clock
-from tests.make import Client, link_in, mails_to, sign_in
+from tests.make import Client, link_in, mails_to, new_email, sign_in
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of
 from tests.people.test_sign_in import attempt, status
 
-_numbers = itertools.count(1)
 HOUR = timedelta(hours=1)
 NEW = "lichen on the north side"
 
@@ -140,7 +138,7 @@ def test_a_weak_password_is_rejected_and_the_link_stays_valid(app: Flask, email:
 
 
 def test_no_mail_is_sent_to_an_unknown_address(app: Flask) -> None:
-    unknown = f"nobody-{next(_numbers)}-{id(app)}@example.org"
+    unknown = new_email("nobody")
     browser = Browser(app)
     browser.get("/forgot-password")
     assert browser.submit(email=unknown).title == "Check your email"

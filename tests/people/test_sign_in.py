@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from datetime import timedelta
 from urllib.parse import quote
@@ -19,10 +18,9 @@ from app.policy.people import (
     WRONG_PASSWORDS_WINDOW,
 )
 from app.values import clock
-from tests.make import second_app, sign_in, sign_up
+from tests.make import new_email, second_app, sign_in, sign_up
 from tests.make.browser import PASSWORD, Browser
 
-_numbers = itertools.count(1)
 NEW = "lichen on the north side"
 
 
@@ -86,7 +84,7 @@ def test_an_unknown_address_costs_as_much_as_a_wrong_password(
         return bool(verify(self, known, password))  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(hasher), "verify", count)
-    for address in (email, f"nobody-{id(app)}@example.org"):
+    for address in (email, new_email("nobody")):
         attempt(app, address, "wrong horse battery")
     assert len(hashes) == 2
     parameters = {known.rpartition("$")[0].rpartition("$")[0] for known in hashes}
@@ -124,7 +122,7 @@ def test_a_clock_that_was_set_back_keeps_nobody_out(
 
 
 def test_unknown_addresses_are_throttled_too(app: Flask) -> None:
-    unknown = f"nobody-{next(_numbers)}-{id(app)}@example.org"
+    unknown = new_email("nobody")
     found = [status(attempt(app, unknown, "wrong horse battery")) for _ in range(12)]
     assert found == [422] * WRONG_PASSWORDS + [429] * 2
 
@@ -164,7 +162,7 @@ def test_a_known_browser_is_throttled_too(app: Flask, email: str) -> None:
 
 
 def test_another_persons_browser_is_unknown(app: Flask, email: str) -> None:
-    other = sign_up(app, f"other-{next(_numbers)}-{id(app)}@example.org")
+    other = sign_up(app, new_email("other"))
     other.submit("/logout")
     for _ in range(WRONG_PASSWORDS):
         attempt(app, email, "wrong horse battery")

@@ -13,16 +13,12 @@ from app.db.extensions import db
 from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE, WRONG_PASSWORDS
 from app.values import clock
-from tests.make import link_in, mails_to, sign_in, sign_up
+from tests.make import link_in, mails_to, new_email, sign_in, sign_up
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of
 
 _numbers = itertools.count(1)
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
-
-
-def address(app: Flask) -> str:
-    return f"ada-{next(_numbers)}-{id(app)}@example.org"
 
 
 def begin(app: Flask, email: str, **fields: str) -> Browser:
@@ -38,7 +34,7 @@ def users(app: Flask, email: str) -> int:
 
 
 def test_a_person_signs_up_and_has_an_account(app: Flask) -> None:
-    email = address(app)
+    email = new_email()
     browser = begin(app, email)
     assert browser.page is not None
     assert browser.page.title == "Check your email"
@@ -55,7 +51,7 @@ def test_a_person_signs_up_and_has_an_account(app: Flask) -> None:
 
 def test_nothing_is_created_without_the_chosen_password(app: Flask) -> None:
     """Else a stranger could sign up with somebody's address and wait for the click."""
-    email = address(app)
+    email = new_email()
     begin(app, email)
     browser = Browser(app)
     browser.get(link_in(mails_to(app, email)[-1]))
@@ -65,7 +61,7 @@ def test_nothing_is_created_without_the_chosen_password(app: Flask) -> None:
 
 
 def test_the_password_of_a_sign_up_is_throttled(app: Flask) -> None:
-    email = address(app)
+    email = new_email()
     begin(app, email)
     link = link_in(mails_to(app, email)[-1])
     statuses = []
@@ -77,7 +73,7 @@ def test_the_password_of_a_sign_up_is_throttled(app: Flask) -> None:
 
 
 def test_the_owner_of_an_address_is_notified_of_a_sign_up(app: Flask) -> None:
-    email = address(app)
+    email = new_email()
     sign_up(app, email)
     browser = begin(app, email, password="quite another pass phrase")
     assert browser.page is not None
@@ -91,7 +87,7 @@ def test_the_owner_of_an_address_is_notified_of_a_sign_up(app: Flask) -> None:
 
 
 def test_known_and_unknown_addresses_get_the_same_page(app: Flask) -> None:
-    known = address(app)
+    known = new_email()
     sign_up(app, known)
     unknown = "x" * len(known.partition("@")[0]) + "@example.org"
     pages = [begin(app, email).page for email in (known, unknown)]
@@ -117,7 +113,7 @@ def test_signing_up_does_not_look_up_the_address(
 
     event.listen(engine, "before_cursor_execute", note)
     try:
-        browser.submit(**FIELDS | {"email": address(app)})
+        browser.submit(**FIELDS | {"email": new_email()})
     finally:
         event.remove(engine, "before_cursor_execute", note)
     assert sent
@@ -145,7 +141,7 @@ def test_signing_up_does_not_look_up_the_address(
 def test_invalid_fields(app: Flask, field: str, value: str, message: str) -> None:
     browser = Browser(app)
     browser.get("/register")
-    page = browser.submit(**FIELDS | {"email": address(app), field: value})
+    page = browser.submit(**FIELDS | {"email": new_email(), field: value})
     assert page.status == 422
     assert message in page.text
     kept = page.form().fields
@@ -156,7 +152,7 @@ def test_invalid_fields(app: Flask, field: str, value: str, message: str) -> Non
 def test_a_slug_can_be_chosen_and_is_numbered_where_it_is_taken(app: Flask) -> None:
     slug, slugs = f"wood-{next(_numbers)}-{id(app)}", []
     for _ in range(2):
-        email = address(app)
+        email = new_email()
         browser = begin(app, email, account_slug=slug)
         browser.get(link_in(mails_to(app, email)[-1]))
         browser.submit(password=PASSWORD)
@@ -167,7 +163,7 @@ def test_a_slug_can_be_chosen_and_is_numbered_where_it_is_taken(app: Flask) -> N
 
 
 def test_a_link_works_once_and_within_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    email = address(app)
+    email = new_email()
     begin(app, email)
     link = link_in(mails_to(app, email)[-1])
     moment = clock.now()
@@ -187,7 +183,7 @@ def test_invalid_links(app: Flask, token: str) -> None:
 
 
 def test_mails_to_an_address_are_limited(app: Flask) -> None:
-    email = address(app)
+    email = new_email()
     for number in range(8):
         begin(app, email.upper() if number % 2 else email)
     assert len(mails_to(app, email)) + len(mails_to(app, email.upper())) == 5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -22,20 +21,20 @@ from tests.make import (
     make_account,
     make_invited,
     make_member,
+    new_email,
     second_app,
     sign_in,
     sign_up,
 )
 from tests.make.browser import PASSWORD
 
-_numbers = itertools.count(1)
 MODES = ("invited", "closed")
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
 
 
 @pytest.fixture
-def email(app: Flask) -> str:
-    return f"mode-{next(_numbers)}-{id(app)}@example.org"
+def email() -> str:
+    return new_email("mode")
 
 
 @pytest.fixture(params=MODES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -11,12 +10,11 @@ from werkzeug.test import TestResponse
 
 from app.db.extensions import db
 from app.people.mailed_links import request_reset
-from tests.make import Browser, sign_up, text_of
+from tests.make import Browser, new_email, sign_up, text_of
 from tests.make.browser import PASSWORD
 from tests.make.mails import mails_to
 from tests.normalizing import refuse_to_normalize_long_texts
 
-_numbers = itertools.count(1)
 HTML = {"Accept": "text/html"}
 FORMS = ("/login", "/register", "/forgot-password")
 ODD = {
@@ -80,7 +78,7 @@ def test_a_long_email_address_is_not_normalized(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_escaped_on_all_pages(app: Flask, name: str) -> None:
-    email = f"odd-{next(_numbers)}-{id(app)}@example.org"
+    email = new_email("odd")
     browser = sign_up(app, email, name=NAMES[name], account=NAMES[name])
     for path in ("/accounts", "/profile", "/nothing"):
         shown = browser.get(path).response.get_data(as_text=True)
@@ -143,7 +141,7 @@ def test_method_override_headers_are_ignored(app: Flask, headers: dict[str, str]
 
 
 def test_signing_out_requires_a_form(app: Flask) -> None:
-    browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
+    browser = sign_up(app, new_email("odd"))
     assert browser.get("/logout").status == 405
     assert browser.get("/profile").title == "Your profile"
 
@@ -184,7 +182,7 @@ def test_forged_client_addresses_are_not_shown(app: Flask, headers: dict[str, st
 
 @pytest.mark.parametrize("name", ["canopy_session", "session", "token", "access_token"])
 def test_a_session_in_the_url_is_ignored(app: Flask, name: str) -> None:
-    browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
+    browser = sign_up(app, new_email("odd"))
     cookie = browser.client.get_cookie("canopy_session")
     assert cookie is not None
     page = Browser(app).get("/profile", query_string={name: cookie.value})
@@ -205,7 +203,7 @@ def test_invalid_cookies(app: Flask, value: str) -> None:
 
 def test_the_cookie_of_a_known_browser_cannot_be_forged(app: Flask) -> None:
     """Else anybody could evade the throttle by inventing browsers."""
-    browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
+    browser = sign_up(app, new_email("odd"))
     cookie = browser.client.get_cookie("canopy_known")
     assert cookie is not None
     body, _, signature = cookie.value.rpartition(".")

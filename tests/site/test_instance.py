@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from app.values import clock
-from tests.make import Browser, second_app, sign_up
+from tests.make import Browser, new_email, second_app, sign_up
 
 NAMED = {
     "instance_name": "Harz <Forests>",
@@ -51,7 +51,7 @@ def test_the_foot_of_a_page_has_support_and_legal_pages(
 
 
 def test_a_signed_in_page_has_them_too(named: Flask) -> None:
-    browser = sign_up(named, f"foot-{id(named)}@example.org")
+    browser = sign_up(named, new_email("foot"))
     assert NAMED["imprint_url"] in browser.get("/profile").links
 
 
@@ -60,7 +60,7 @@ def test_the_reference_says_sign_in_to_strangers(app: Flask) -> None:
     assert "/login" in page.links
     assert "/profile" not in page.links
     assert "Cookie" in page.response.headers["Vary"]
-    browser = sign_up(app, f"reference-{id(app)}@example.org")
+    browser = sign_up(app, new_email("reference"))
     page = browser.get("/docs")
     assert "/profile" in page.links
     assert "/login" not in page.links
@@ -71,7 +71,7 @@ def test_the_reference_of_strangers_and_of_others_has_its_own_tag(app: Flask) ->
     stranger = Browser(app).get("/docs").response.headers["ETag"]
     headers = {"If-None-Match": stranger}
     assert Browser(app).get("/docs", headers=headers).status == 304
-    browser = sign_up(app, f"tag-{id(app)}@example.org")
+    browser = sign_up(app, new_email("tag"))
     assert browser.get("/docs", headers=headers).status == 200
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 import pytest
@@ -11,11 +10,10 @@ from sqlalchemy.exc import OperationalError
 
 from app.db import queries
 from app.policy.people import FORM_BYTES
-from tests.make import Browser, Client, make_member, second_app, sign_up
+from tests.make import Browser, Client, make_member, new_email, second_app, sign_up
 from tests.make.browser import PASSWORD
 from tests.oauth.support import browser_of
 
-_numbers = itertools.count(1)
 POSTS = (
     "/login", "/register", "/forgot-password", "/logout", "/profile/name", "/profile/password",
     "/profile/verify-email", "/profile/sessions/end-others", "/accounts", "/accounts/switch",
@@ -25,7 +23,7 @@ POSTS = (
 @pytest.fixture(scope="module")
 def browser(app: Flask) -> Browser:
     """The browser of a signed-in person."""
-    return sign_up(app, f"page-{next(_numbers)}-{id(app)}@example.org")
+    return sign_up(app, new_email("page"))
 
 
 @pytest.mark.parametrize("path", POSTS)
@@ -82,7 +80,7 @@ def test_with_a_public_url_the_host_that_a_request_names_is_not_believed(
     app: Flask, host: str, origin: str, status: int
 ) -> None:
     with second_app(app, public_url="http://forest.example.org", public_url_is_set=True) as named:
-        person = sign_up(named, f"page-{next(_numbers)}-{id(named)}@example.org")
+        person = sign_up(named, new_email("page"))
         token = person.get("/profile").form("/logout").fields
         cookies = {
             name: cookie.value
@@ -105,7 +103,7 @@ def test_with_a_public_url_the_host_that_a_request_names_is_not_believed(
 def test_signing_in_invalidates_earlier_forms(app: Flask) -> None:
     browser = Browser(app)
     before = browser.get("/login").form().fields
-    email = f"page-{next(_numbers)}-{id(app)}@example.org"
+    email = new_email("page")
     sign_up(app, email)
     browser.submit(email=email, password=PASSWORD)
     assert browser.send("/logout", **before).status == 403

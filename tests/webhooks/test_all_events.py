@@ -73,7 +73,7 @@ def change_assets(customer: Client) -> None:
 
 def change_members(customer: Client) -> None:
     """``member.*``: one is invited through the API and joins on the pages."""
-    email = new_email(customer)
+    email = new_email()
     done(customer.post("/v1/account/members/invite", {"email": email, "role": "viewer"}))
     browser = Browser(customer.app)
     browser.get(link_in(mails_to(customer.app, email)[-1]))

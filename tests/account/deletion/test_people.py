@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 
 import pytest
 from flask import Flask
@@ -21,7 +20,7 @@ from tests.account.deletion.traces import keys_naming, tables_naming
 from tests.cli.conftest import Run
 from tests.cli.conftest import core as core
 from tests.cli.conftest import run as run
-from tests.make import Client, make_invited, make_key, make_member, make_project, sign_up
+from tests.make import Client, make_invited, make_key, make_member, make_project, new_email, sign_up
 from tests.make.audit import audit_entries, new_entries
 from tests.make.mails import mails_to, text_of
 from tests.oauth.support import browser_of as browser_with_password
@@ -29,10 +28,6 @@ from tests.pages.support import signed_in_browser
 
 # Where the id of a deleted person stays: what an account knows of what was done in it.
 KEPT = {"audit_entries", "boundary_entries", "events"}
-
-
-def new_address() -> str:
-    return f"leaving-{secrets.token_hex(4)}@example.org"
 
 
 def members(client: Client) -> int:
@@ -96,7 +91,7 @@ def test_the_only_owner_who_posts_all_the_same_is_refused(app: Flask, client: Cl
 
 
 def test_the_only_owner_can_once_the_account_is_gone(app: Flask) -> None:
-    email = new_address()
+    email = new_email()
     browser = sign_up(app, email)
     page = browser.get(PAGE)
     words = page.text.split()

@@ -87,7 +87,7 @@ def _verified_at(client: Client, user_id: str) -> Any:
 def test_a_verified_address_keeps_its_time(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    email = new_email(client)
+    email = new_email()
     member = make_member(stranger, "viewer", email=email)
     first, later = _verified_at(client, member.id), clock.now() + timedelta(days=1)
     monkeypatch.setattr(clock, "now", lambda: later)

@@ -62,7 +62,7 @@ class Access(RuleBasedStateMachine):
     def begin(self) -> None:
         self.client: Client = make_account(self.app)
         self.application = make_application(self.client)
-        self.emails = {person: new_email(self.client) for person in PEOPLE}
+        self.emails = {person: new_email() for person in PEOPLE}
         self.ids: dict[str, str] = {}
         self.roles: dict[str, str] = {}
         self.joined: set[str] = set()

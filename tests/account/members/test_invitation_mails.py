@@ -29,7 +29,7 @@ def _owner(client: Client) -> Any:
 
 
 def test_the_link_is_mailed(client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     invite(client, email, "viewer")
     (mail,) = mails_to(client.app, email)
     account, owner = _account(client), _owner(client)
@@ -45,7 +45,7 @@ def test_the_link_is_mailed(client: Client) -> None:
 
 
 def test_the_link_is_not_stored_or_logged(client: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     response = invite(client, email)
     token = invitation_token(client, email)
     assert token not in response.get_data(as_text=True)
@@ -61,7 +61,7 @@ def test_the_link_uses_the_public_url(client: Client) -> None:
     """Whatever the Host header says."""
     with second_app(client.app, public_url="https://forest.example.org") as app:
         elsewhere = Client(app, client.account_id, client.owner_id, client.token)
-        email = new_email(client)
+        email = new_email()
         invite(elsewhere, email, headers={"Host": "evil.example.net"})
         mail = mails_to(app, email)[-1]
     assert link_in(mail).startswith("https://forest.example.org/invitations/")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from flask import Flask
 
-from tests.make import Browser, Client, event_types, link_in, mails_to, sign_in, sign_up
+from tests.make import Browser, Client, event_types, link_in, mails_to, new_email, sign_in, sign_up
 from tests.make.browser import PASSWORD
-
-_numbers = itertools.count(1)
 
 
 @pytest.fixture
-def email(app: Flask) -> str:
-    return f"willow-{next(_numbers)}-{id(app)}@example.org"
+def email() -> str:
+    return new_email("willow")
 
 
 def invite(client: Client, email: str, role: str = "editor") -> str:

@@ -61,7 +61,7 @@ def test_a_member_is_read_as_listed(client: Client) -> None:
 
 def test_the_name_of_a_person_is_shown_once_they_join(client: Client, stranger: Client) -> None:
     """The name is not revealed to anybody who merely knows the address."""
-    email = new_email(client)
+    email = new_email()
     known = make_member(stranger, "editor", email=email)
     _rename(client, known.id, "Jo Hazel")
     invited = make_invited(client, email=email)
@@ -78,7 +78,7 @@ def _rename(client: Client, user_id: str, name: str) -> None:
 
 
 def test_a_person_in_two_accounts_has_a_role_in_each(client: Client, stranger: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     here = make_member(client, "viewer", email=email)
     there = make_member(stranger, "admin", email=email)
     assert here.id == there.id
@@ -111,7 +111,7 @@ def test_reads_have_entity_tags(client: Client) -> None:
 
 
 def test_the_examples_of_the_schemas_are_correct(client: Client) -> None:
-    email = f"example-{id(client.app)}@example.org"
+    email = new_email("example")
     invited = client.post(f"{PATH}/invite", json=InvitationSchema.example | {"email": email})
     shown, own = MemberSchema.example, {"id": "", "email": "", "name": ""}
     assert list(invited.json["data"]) == list(shown)

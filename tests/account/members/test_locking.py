@@ -38,7 +38,7 @@ def test_concurrent_changes_of_an_account_do_not_deadlock(client: Client) -> Non
         calls += [
             lambda gone=gone: client.delete(f"{PATH}/{gone}").status_code,
             lambda member=member: _put(client, f"{PATH}/{member}", {"role": "admin"}),
-            lambda: _post(client, f"{PATH}/invite", {"email": new_email(client), "role": "editor"}),
+            lambda: _post(client, f"{PATH}/invite", {"email": new_email(), "role": "editor"}),
             lambda: _post(client, "/v1/projects", {"name": _name(), "geometry": square()}),
             lambda plan=plan: _put_on(client, plan),
             lambda: _put(client, "/v1/account", {"name": _name()}),

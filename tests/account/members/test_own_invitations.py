@@ -30,7 +30,7 @@ PATH = "/invitations"
 @pytest.fixture
 def invited(client: Client, stranger: Client) -> dict[str, Any]:
     """The record of somebody who has joined another account, and is invited by an owner."""
-    email = new_email(client)
+    email = new_email()
     member = make_member(stranger, "viewer", email=email)
     inviting = {"email": email, "role": "editor"}
     assert client.post("/v1/account/members/invite", json=inviting).status_code == 201
@@ -52,7 +52,7 @@ def test_it_says_who_invited_them_to_what_and_until_when(client: Client, browser
 
 
 def test_an_inviter_on_a_page_is_named_too(client: Client, stranger: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     member = make_member(stranger, "viewer", email=email)
     admin = make_member(client, "admin")
     post(signed_in_browser(client, admin.id), "/members/invite", email=email, role="viewer")
@@ -60,7 +60,7 @@ def test_an_inviter_on_a_page_is_named_too(client: Client, stranger: Client) -> 
 
 
 def test_nobody_is_named_after_a_command(client: Client, stranger: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     member = make_member(stranger, "viewer", email=email)
     make_invited(client, email=email)
     assert "Role: editor" in (page := signed_in_browser(stranger, member.id).get(PATH)).text
@@ -120,7 +120,7 @@ def test_joining_and_declining_at_once_stay_consistent(client: Client, stranger:
             return done
 
     for _ in range(5):
-        email = new_email(client)
+        email = new_email()
         user_id = make_member(stranger, "viewer", email=email).id
         make_invited(client, email=email)
         known = len(events(client))

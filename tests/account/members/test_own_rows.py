@@ -20,7 +20,7 @@ def _of(client: Client, user_id: str) -> list[Any]:
 
 
 def test_the_accounts_of_a_person(client: Client, stranger: Client) -> None:
-    email = new_email(client)
+    email = new_email()
     member = make_member(client, "viewer", email=email)
     make_member(stranger, "admin", email=email)
     make_invited(make_account(client.app), email=email)

@@ -61,7 +61,7 @@ def _is_alive(client: Client, token: str) -> bool:
 
 @each_change
 def test_sessions_end(client: Client, stranger: Client, change: Any, ends: bool) -> None:
-    email = new_email(client)
+    email = new_email()
     member = make_member(client, "admin", email=email)
     make_member(stranger, "admin", email=email)
     here = [_session(client, member.id, client.account_id) for _ in range(2)]
@@ -141,7 +141,7 @@ def _left(client: Client, granted: dict[type, Any]) -> int:
 
 @each_change
 def test_consents_are_revoked(client: Client, stranger: Client, change: Any, ends: bool) -> None:
-    email = new_email(client)
+    email = new_email()
     member = make_member(client, "admin", email=email)
     make_member(stranger, "admin", email=email)
     here = [_grant(client, member.id, client.account_id) for _ in range(2)]
@@ -231,7 +231,7 @@ def test_a_higher_role_restores_nothing(client: Client) -> None:
 def test_keys_of_a_removed_person_are_revoked_for_every_process(
     client: Client, stranger: Client
 ) -> None:
-    email = new_email(client)
+    email = new_email()
     member = make_member(client, "admin", email=email)
     there = make_member(stranger, "admin", email=email)
     keys = [member.client, _key(client, member.id, EVERYTHING, "service_token")]

@@ -38,7 +38,7 @@ def _known(client: Client, email: str) -> bool:
 def test_seats_are_limited_by_the_plan(free: Client) -> None:
     make_member(free, "viewer")
     make_invited(free)
-    refused = new_email(free)
+    refused = new_email()
     response = invite(free, refused)
     assert response.status_code == 403
     assert response.json["error"]["code"] == "FORBIDDEN"
@@ -63,9 +63,9 @@ def test_an_invitation_can_be_repeated_when_the_plan_is_full(free: Client) -> No
 def test_a_seat_is_free_after_a_removal(free: Client) -> None:
     invited, joined = make_invited(free), make_member(free, "viewer")
     for member_id in (invited["id"], joined.id):
-        assert invite(free, new_email(free)).status_code == 403
+        assert invite(free, new_email()).status_code == 403
         assert free.delete(f"{PATH}/{member_id}").status_code == 204
-        assert invite(free, new_email(free)).status_code == 201
+        assert invite(free, new_email()).status_code == 201
 
 
 def test_the_current_plan_decides(free: Client) -> None:
@@ -74,7 +74,7 @@ def test_the_current_plan_decides(free: Client) -> None:
     with free.app.app_context():
         set_plan(free.account_id, "pro")
         db.session.commit()
-    assert invite(free, new_email(free)).status_code == 201
+    assert invite(free, new_email()).status_code == 201
 
 
 def test_thresholds_are_reported_once(app: Flask) -> None:
@@ -89,5 +89,5 @@ def test_thresholds_are_reported_once(app: Flask) -> None:
     assert {event["data"]["metric"] for event in found} == {"members"}
     types = event_types(pro)
     assert types[types.index("usage.threshold_reached") - 1] == "member.invited"
-    assert invite(pro, new_email(pro)).status_code == 403
+    assert invite(pro, new_email()).status_code == 403
     assert event_types(pro) == types

@@ -15,9 +15,10 @@ from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
 from oauthlib.oauth2 import WebApplicationClient
 from requests_oauthlib import OAuth2Session
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.oauth.running import SECONDS, Loopback, program
 from tests.browser.oauth.woods import SCOPES, Application, Woods
+from tests.make import new_email
 from tests.node import HERE
 
 pytestmark = pytest.mark.slow
@@ -37,7 +38,7 @@ def test_requests_oauthlib_with_a_person_who_signs_up(
     visitor.go(address)
     visitor.page.locator("main").get_by_role("link", name="Sign up").click()
     assert visitor.path == "/register"
-    sign_up(visitor, new_address(instance), account="Birch Hill")
+    sign_up(visitor, new_email(), account="Birch Hill")
     visitor.go(address)
     assert visitor.heading == f"{application.name} asks for access"
     assert "Birch Hill" in visitor.page.locator("main").inner_text()

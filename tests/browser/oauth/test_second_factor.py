@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.oauth.running import Loopback
 from tests.browser.oauth.woods import Application, authorization_address, exchange, status
 from tests.browser.second_factor import (
@@ -16,6 +16,7 @@ from tests.browser.second_factor import (
     sign_in,
     turn_on,
 )
+from tests.make import new_email
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ def test_a_code_leads_on_to_the_application(
     visitor: Visitor, instance: Instance, application: Application, back: Loopback
 ) -> None:
     """Without scripts. Browsers apply the ``form-action`` of the confirmation to the redirect."""
-    sign_up(visitor, new_address(instance))
+    sign_up(visitor, new_email())
     app = turn_on(visitor)
     forget_confirmations(instance)
     address = authorization_address(instance, application, back.uri, scope="projects:read")
@@ -52,7 +53,7 @@ def test_a_passkey_leads_on_to_the_application(
     back: Loopback,
     chrome: Browser,
 ) -> None:
-    email = new_address(instance)
+    email = new_email()
     sign_up(visitor, email)
     forester = at_localhost(chrome, instance)
     add_authenticator(forester)

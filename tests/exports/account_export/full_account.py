@@ -93,7 +93,7 @@ def _credentials(client: Client) -> Iterator[str]:
 def _of_people(client: Client) -> Iterator[str]:
     yield PASSWORD
     yield make_member(client, "viewer").client.token or ""
-    make_invited(client, email=(invited := new_email(client)))
+    make_invited(client, email=(invited := new_email()))
     yield invitation_token(client, invited)
     owner = client.get("/v1/account/members").json["data"][0]
     factor = turn_on(sign_in(client.app, owner["email"], PASSWORD))

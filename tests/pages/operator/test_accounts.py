@@ -134,7 +134,7 @@ def test_when_an_account_was_last_used(client: Client, operator: Browser) -> Non
 
 
 def test_signing_in_is_a_use(client: Client, operator: Browser) -> None:
-    email = new_email(client)
+    email = new_email()
     sign_up(client.app, email, account=f"Hornbeam {client.account_id}")
     page = operator.get(f"{PATH}?search=Hornbeam {client.account_id}")
     assert len(shown(page)) == 1

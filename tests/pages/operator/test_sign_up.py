@@ -46,7 +46,7 @@ def test_nobody_signs_up_until_it_is_opened(client: Client, operator: Browser) -
 
 @pytest.mark.both
 def test_a_link_that_was_mailed_before_leads_nowhere(client: Client, operator: Browser) -> None:
-    email, browser = new_email(client), Browser(client.app)
+    email, browser = new_email(), Browser(client.app)
     browser.get("/register")
     browser.submit(email=email, **FIELDS)
     link = link_in(mails_to(client.app, email)[-1])
@@ -71,14 +71,14 @@ def test_an_invited_person_gets_no_password_with_an_earlier_link(
 
 def test_nobody_new_is_invited(client: Client, operator: Browser) -> None:
     close(operator)
-    response = invite(client, new_email(client))
+    response = invite(client, new_email())
     assert response.status_code == 403
     assert response.json["error"]["message"].endswith(
         "has not signed up, and sign-up is closed. Ask whoever runs this instance."
     )
     assert "you can invite only people who have already signed up" in operator.get("/members").text
     open_again(operator)
-    assert invite(client, new_email(client)).status_code == 201
+    assert invite(client, new_email()).status_code == 201
 
 
 def test_another_process_refuses_at_once(client: Client) -> None:

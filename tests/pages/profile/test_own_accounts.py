@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 
 import pytest
 from flask import Flask
 
 from app.people import service
-from tests.make import Browser, make_account, make_member, second_app, sign_in, sign_up, together
-
-_numbers = itertools.count(1)
+from tests.make import (
+    Browser,
+    make_account,
+    make_member,
+    new_email,
+    second_app,
+    sign_in,
+    sign_up,
+    together,
+)
 
 
 @pytest.fixture
-def email(app: Flask) -> str:
-    return f"accounts-{next(_numbers)}-{id(app)}@example.org"
+def email() -> str:
+    return new_email("accounts")
 
 
 def create(browser: Browser, name: str = "Beech Wood") -> int:

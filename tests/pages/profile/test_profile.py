@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from datetime import timedelta
 
 import pytest
@@ -20,19 +19,19 @@ from tests.make import (
     mails_to,
     make_account,
     make_member,
+    new_email,
     second_app,
     sign_in,
     sign_up,
 )
 from tests.make.browser import PASSWORD
 
-_numbers = itertools.count(1)
 NEW = "lichen on the north side"
 
 
 @pytest.fixture
-def email(app: Flask) -> str:
-    return f"rowan-{next(_numbers)}-{id(app)}@example.org"
+def email() -> str:
+    return new_email("rowan")
 
 
 @pytest.fixture
@@ -141,7 +140,7 @@ def test_ending_all_other_sessions(app: Flask, browser: Browser, email: str) -> 
 
 
 def test_sessions_of_others_cannot_be_ended(app: Flask, browser: Browser) -> None:
-    stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
+    stranger = sign_up(app, new_email("stranger"))
     own = stranger.get("/profile").form("/logout").fields
     assert stranger.send(f"/profile/sessions/{_id(app, browser)}/end", **own).status == 303
     assert browser.get("/profile").title == "Your profile"
@@ -198,7 +197,7 @@ def test_opening_another_account_and_switching_to_it(browser: Browser) -> None:
 
 @pytest.mark.both
 def test_accounts_of_others_cannot_be_switched_to(app: Flask, browser: Browser) -> None:
-    stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
+    stranger = sign_up(app, new_email("stranger"))
     with app.app_context():
         theirs = db.session.scalars(select(Membership.account_id).order_by(
             Membership.created_at.desc())).first()  # fmt: skip

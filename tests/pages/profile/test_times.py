@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import itertools
 import re
 from datetime import UTC, datetime
 
@@ -11,16 +10,15 @@ import pytest
 from flask import Flask
 
 from app.values import clock
-from tests.make import Browser, sign_up
+from tests.make import Browser, new_email, sign_up
 from tests.make.browser import Page
 
-_numbers = itertools.count(1)
 NOON = datetime(2026, 7, 31, 12, 5, tzinfo=UTC)
 
 
 @pytest.fixture
 def browser(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Browser:
-    made = sign_up(app, f"zone-{next(_numbers)}-{id(app)}@example.org", account="Zone Woods")
+    made = sign_up(app, new_email("zone"), account="Zone Woods")
     monkeypatch.setattr(clock, "now", lambda: NOON)
     made.get("/profile")
     return made
@@ -87,7 +85,7 @@ def test_what_is_not_offered_is_refused(browser: Browser, zone: str, dates: str)
 
 def test_the_choice_is_that_of_one_person(app: Flask, browser: Browser) -> None:
     choose(browser, "Europe/Berlin", "dots")
-    other = sign_up(app, f"zone-{next(_numbers)}-{id(app)}@example.org", account="Zone Woods")
+    other = sign_up(app, new_email("zone"), account="Zone Woods")
     assert "12:05 UTC" in other.get("/profile").text
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from flask import Flask
 
-from tests.make import sign_up
+from tests.make import new_email, sign_up
 from tests.people.second_factor.support import Later
-
-_numbers = itertools.count(1)
 
 
 @pytest.fixture
 def email(app: Flask) -> str:
     """The address of a person who has signed up."""
-    address = f"careful-{next(_numbers)}-{id(app)}@example.org"
+    address = new_email("careful")
     sign_up(app, address)
     return address
 

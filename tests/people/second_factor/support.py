@@ -31,10 +31,12 @@ PRESENT, VERIFIED, ATTESTED = 1, 4, 64  # flags of an authenticator
 
 
 class Later:
-    """A clock that a test moves on. Codes work once, so each use needs a later time."""
+    """A clock that a test moves on. Codes work once, so each use needs a later time. It begins with
+    a new code, which thus changes only when it is moved."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._real, self._by = clock.now, timedelta()
+        self._real = clock.now
+        self._by = timedelta(seconds=CODE_SECONDS - clock.now().timestamp() % CODE_SECONDS)
         monkeypatch.setattr(clock, "now", lambda: self._real() + self._by)
 
     def move(self, by: timedelta = timedelta(seconds=2 * CODE_SECONDS)) -> None:

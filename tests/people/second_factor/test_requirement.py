@@ -18,6 +18,7 @@ from tests.make import (
     make_key_of,
     make_member,
     make_service_token,
+    new_email,
     sign_up,
 )
 from tests.make.browser import PASSWORD
@@ -207,5 +208,5 @@ def test_owners_and_admins_see_who_has_one(client: Client) -> None:
 
 
 def test_who_belongs_to_no_account_sees_no_notice(client: Client) -> None:
-    browser = sign_up(client.app, f"alone-{id(client)}@example.org")
+    browser = sign_up(client.app, new_email("alone"))
     assert "requires a second factor" not in browser.get("/accounts").text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from tests.make import Browser, second_app, sign_up
+from tests.make import Browser, new_email, second_app, sign_up
 from tests.people.single_sign_on.real_provider import RealProvider, claims
 from tests.people.single_sign_on.support import (
     arrive,
@@ -104,7 +104,7 @@ def test_signing_out_ends_the_session_here(sso: Flask, woods: RealProvider) -> N
 def test_without_a_provider_there_is_nothing_of_it(app: Flask) -> None:
     assert Browser(app).get("/login/single-sign-on").status == 404
     assert "single-sign-on" not in str(Browser(app).get("/login").links)
-    browser = sign_up(app, f"nobody-{id(app)}@example.org")
+    browser = sign_up(app, new_email("nobody"))
     assert "/profile/sign-ins/link" not in browser.get("/profile").links
 
 

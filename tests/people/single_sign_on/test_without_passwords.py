@@ -86,7 +86,7 @@ def test_no_password_is_set_or_changed(app: Flask, site: Flask) -> None:
 
 
 def test_an_invitation_asks_for_no_password(app: Flask, client: Client, site: Flask) -> None:
-    email = new_email(client)
+    email = new_email()
     make_invited(client, email=email)
     path = f"/invitations/{invitation_token(client, email)}"
     browser = Browser(app)
