@@ -95,7 +95,8 @@ def _bound_body(environ: dict[str, Any]) -> None:
         raise UnsupportedMediaType(
             "Send the body uncompressed. The only Transfer-Encoding allowed is chunked."
         )
-    limit = request.max_content_length = _most_bytes()
+    has_file = _takes_file()
+    limit = request.max_content_length = _most_bytes(has_file)
     if coding:
         try:
             body = environ["wsgi.input"].read(limit + 1)
@@ -111,28 +112,28 @@ def _bound_body(environ: dict[str, Any]) -> None:
     if length > limit:
         raise PayloadTooLarge(f"The body is larger than {limit:,} bytes.")
     if length and request.routing_exception is None:
-        _require_media_type()
+        _require_media_type(has_file)
 
 
-def _most_bytes() -> int:
+def _most_bytes(has_file: bool) -> int:
     """The maximum size of the body of this request in bytes."""
     settings = current_app.config["SETTINGS"]
-    if takes_file():
+    if has_file:
         return int(settings.max_import_bytes) + FORM_BYTES
     return int(settings.max_body_bytes)
 
 
-def takes_file() -> bool:
+def _takes_file() -> bool:
     """Return whether the operation of this request takes a file, as a multipart form."""
     contract = contract_of(current_app.view_functions.get(request.endpoint or ""))
     return contract is not None and contract.takes_file
 
 
-def _require_media_type() -> None:
+def _require_media_type(has_file: bool) -> None:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     is_features = is_ogc(request.path)
     known = _FEATURE_TYPES if is_features else ("application/json",)
-    if takes_file():
+    if has_file:
         if request.mimetype != "multipart/form-data":
             raise UnsupportedMediaType("Send a form (multipart/form-data) with the file in `file`.")
     elif request.mimetype not in known or charset not in ("utf-8", "utf8"):

@@ -73,7 +73,8 @@ def _require_entry(session: Any) -> None:
     if session.in_nested_transaction():
         return
     session.flush()
-    changed, has_entry = notes().pop(_CHANGED, None), notes().pop(_ENTRIES, False)
+    noted = notes()
+    changed, has_entry = noted.pop(_CHANGED, None), noted.pop(_ENTRIES, False)
     is_watched = has_request_context() or is_command()
     if changed and not has_entry and is_watched:
         raise MissingEntry(f"a change of the table {changed} has no entry in the audit log")

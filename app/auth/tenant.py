@@ -38,6 +38,7 @@ Model = TypeVar("Model", bound=Base)
 ALL_ACCOUNTS: Final = "/* of all accounts */"
 
 _DELETED: Final = cast("Table", Project.__table__).alias("deleted")
+_IS_KEPT: Final = Project.deleted_at.is_(None)
 _OF_DELETED: Final = cast("Table", Asset.__table__).alias("of_deleted")
 # The column of each table by which rows are tested.
 _TESTED: Final = {"projects": "id", "assets": "id", "boundaries": "project_id"}
@@ -47,7 +48,7 @@ def rows_of(account_id: str, model: type[Model]) -> Select[Model]:
     """The account's rows of a model, as objects that can be changed."""
     rows = stored_rows_of(account_id, model)
     if model is Project:  # by the row alone: whoever waited for its lock looks at the row again
-        return rows.where(Project.deleted_at.is_(None))
+        return rows.where(_IS_KEPT)
     return rows.where(*_kept(cast("Table", model.__table__), account_id))
 
 
