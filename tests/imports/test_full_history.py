@@ -40,7 +40,8 @@ def test_one_is_not_applied(app: Flask) -> None:
 def test_features_without_room_are_rejected_and_the_rest_is_undone(app: Flask) -> None:
     with second_app(app) as made:
         client = make_account(made)
-        project = make_project(client, name="Known", geometry=square(9, 9))
+        known = {"name": "Known", "geometry": square(9, 9)}
+        project = make_project(client, **known, description="x" * 5_000)
         record = ready(
             client,
             feature(square(9, 9), name="Known", id_of=project["id"], soil="clay"),
