@@ -89,6 +89,8 @@ class SendersTurns:
         """Whose request gets a thread now."""
         if not self._waiting or len(self._at_work) >= self._threads:
             return None
+        if not self._at_work:
+            return next(iter(self._waiting))
         at_work = Counter(conn.sender for conn in self._at_work)
         expensive = self._expensive_senders()
         are_expensive = sum(at_work[sender] for sender in expensive)
