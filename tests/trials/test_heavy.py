@@ -30,6 +30,7 @@ from trials.faults.heavy.load import Cost, Others, Waits
 from trials.faults.heavy.queries import is_left_out, routes
 from trials.faults.heavy.reading import run
 from trials.faults.heavy.trial import Measured, all_requests, instance, judge, measure_all
+from trials.faults.trial_report import TrialReport
 
 CHOSEN = ("= ones", "= marks", "= marks, multipart", ", gzip")
 SHAPES = ("zigzag", "holes_beside_comb", "loops")
@@ -132,8 +133,17 @@ def test_what_misses_its_bound_is_reported(
     cost: Cost, waits: float, status: int, expected: str
 ) -> None:
     at_once = Waits([0.001] * 100)
-    beside = {"the worst": (Others(Waits([waits] * 100), at_once), Counter({status: 1}))}
-    made = judge(Measured([cost], Others(at_once, at_once), beside))
+    beside = {"the worst": (Others(Waits([waits] * 100), at_once, at_once), Counter({status: 1}))}
+    made = judge(Measured([cost], Others(at_once, at_once, at_once), beside))
     found = "\n".join(made.wrong + made.late)
     assert found.startswith(expected)
     assert bool(found) is bool(expected)
+
+
+def test_another_account_that_waits_too_long_is_reported() -> None:
+    at_once, late, made = Waits([0.001] * 100), Waits([1.1] * 100), TrialReport()
+    Others(late, at_once, late).judge(made, "beside the worst")
+    expected = (
+        "writes of another account (p99) beside the worst took 1.10 s, and 1.00 s are allowed"
+    )
+    assert made.late == [expected]

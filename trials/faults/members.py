@@ -158,7 +158,7 @@ def _seats(app: Flask, crew: Crew) -> list[str]:
     """Many are invited at once, and the plan has one seat left."""
     client = make_account(app, plan="free")
     make_invited(client)
-    bodies = [{"email": new_email(client), "role": "editor"} for _ in range(AT_ONCE)]
+    bodies = [{"email": new_email(), "role": "editor"} for _ in range(AT_ONCE)]
     outcomes = Counter(
         crew.at_once(
             [Request(client.authorization, "POST", f"{PATH}/invite", body) for body in bodies]

@@ -84,7 +84,7 @@ _PARAMETERS: Final = {
 
 def forms(client: Client) -> Iterator[Request]:
     """Each field of each form with each text, and forms of as many parts as possible."""
-    invited = new_email(client)
+    invited = new_email()
     make_invited(client, email=invited)
     application = make_application(client)
     project_id = make_project(client)["id"]

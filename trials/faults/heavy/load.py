@@ -5,24 +5,32 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import itertools
+import json
 import multiprocessing
 import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 from app.processes.web_server.refusals import MAX_HEAD
+from bench.instance import polygon
+from tests.make import Client
 from tests.waiting import wait_for
 from trials.faults.heavy.request import Request
+from trials.faults.trial_report import TrialReport
 
 UNEXPLAINED = 599  # in place of a 5xx without Retry-After
+OTHERS_P99 = 1.0  # seconds that another account's reads and writes may take
 PROBE_EVERY = 0.02  # seconds
+POSITIONS = 51  # of the boundary of an ordinary project
 _TIMEOUT = 60
 _AFTERWARDS = 0.005  # seconds, in which a process forgets a request
+_numbers = itertools.count()  # of names
 
 
 class Cost(NamedTuple):
@@ -58,10 +66,29 @@ class Waits(NamedTuple):
 
 
 class Others(NamedTuple):
-    """What others saw: ``/healthz``, and a cheap request of another account."""
+    """What others saw: ``/healthz``, and another account's reads and writes."""
 
     healthz: Waits
-    read: Waits
+    reads: Waits
+    writes: Waits
+
+    @property
+    def lines(self) -> list[str]:
+        """The figures, a line each."""
+        return [
+            f"    GET /healthz               {self.healthz}",
+            f"    reads of another account   {self.reads}",
+            f"    writes of another account  {self.writes}",
+        ]
+
+    def judge(self, made: TrialReport, beside: str) -> None:
+        """Report what took too long.
+
+        Args:
+            beside: what was sent meanwhile.
+        """
+        made.check_time(f"reads of another account (p99) {beside}", self.reads.p99, OTHERS_P99)
+        made.check_time(f"writes of another account (p99) {beside}", self.writes.p99, OTHERS_P99)
 
 
 def send(port: int, request: Request, body: bytes) -> int:
@@ -129,27 +156,37 @@ def processor_seconds(processes: Sequence[int]) -> float:
     return total / 1e9
 
 
-def probe(port: int, path: str, headers: Mapping[str, str], seconds: float) -> Waits:
-    """Ask for something cheap for so long, each time on a new connection."""
-    waits, end = [], time.monotonic() + seconds
-    while (began := time.monotonic()) < end:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
-        connection.request("GET", path, headers=dict(headers))
-        answer = connection.getresponse()
-        answer.read()
-        connection.close()
-        waits.append(time.monotonic() - began)
-        assert answer.status == 200, answer.status
-        time.sleep(max(0, PROBE_EVERY - waits[-1]))
-    return Waits(waits)
-
-
-def probe_both(port: int, authorization: Mapping[str, str], seconds: float) -> Others:
-    """Ask for ``/healthz`` and for ``/v1/me`` at once, for so long."""
+def watch_others(port: int, other: Client, seconds: float) -> Others:
+    """Ask for ``/healthz``, and at the same time read and write with another account in turn, for
+    so long. Each has to succeed."""
+    health = Request("healthz", "GET", "/healthz", bytes)
+    read = Request("read", "GET", "/v1/projects", bytes, other.authorization)
     with ThreadPoolExecutor() as pool:
-        healthz = pool.submit(probe, port, "/healthz", {}, seconds)
-        read = pool.submit(probe, port, "/v1/me", authorization, seconds)
-    return Others(healthz.result(), read.result())
+        healthz = pool.submit(_ask, port, [lambda: health], seconds)
+        own = pool.submit(_ask, port, [lambda: read, lambda: create(other)], seconds)
+    return Others(*healthz.result(), *own.result())
+
+
+def create(client: Client) -> Request:
+    """A request that creates a project of ``POSITIONS``."""
+    values = {"name": f"Forest {next(_numbers)}", "geometry": polygon(POSITIONS)}
+    body = json.dumps(values).encode()
+    return Request("create", "POST", "/v1/projects", lambda: body, client.authorization)
+
+
+def _ask(port: int, makers: Sequence[Callable[[], Request]], seconds: float) -> list[Waits]:
+    """How long each of these requests takes, in turn, each time on a new connection."""
+    waits: list[list[float]] = [[] for _ in makers]
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for make, own in zip(makers, waits, strict=True):
+            request = make()
+            began = time.monotonic()
+            status = send(port, request, request.make_body())
+            own.append(time.monotonic() - began)
+            assert status < 300, status
+            time.sleep(max(0, PROBE_EVERY - own[-1]))
+    return [Waits(own) for own in waits]
 
 
 @contextlib.contextmanager

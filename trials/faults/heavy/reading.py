@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import itertools
-import json
 import os
 import random
 import tempfile
@@ -19,32 +17,31 @@ from typing import NamedTuple
 from sqlalchemy import text
 
 from app.db.queries import connect
-from bench.instance import polygon
 from tests.api.server import Server
 from tests.make import Client, make_account, make_key
 from tests.templates import DATABASES
 from trials.faults.heavy.load import (
+    POSITIONS,
     UNEXPLAINED,
-    Waits,
+    create,
     flood,
     processor_seconds,
     send,
+    watch_others,
     web_processes,
     with_children,
 )
 from trials.faults.heavy.queries import fill_account, queries
 from trials.faults.heavy.request import Request
-from trials.faults.heavy.trial import AT_ONCE, OTHERS_P99, SECONDS, WORKERS, instance
+from trials.faults.heavy.trial import AT_ONCE, SECONDS, WORKERS, instance
 from trials.faults.trial_report import TrialReport
 
 NAME = "queries"
 CREATE_SECONDS = 0.005  # processor time of a create, on a machine to which SECONDS refers
-_POSITIONS = 51
 _CREATES = 50
 _SHOWN = 15
 _BLOCK = 64 * 1024
 _TIMEOUT = 120
-_numbers = itertools.count()  # of names
 
 
 class Pieces(NamedTuple):
@@ -86,8 +83,8 @@ def run(server: Server, minutes: float, seed: int, seconds: float = 20) -> Trial
     made, workers = TrialReport(), web_processes(server.pid, WORKERS)
     fill_account(server.client)
     other = make_account(server.client.app)
-    create = _creates(server, other, workers)
-    allowed = SECONDS * max(1.0, create / CREATE_SECONDS)
+    ordinary = _creates(server, other, workers)
+    allowed = SECONDS * max(1.0, ordinary / CREATE_SECONDS)
     found: list[Pieces] = []
     end = time.monotonic() + 60 * minutes
     for request in queries(server.client, random.Random(seed)):
@@ -96,7 +93,7 @@ def run(server: Server, minutes: float, seed: int, seconds: float = 20) -> Trial
             break
     found.sort(key=lambda each: -each.worst)
     made.lines = [
-        f"  a create of {_POSITIONS} positions takes {create * 1000:.1f} ms of processor time: "
+        f"  a create of {POSITIONS} positions takes {ordinary * 1000:.1f} ms of processor time: "
         f"{allowed:.2f} s allowed",
         f"  {len(found):,} requests one after the other, "
         f"{sum(each.status < 300 for each in found):,} of them answered",
@@ -134,44 +131,18 @@ def _beside(
 ) -> None:
     """What another account sees while the worst queries come at once."""
     with flood(server.port, worst) as statuses:
-        reads, writes = _others(server, other, seconds)
+        others = watch_others(server.port, other, seconds)
     shown = ", ".join(f"{number:,} with {each}" for each, number in sorted(statuses.items()))
-    made.lines.append(f"  beside {name}: {shown}")
-    for kind, waits in (("reads", reads), ("writes", writes)):
-        made.lines.append(f"    {kind} of another account  {waits}")
-        made.check_time(f"{kind} of another account (p99) beside {name}", waits.p99, OTHERS_P99)
+    made.lines += [f"  beside {name}: {shown}", *others.lines]
+    others.judge(made, f"beside {name}")
     made.check(UNEXPLAINED not in statuses, f"5xx without Retry-After: {statuses[UNEXPLAINED]}")
-
-
-def _others(server: Server, other: Client, seconds: float) -> tuple[Waits, Waits]:
-    """How long another account's reads and writes take, in turn. Each has to succeed."""
-    waits: tuple[list[float], list[float]] = ([], [])
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        for request, own in zip((_read(other), _create(other)), waits, strict=True):
-            began = time.monotonic()
-            status = send(server.port, request, request.make_body())
-            own.append(time.monotonic() - began)
-            assert status < 300, status
-    return Waits(waits[0]), Waits(waits[1])
-
-
-def _read(client: Client) -> Request:
-    return Request("read", "GET", "/v1/projects", bytes, client.authorization)
-
-
-def _create(client: Client) -> Request:
-    body = json.dumps(
-        {"name": f"Forest {next(_numbers)}", "geometry": polygon(_POSITIONS)}
-    ).encode()
-    return Request("create", "POST", "/v1/projects", lambda: body, client.authorization)
 
 
 def _creates(server: Server, client: Client, workers: Sequence[int]) -> float:
     """The processor time of a create."""
     before = processor_seconds(_processes(server, workers))
     for _ in range(_CREATES):
-        request = _create(client)
+        request = create(client)
         assert send(server.port, request, request.make_body()) == 201
     return (processor_seconds(_processes(server, workers)) - before) / _CREATES
 

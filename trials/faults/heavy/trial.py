@@ -22,7 +22,7 @@ from trials.faults.heavy.answers import answers
 from trials.faults.heavy.bodies import bodies, shape_sizes
 from trials.faults.heavy.forms import forms
 from trials.faults.heavy.heads import heads
-from trials.faults.heavy.load import Cost, Others, flood, measure, probe_both, web_processes
+from trials.faults.heavy.load import Cost, Others, flood, measure, watch_others, web_processes
 from trials.faults.heavy.request import SECRETS, Request
 from trials.faults.trial_report import TrialReport
 from trials.faults.valkey import valkey
@@ -30,7 +30,6 @@ from trials.faults.valkey import valkey
 NAME = "heavy"
 WORKERS, THREADS = 2, 4
 SECONDS, WAIT = 2.0, 0.1  # of processor time for one request; that p99 of /healthz may take
-OTHERS_P99 = 1.0  # seconds that another account's reads and writes may take
 AT_ONCE = 16
 _SHOWN = 10
 
@@ -105,12 +104,12 @@ def measure_all(server: Server, requests: Iterable[Request], seconds: float) -> 
     workers = web_processes(server.pid, WORKERS)
     measured = [(measure(server.port, workers, request), request) for request in requests]
     measured.sort(key=lambda each: -each[0].processor)
-    authorization = make_account(server.client.app).authorization
-    alone = probe_both(server.port, authorization, seconds / 4)
+    other = make_account(server.client.app)
+    alone = watch_others(server.port, other, seconds / 4)
     beside = {}
     for name, worst in _worst([request for _, request in measured]).items():
         with flood(server.port, worst) as statuses:
-            others = probe_both(server.port, authorization, seconds)
+            others = watch_others(server.port, other, seconds)
         beside[name] = others, statuses
     return Measured([cost for cost, _ in measured], alone, beside)
 
@@ -136,7 +135,7 @@ def judge(measured: Measured) -> TrialReport:
         f"time of the web processes ({SECONDS:g} s allowed)",
         *(f"    {each.processor:5.2f} s  {each.status}  {each.name}" for each in costs[:_SHOWN]),
         f"  with nothing else ({WAIT * 1000:.0f} ms allowed for the p99 of /healthz)",
-        *_waits(measured.alone),
+        *measured.alone.lines,
     ]
     for cost in costs:
         made.check(cost.status < 500, f"{cost.name} was answered {cost.status}")
@@ -144,16 +143,9 @@ def judge(measured: Measured) -> TrialReport:
         made.check(cost.processor <= SECONDS, long)
     for name, (others, statuses) in measured.beside.items():
         shown = ", ".join(f"{number:,} with {each}" for each, number in sorted(statuses.items()))
-        made.lines += [f"  beside {name}: {shown}", *_waits(others)]
+        made.lines += [f"  beside {name}: {shown}", *others.lines]
         failed = {status for status in statuses if status >= 500} - {503}
         made.check(not failed, f"{name} were answered {failed}")
         made.check_time(f"/healthz (p99) beside {name}", others.healthz.p99, WAIT)
-        made.check_time(f"another account (p99) beside {name}", others.read.p99, OTHERS_P99)
+        others.judge(made, f"beside {name}")
     return made
-
-
-def _waits(others: Others) -> list[str]:
-    return [
-        f"    GET /healthz               {others.healthz}",
-        f"    GET /v1/me, other account  {others.read}",
-    ]
