@@ -45,6 +45,8 @@ _TOKENS: Final = ("/oauth/token", "/oauth/revoke", "/oauth/introspect")
 TEXTS: Final = {
     "text": b"x",
     "spaces": b" ",
+    "line ends": b"\r\n",
+    "control characters": b"x\x01",
     "marks": "\u0301\u0316".encode(),
     "capitals": "\u0130".encode(),
     "longest in ASCII": "\ufdfa".encode(),
