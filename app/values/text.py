@@ -12,7 +12,7 @@ from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS, SLUG_LENGTH
 from app.values import processor_clock
 
 _MARKS = 30
-_PIECE: Final = 100_000  # characters to replace until the request's clock is asked
+_PIECE: Final = 10_000  # characters to replace until the request's clock is asked
 _PLANES: Final = "".join(
     f"{chr(plane)}-{chr(plane + 0xFFFD)}" for plane in range(0x10000, 0x110000, 0x10000)
 )
