@@ -25,7 +25,7 @@ from app.security import passwords
 from config import load_settings
 from tests import contract, entry_checks, statement_checks, templates
 from tests.db.postgresql.standby import Standby, standby_of
-from tests.make import Application, Client, make_account, make_application
+from tests.make import Application, Client, make_account, make_application, new_email
 from tests.make.apps import CHEAP_PASSWORDS, app_without_tables
 from tests.make.browser import PASSWORD
 from tests.postgres import PostgresServer
@@ -160,6 +160,12 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Itera
     yield made
     with made.app_context():
         close_all()
+
+
+@pytest.fixture
+def email() -> str:
+    """An email address that nobody has."""
+    return new_email()
 
 
 @pytest.fixture(params=DATABASES)

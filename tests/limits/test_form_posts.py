@@ -46,11 +46,6 @@ def address() -> str:
     return Browser.address()
 
 
-@pytest.fixture
-def email() -> str:
-    return new_email("form")
-
-
 def owner(app: Flask) -> str:
     """The email address of somebody with an account and a password."""
     client = make_account(app)

@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from tests.make import Browser, Client, event_types, link_in, mails_to, new_email, sign_in, sign_up
+from tests.make import Browser, Client, event_types, link_in, mails_to, sign_in, sign_up
 from tests.make.browser import PASSWORD
-
-
-@pytest.fixture
-def email() -> str:
-    return new_email("willow")
 
 
 def invite(client: Client, email: str, role: str = "editor") -> str:

@@ -12,17 +12,11 @@ from tests.make import (
     Browser,
     make_account,
     make_member,
-    new_email,
     second_app,
     sign_in,
     sign_up,
     together,
 )
-
-
-@pytest.fixture
-def email() -> str:
-    return new_email("accounts")
 
 
 def create(browser: Browser, name: str = "Beech Wood") -> int:

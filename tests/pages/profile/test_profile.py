@@ -30,11 +30,6 @@ NEW = "lichen on the north side"
 
 
 @pytest.fixture
-def email() -> str:
-    return new_email("rowan")
-
-
-@pytest.fixture
 def browser(app: Flask, email: str) -> Browser:
     return sign_up(app, email, name="Rowan Ash", account="Ash Grove")
 
