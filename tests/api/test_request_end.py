@@ -4,7 +4,6 @@ route it is for."""
 from __future__ import annotations
 
 import sqlite3
-import time
 import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,11 +19,13 @@ from app.db.queries import CompiledQuery, connect
 from app.http.errors import BadRequest, ServiceUnavailable
 from app.lists import intersecting, scanning
 from app.policy.bounds import EXPENSIVE_RETRY_SECONDS
+from app.values import processor_clock
 from app.values.batching import batched_by_bytes
 from app.values.processor_clock import ProcessorClock, running
 from app.values.text import shown
 from tests.geometry.expensive_shapes import comb
 from tests.make import Client, make_project
+from tests.processor_time import without_garbage_collection
 from tests.turns import turn_taken
 from tests.waiting import PATIENCE
 
@@ -37,11 +38,13 @@ ENDLESS = text(
 
 
 @pytest.fixture
-def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+def _short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Requests have little time."""
-    monkeypatch.setattr(expensive, "EXPENSIVE_AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(expensive, "EXPENSIVE_AFTER_SECONDS", 0.2)
     monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 0.05)
-    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.5)
+    with without_garbage_collection():
+        yield
 
 
 @pytest.fixture
@@ -149,22 +152,17 @@ def test_a_text_of_control_characters_takes_no_longer_than_its_request() -> None
 
 
 def test_each_piece_of_a_stream_has_its_own_time(app: Flask) -> None:
-    def use_time(seconds: float) -> None:
-        end = time.thread_time() + seconds
-        while time.thread_time() < end:
-            pass
-
     def pieces(seconds: float) -> Iterator[bytes]:
         for _ in range(6):
             for _ in batched_by_bytes(range(3), int, 1, 1):
-                use_time(seconds)
+                processor_clock.add(seconds)
             yield b"1"
 
     with app.test_request_context():
-        few = expensive._Stream(pieces(0.01), clock())
+        few = expensive._Stream(pieces(100), clock(500))
         assert b"".join(few) == b"111111"
         with pytest.raises(BadRequest):
-            next(expensive._Stream(pieces(0.1), clock()))
+            next(expensive._Stream(pieces(300), clock(500)))
 
 
 def test_outside_of_a_request_nothing_is_ended(app: Flask) -> None:
@@ -182,7 +180,7 @@ def test_an_export_takes_its_time(client: Client, monkeypatch: pytest.MonkeyPatc
     for _ in range(150):
         make_project(client, geometry=comb(400))
     monkeypatch.setattr(scanning, "EXPORT_ROWS_BYTES", 1)
-    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.03)
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.3)
     with turn_taken():
         response = client.get("/v1/exports/projects?format=gpkg")
     assert response.status_code == 200, response.text
