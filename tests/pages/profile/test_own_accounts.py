@@ -8,15 +8,7 @@ import pytest
 from flask import Flask
 
 from app.people import service
-from tests.make import (
-    Browser,
-    make_account,
-    make_member,
-    second_app,
-    sign_in,
-    sign_up,
-    together,
-)
+from tests.make import Browser, make_account, make_member, second_app, sign_in, sign_up, together
 
 
 def create(browser: Browser, name: str = "Beech Wood") -> int:
