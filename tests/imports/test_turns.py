@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from flask import Flask
+from sqlalchemy import update
 
+from app.db.extensions import db
 from app.db.transactions import transaction
 from app.imports import jobs, leases, reading, steps
 from app.imports.features.candidates import Candidate
@@ -17,7 +19,8 @@ from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.reader_program import ReadBounds
 from app.imports.features.targets import Decision
 from app.imports.leases import lease_next
-from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS
+from app.models import Import
+from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS, WORKING
 from tests.formats.readers.shapefiles import SQUARE, dbf, moved, parts, shp
 from tests.imports.making import act, read, ready, upload, work
 from tests.make import Client, make_account, square
@@ -32,9 +35,10 @@ ONE = collection(feature(square(), name="Alpine"))
 
 @pytest.fixture(autouse=True)
 def _nothing_waits(app: Flask) -> None:
-    """What other tests have left is done."""
-    with app.app_context():
-        jobs.run_imports()
+    """What other tests have left has ended, even if somebody still has a lease of it."""
+    ended = {"status": "canceled", "lease": None, "leased_until": None}
+    with app.app_context(), transaction():
+        db.session.execute(update(Import).where(Import.status.in_(WORKING)).values(ended))
 
 
 @pytest.fixture
