@@ -165,6 +165,12 @@ class Settings(SingleSignOnSettings):
     map_tile_attribution: str = _setting("", text, "attribution of the map tiles")
     web_workers: int = _setting("2", whole(1, 256), "processes of the web server")
     web_threads: int = _setting("4", whole(1, 256), "threads in each web process")
+    restart_parts: bool = _setting(
+        "true", boolean, "`false`: `bin/serve` ends when one of its parts dies, and restarts none"
+    )
+    valkey_memory_mb: int = _setting(
+        "256", whole(16, 2**20), "memory for the data of the embedded Valkey, in MiB"
+    )
     job_memory_mb: int = _setting(
         "2048", whole(1024, 2**40), "memory of a job, in MiB; its threads may reserve half of it"
     )

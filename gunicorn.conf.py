@@ -2,16 +2,16 @@
 
 gunicorn -c gunicorn.conf.py wsgi:app
 """
+# ruff: noqa: E402 - the folder of the metrics has to be known before they are imported
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-from app.processes.metrics_folder import make_metrics_folder
+from app.processes.metrics_folder import remove_metrics_folder, set_metrics_folder
 from config import SettingsError, load_settings
 
 try:
@@ -19,18 +19,15 @@ try:
 except SettingsError as problem:
     sys.exit(str(problem))
 
-# The processes add up their metrics in files, whose folder must be set before the first metric is
-# made. A reload by SIGHUP reads this file again, and keeps the folder.
-if settings.metrics_token and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(make_metrics_folder(settings.instance_path))
+set_metrics_folder(settings)  # before the first metric is made; a reload by SIGHUP keeps it
 
-from prometheus_client import multiprocess  # not before: it reads the variable when imported
+from prometheus_client import multiprocess  # not before: it looks for the folder when imported
 
 from app.db import connections
 from app.jobs.valkey import connect
 from app.policy.files import FORM_BYTES
 from app.processes.embedded import redis_url
-from app.processes.parent_pipe import exit_with_supervisor
+from app.processes.parent_pipe import exit_with_supervisor, supervisor_pipe
 from app.processes.part_registry import Announcer
 from app.security.sealing import key_check
 
@@ -44,6 +41,7 @@ workers = settings.web_workers
 threads = settings.web_threads
 preload_app = True  # an error in the application stops the start, and the processes share memory
 keepalive = 5
+timeout = 15  # seconds after which a web process that a signal has stopped is ended
 graceful_timeout = 7  # seconds for requests in flight; with the worker and Valkey it stays below 10
 
 # A worker touches a file to show that it is alive; in memory, as a slow disk would look like death.
@@ -98,8 +96,8 @@ def worker_exit(_: Any, worker: Any) -> None:
 
 def on_exit(_: Any) -> None:
     """Free the memory of the metrics."""
-    if settings.metrics_token:
-        shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)
+    if supervisor_pipe() is None:  # else it may be started again
+        remove_metrics_folder()
 
 
 def child_exit(_: Any, worker: Any) -> None:

@@ -97,6 +97,6 @@ def create_core(settings: Settings | None = None) -> Flask:
     migrations.init_app(app)
     registry.register(JOBS)
     registry.register_former(FORMER_JOBS)
-    valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))
+    valkey.init_app(app, settings, lambda: embedded.redis_url(settings))
     resolvers.init_app(app, RESOLVERS)
     return app

@@ -1,34 +1,27 @@
 """``bin/serve``: runs the web server, the worker and the Valkey of an instance.
 
-All of them start, or none. When one dies, or this process ends in any way, all end. Exit codes:
-0 stopped as requested, 1 one of them died, 2 it could not start.
+It is small, as it runs all the time: what needs the application is another process
+(``app.preload``). A part that dies is started again. Exit codes: 0 stopped as requested, 1 a part
+died at the start, or where RESTART_PARTS is off, 2 it could not start.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from logging import getLogger
-from typing import Any
+from typing import Any, Final
 
-from flask import Flask
-from sqlalchemy.exc import SQLAlchemyError
-
-from app.db import connections, migrations
-from app.db.extensions import db
-from app.db.snapshots import reason, shown_url
-from app.demo.first_start import welcome
-from app.factory import create_app
-from app.http import logging
 from app.processes.embedded import EmbeddedError
 from app.processes.instance_lock import CannotStart, listen, lock_instance
 from app.processes.supervisor import Supervisor
 from app.values.files import make_files_private
-from config import ROOT, Settings, SettingsError, load_settings
+from config import Settings, SettingsError, load_settings
+
+# What --small sets, unless the environment says otherwise.
+_SMALL: Final = {"WEB_WORKERS": "1", "VALKEY_MEMORY_MB": "16"}
 
 
 class StopSignals:
@@ -56,7 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--empty", action="store_true", help="do not create a demo account in an empty database"
     )
+    parser.add_argument(
+        "--small", action="store_true", help="one web process, and little memory for Valkey"
+    )
     options = parser.parse_args(arguments)
+    if options.small:
+        os.environ.update({name: value for name, value in _SMALL.items() if name not in os.environ})
     make_files_private()
     signals = StopSignals()
     try:
@@ -67,60 +65,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:
-    """Run the instance until a signal asks it to stop, or one of its processes dies."""
-    logging.configure(settings)
+    """Run the instance until a signal asks it to stop, or it cannot go on."""
     with lock_instance(settings.instance_path) as lock, listen(settings) as listener:
-        app = create_app(settings)
-        _upgrade_database(app)
         supervisor = Supervisor(
-            settings, ROOT, descriptors=[lock], stop_requests=lambda: signals.count
+            settings,
+            [sys.executable, "-m", "app.preload"],
+            lock=lock,
+            listener=listener,
+            stop_requests=lambda: signals.count,
         )
         signals.exits_at_once = False
         try:
-            supervisor.start(listener)
-            if supervisor.wait_until_ready():
-                _show_welcome(app, settings, empty=empty)
-                supervisor.watch()
+            supervisor.run(empty=empty)
         finally:
             supervisor.end()
-    if supervisor.exit_status is None:
+    if supervisor.failure is None:
         return 0
-    sys.stderr.write(supervisor.report())
-    return 1
-
-
-def _upgrade_database(app: Flask) -> None:
-    getLogger("flask_migrate").setLevel("CRITICAL")  # its errors are raised below
-    with app.app_context():
-        name = shown_url(db.engine.url)
-        try:
-            migrations.upgrade()
-        except SQLAlchemyError as error:
-            raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
-        except SystemExit as end:  # Flask-Migrate raises it when Alembic fails
-            if not end.code:
-                raise
-            cause = reason(end.__context__ or end)
-            raise CannotStart(
-                f"The database {name} cannot be brought up to date ({cause})."
-            ) from None
-    _disconnect(app)
-
-
-def _disconnect(app: Flask) -> None:
-    """In a new context, as the one before returns its connections to the pool when it ends."""
-    with app.app_context():
-        connections.close_all()
-
-
-def _show_welcome(app: Flask, settings: Settings, *, empty: bool) -> None:
-    """Make the demo account, and print how to go on. Only once the service responds: the key of the
-    account is shown this once."""
-    with app.app_context():
-        text = welcome(settings, empty=empty)
-    _disconnect(app)
-    with contextlib.suppress(OSError):  # standard output is closed
-        os.write(sys.stdout.fileno(), f"{text.rstrip()}\n".encode())
+    sys.stderr.write(supervisor.failure.report)
+    return supervisor.failure.code
 
 
 if __name__ == "__main__":

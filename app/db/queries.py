@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 
 from flask import Flask, current_app, g
-from sqlalchemy import Connection, Engine, Executable, Float, create_engine
+from sqlalchemy import Connection, Engine, Executable, Float, Select, create_engine, select
 from sqlalchemy.dialects.sqlite import dialect as SQLiteDialect
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.exc import DBAPIError
@@ -80,6 +80,12 @@ def release() -> None:
 def connect() -> Connection:
     """A connection for statements that are seldom asked. Use it in a ``with``."""
     return engine().connect()
+
+
+def has_rows(statement: Select[Any]) -> bool:
+    """True if a statement finds something. It takes no lock, and begins no transaction."""
+    with connect() as connection:
+        return bool(connection.scalar(select(statement.exists())))
 
 
 class CompiledQuery:

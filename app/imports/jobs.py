@@ -13,8 +13,8 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError
 
 from app.db.transactions import transaction
-from app.imports.leases import NEW_WORK, Leased, LeaseLost, lease_next, pause
-from app.imports.uploads import delete_old_copies
+from app.imports.leases import NEW_WORK, Leased, LeaseLost, has_waiting, lease_next, pause
+from app.imports.uploads import delete_old_copies, has_copies
 from app.jobs import shutdown
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
@@ -102,6 +102,11 @@ def delete_imports() -> int:
 
 
 JOBS: Final = (
-    Job(run_imports, every_seconds=EVERY_SECONDS, signal=NEW_WORK),
-    Job(delete_imports, every_seconds=60),
+    Job(
+        run_imports,
+        every_seconds=EVERY_SECONDS,
+        signal=NEW_WORK,
+        is_due=lambda: has_waiting() or has_copies(),
+    ),
+    Job(delete_imports, every_seconds=300),
 )

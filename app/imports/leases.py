@@ -19,7 +19,7 @@ from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import aliased
 
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import has_rows
 from app.jobs.queue import IMPORTS
 from app.jobs.wake_signals import WakeSignal
 from app.models import Import
@@ -97,9 +97,12 @@ def lease(found: Import, *, is_brief: bool = False) -> Leased:
 
 def do_others_wait(account_id: str) -> bool:
     """True if an import of another account waits for its turn."""
-    others = _waiting().where(Import.account_id != account_id)
-    with connect() as connection:  # the session would begin a transaction, which nobody ends
-        return bool(connection.scalar(select(others.exists())))
+    return has_rows(_waiting().where(Import.account_id != account_id))
+
+
+def has_waiting() -> bool:
+    """True if an import waits for its turn."""
+    return has_rows(_waiting())
 
 
 def pause(leased: Leased) -> None:

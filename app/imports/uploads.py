@@ -135,5 +135,10 @@ def delete_old_copies() -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
+def has_copies() -> bool:
+    """True if there are files of a worker on this host, which may have been killed."""
+    return any(_folder().glob("*"))
+
+
 def _folder() -> Path:
     return Path(current_app.instance_path) / _FOLDER

@@ -23,7 +23,7 @@ class Job:
 
     ``every_seconds``: how often the scheduler starts it. ``signal``: what starts it at once; then
     the scheduler sends the signal instead. A job without a signal has a ``queue``, and a
-    ``timeout`` in seconds.
+    ``timeout`` in seconds. ``is_due``: whether it has something to do; without it, it always has.
     """
 
     function: Callable[[], Any]
@@ -31,6 +31,7 @@ class Job:
     signal: WakeSignal | None = None
     queue: str = GENERAL
     timeout: int | None = None
+    is_due: Callable[[], bool] | None = None
 
     @property
     def name(self) -> str:

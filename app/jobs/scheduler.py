@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Final
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Final
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -16,42 +16,57 @@ from app.jobs.registry import Job, periodic_jobs
 
 log = logging.getLogger(__name__)
 
-CHECK_EVERY: Final = 1.0  # seconds
+CHECK_EVERY: Final = 1.0  # seconds between two calls of ``check``
+_ASK_EVERY: Final = 5.0  # seconds until Valkey is asked in any case; it may have lost its keys
 _LEAST_TTL: Final = 600  # seconds for which a job waits in the queue
 
-# Begins a period of ARGV[1] ms, unless one lasts, and says whether it did. One that would last for
-# longer than that is from before the clock was set back.
+# Begins each period, of ARGV ms, that is over, and says which, and in how many ms the next one will
+# be. One that would last for longer than that is from before the clock was set back.
 _BEGIN: Final = """
-local left = redis.call('PTTL', KEYS[1])
-if left >= 0 and left <= tonumber(ARGV[1]) then
-    return 0
+local over, least = {}, tonumber(ARGV[#ARGV])
+for number, key in ipairs(KEYS) do
+    local period = tonumber(ARGV[number])
+    local left = redis.call('PTTL', key)
+    if left < 0 or left > period then
+        redis.call('SET', key, '1', 'PX', period)
+        table.insert(over, number - 1)
+        left = period
+    end
+    least = math.min(least, left)
 end
-redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
-return 1
+return {over, least}
 """
 
 
 class Scheduler:
-    """A thread that survives any outage of Valkey, and logs each one once."""
+    """Starts jobs, survives any outage of Valkey, and logs each one once.
 
-    def __init__(self, connect: Callable[[], Redis], jobs: Iterable[Job] | None = None) -> None:
+    Args:
+        asking: around asking jobs whether they are due.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Redis],
+        jobs: Iterable[Job] | None = None,
+        *,
+        asking: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
         self._connect = connect
+        self._asking = asking
         self._jobs = periodic_jobs() if jobs is None else tuple(jobs)
         self._connection: Redis | None = None
         self._is_down = False
-
-    def start(self) -> None:
-        """Start the thread."""
-        threading.Thread(target=self._run, name="scheduler", daemon=True).start()
+        self._ask_at = 0.0
 
     def check(self) -> None:
         """Start the jobs whose period is over. After a failure the next check tries again."""
+        if time.monotonic() < self._ask_at:
+            return
         try:
             if self._connection is None:
                 self._connection = self._connect()
-            take_former_jobs(self._connection)
-            for job in self._jobs:
-                _start_when_due(self._connection, job)
+            self._start_due(self._connection)
         except (RedisError, OSError) as error:
             self._connection = None
             if not self._is_down:
@@ -62,26 +77,41 @@ class Scheduler:
                 log.warning("Valkey is back, periodic jobs continue")
             self._is_down = False
 
-    def _run(self) -> None:
-        while True:
-            self.check()
-            time.sleep(CHECK_EVERY)
+    def _start_due(self, client: Redis) -> None:
+        """Start the jobs of whose periods this is the first worker to see the end, and which have
+        something to do."""
+        keys = [f"canopy:periodic:{job.name}" for job in self._jobs]
+        periods = [(job.every_seconds or 0) * 1000 for job in self._jobs]
+        most = int(_ASK_EVERY * 1000)
+        found: Any = client.eval(_BEGIN, len(keys), *keys, *periods, most)
+        over, least = found
+        self._ask_at = time.monotonic() + least / 1000
+        if not over:
+            return
+        take_former_jobs(client)
+        with self._asking():
+            due = [job for job in map(self._jobs.__getitem__, over) if _is_due(job)]
+        for job in due:
+            _start(client, job)
 
 
-def _start_when_due(client: Redis, job: Job) -> None:
-    """Start the job if this is the first worker to find the key of its period expired."""
-    assert job.every_seconds is not None
-    if not client.eval(_BEGIN, 1, f"canopy:periodic:{job.name}", job.every_seconds * 1000):
-        return
+def _is_due(job: Job) -> bool:
+    """Whether a job has something to do. It says itself what is wrong where that is unknown."""
+    try:
+        return job.is_due is None or job.is_due()
+    except Exception:  # of the database, which may have failed in any way
+        return True
+
+
+def _start(client: Redis, job: Job) -> None:
     if job.signal is not None:
         job.signal.notify(client)
         return
-    ttl = max(_LEAST_TTL, job.every_seconds)
     enqueue_once(
         client,
         job.name,
         job_id=f"periodic-{job.name}",
-        ttl=ttl,
+        ttl=max(_LEAST_TTL, job.every_seconds or 0),
         queue=job.queue,
         timeout=job.timeout,
     )

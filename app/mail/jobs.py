@@ -23,6 +23,7 @@ from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
     Contents,
     LeasedMail,
+    has_due,
     lease_next,
     record_dropped,
     record_failure,
@@ -184,6 +185,6 @@ def shorten_mail_waits() -> int:
 
 
 JOBS: Final = (
-    Job(send_mails, every_seconds=15, signal=NEW_MAILS),
-    Job(shorten_mail_waits, every_seconds=60),
+    Job(send_mails, every_seconds=15, signal=NEW_MAILS, is_due=has_due),
+    Job(shorten_mail_waits, every_seconds=300),
 )

@@ -15,6 +15,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import aliased
 
 from app.db.extensions import db
+from app.db.queries import has_rows
 from app.models import Mail
 from app.policy.mails import LEASE
 from app.security.sealing import seal, unseal
@@ -68,6 +69,11 @@ def lease_next() -> LeasedMail | None:
     )
     row = db.session.execute(statement).one_or_none()
     return None if row is None else LeasedMail(*row)
+
+
+def has_due() -> bool:
+    """True if a mail is due."""
+    return has_rows(select(Mail).where(Mail.due_at <= clock.now()))
 
 
 def store_contents(mail: LeasedMail, kind: str, contents: Contents) -> bool:

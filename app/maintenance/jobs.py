@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.maintenance.history_bytes import note_history
-from app.maintenance.pruning import Expired, prune_tables
+from app.maintenance.pruning import Expired, has_expired, prune_tables
 from app.models import (
     AttemptCount,
     CredentialRequest,
@@ -139,4 +139,7 @@ def prune() -> int:
     return prune_tables(_OTHERS, transaction)
 
 
-JOBS: Final = (Job(prune_events, every_seconds=15), Job(prune, every_seconds=3600))
+JOBS: Final = (
+    Job(prune_events, every_seconds=15, is_due=lambda: has_expired(_FREQUENT)),
+    Job(prune, every_seconds=3600),
+)

@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Executable, delete, select, true, tuple_
 
 from app.db.column_types import Base
 from app.db.extensions import db
+from app.db.queries import has_rows
 from app.db.transactions import Transaction
 from app.jobs.pauses import pause_after
 from app.values import clock
@@ -91,6 +92,17 @@ def next_rows(rows: int, seconds: float) -> int:
     fitting = rows * BATCH_SECONDS / max(seconds, 1e-6)
     fitting = min(max(fitting, rows / 2), rows * 2)
     return min(max(int(fitting), LEAST_ROWS), MOST_ROWS)
+
+
+def has_expired(tables: Iterable[Expired]) -> bool:
+    """True if something in these tables has expired."""
+    now = clock.now()
+    return any(
+        has_rows(
+            select(rows.time).where(rows.time <= rows.to_column(now - rows.age), rows.condition)
+        )
+        for rows in tables
+    )
 
 
 def prune_tables(tables: Iterable[Expired], transaction: Transaction) -> int:

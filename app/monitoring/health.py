@@ -11,7 +11,7 @@ from app.db.migrations import is_supported_by
 from app.db.postgresql.connection import accepts_changes, reply_limit
 from app.db.queries import connect
 from app.jobs.valkey import valkey
-from app.processes.worker_registry import count_workers
+from app.processes.worker_registry import count_workers, is_any_missing
 from app.values.strict_json import dumps
 
 bp = Blueprint("health", __name__)
@@ -41,15 +41,13 @@ def ready() -> Response:
 
 @bp.get("/api/health")
 def health() -> Response:
-    """The state of each part. Without Valkey the service is degraded."""
+    """The state of each part. Without Valkey, and after a minute without a worker, the service is
+    degraded."""
     database = _database_answers()
     redis = valkey().is_writable()
-    status = "unavailable" if not database else "ok" if redis else "degraded"
-    checks = {
-        "database": _state(database),
-        "redis": _state(redis),
-        "queue": _state(redis),
-    }
+    queue = _queue_state(has_valkey=redis)
+    status = "unavailable" if not database else "ok" if queue == "ok" else "degraded"
+    checks = {"database": _state(database), "redis": _state(redis), "queue": queue}
     return _json({"status": status, "checks": checks}, 200 if database else 503)
 
 
@@ -80,6 +78,12 @@ def _worker_state() -> str:
     if workers is None:
         return "unknown"
     return "ok" if all(workers.values()) else "missing"
+
+
+def _queue_state(*, has_valkey: bool) -> str:
+    """``failed`` if a queue has had no worker for a minute."""
+    is_missing = valkey().attempt(is_any_missing) if has_valkey else None
+    return "unavailable" if is_missing is None else "failed" if is_missing else "ok"
 
 
 def _state(works: bool) -> str:

@@ -140,8 +140,7 @@ def wipe_expired_successors(number: int) -> int:
     A refresh wipes those of its own family; this covers families that are not refreshed again.
     Locked rows are skipped until the next run.
     """
-    expired = _EXPIRED_SUCCESSORS.tuples(now=clock.now() - REFRESH_GRACE, number=number)
-    named = OAuthToken.token_hash.in_([token_hash for (token_hash,) in expired])
+    named = OAuthToken.token_hash.in_(_expired_successors(number))
     unlocked = select(OAuthToken.token_hash).where(named).with_for_update(skip_locked=True)
     wiped: Any = db.session.execute(
         update(OAuthToken)
@@ -150,6 +149,17 @@ def wipe_expired_successors(number: int) -> int:
         .execution_options(synchronize_session=False)
     )
     return int(wiped.rowcount)
+
+
+def has_expired_successors() -> bool:
+    """True if the grace period of a stored response is over."""
+    return bool(_expired_successors(1))
+
+
+def _expired_successors(number: int) -> list[str]:
+    """The hashes of up to ``number`` tokens."""
+    found = _EXPIRED_SUCCESSORS.tuples(now=clock.now() - REFRESH_GRACE, number=number)
+    return [token_hash for (token_hash,) in found]
 
 
 def invalid_refresh_token() -> InvalidGrantError:

@@ -15,7 +15,7 @@ from app.db.transactions import transaction
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 from app.models import OAuthAuthorization, OAuthToken
-from app.oauth.issuing import wipe_expired_successors
+from app.oauth.issuing import has_expired_successors, wipe_expired_successors
 
 _BATCH_ROWS: Final = 500  # per transaction
 _RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
@@ -69,6 +69,6 @@ def _delete_family(authorization_id: str, end: float) -> bool:
 
 
 JOBS: Final = (
-    Job(wipe_successors, every_seconds=30),
-    Job(delete_tokens, every_seconds=60),
+    Job(wipe_successors, every_seconds=30, is_due=has_expired_successors),
+    Job(delete_tokens, every_seconds=300),
 )

@@ -32,7 +32,7 @@ DECIDE_SECONDS: Final = 60.0  # of processor time, to decide about all features 
 UNTRIED_DELIVERIES: Final = 10_000  # of an account, beyond which its imports wait
 LEASE_SECONDS: Final = 10  # after which another worker goes on with the import of a dead one
 MOST_TRIES: Final = 3  # of a step whose worker dies
-EVERY_SECONDS: Final = 5  # how often a worker looks for imports that nobody works on
+EVERY_SECONDS: Final = 15  # how often a worker looks for imports that nobody works on
 RUN_SECONDS: Final = 600.0  # of a worker's job; the next one goes on
 TURN_SECONDS: Final = 2.0  # of writing, after which an import of another account has its turn
 # Of the map of a page of features: what is read for it, and what it is simplified to.

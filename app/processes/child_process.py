@@ -9,20 +9,26 @@ import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from app.processes.logfiles import open_log
+from app.processes.logfiles import last_lines, open_log, size_of
+
+STABLE_AFTER: Final = 10.0  # seconds; a child that dies sooner starts again after a pause
+MIN_PAUSE: Final = 0.5  # seconds, doubled after each early death
+MAX_PAUSE: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """The exit of a process, and its log."""
+    """The exit of a process, and the last lines of its log. ``code`` is negative for a signal."""
 
     name: str
-    reason: str
+    code: int
     log: Path
+    lines: str
 
     def __str__(self) -> str:
-        return f"{self.name} died ({self.reason}); its log is {self.log}."
+        return f"{self.name} died ({describe_exit(self.code)}); its log is {self.log}."
 
 
 class ChildProcess:
@@ -42,6 +48,7 @@ class ChildProcess:
         self.name = name
         self.log = log
         output = open_log(log)
+        self._log_began = size_of(log)
         # S603: the commands are ours.
         self._process = subprocess.Popen(  # noqa: S603
             command,
@@ -62,7 +69,20 @@ class ChildProcess:
     def exit_status(self) -> ExitStatus | None:
         """Its exit, or None while it runs."""
         status = self._process.poll()
-        return None if status is None else ExitStatus(self.name, describe_exit(status), self.log)
+        if status is None:
+            return None
+        lines = last_lines(self.log, after=self._log_began)
+        return ExitStatus(self.name, status, self.log, lines)
+
+    @property
+    def is_stopped(self) -> bool:
+        """True while a signal has stopped it; not on macOS."""
+        if not hasattr(os, "waitid"):
+            return False
+        options = os.WSTOPPED | os.WNOHANG | os.WNOWAIT
+        with contextlib.suppress(ChildProcessError):
+            return os.waitid(os.P_PID, self._process.pid, options) is not None
+        return False
 
     def request_stop(self) -> None:
         """Send SIGTERM to the process or, when it is dead, to the processes that it left behind."""
@@ -91,6 +111,16 @@ class ChildProcess:
             os.killpg(self._process.pid, number)
             return True
         return False
+
+
+def next_pause(former: float, ran_for: float) -> float:
+    """Seconds until what died is started again: none, or longer each time that it died early.
+
+    Args:
+        former: the pause before its last start, in seconds.
+        ran_for: seconds for which it ran.
+    """
+    return 0.0 if ran_for > STABLE_AFTER else min(max(2 * former, MIN_PAUSE), MAX_PAUSE)
 
 
 def describe_exit(status: int) -> str:

@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from config import Settings
 
 START_LOCK = "valkey.start"  # held by a process that starts the server
 START_WAIT = 20.0  # seconds; it takes 0.1, and longer when it has much data to load
+DEFAULT_MEMORY_MB = 256
 LONGEST_SOCKET = 100  # bytes; the kernel takes 103 on macOS, 107 on Linux
 
 _held: dict[Path, int] = {}
@@ -50,6 +52,7 @@ class Server:
     """
 
     pid: int
+    watchdog: int
     socket: str
     ended: str | None
     previous: tuple[int, str | None] | None
@@ -60,12 +63,15 @@ def redis_url(settings: Settings) -> str:
 
     Call it on first use and not before: it may start a server, which most commands do not need.
     """
-    return settings.redis_url or ensure(settings.instance_path)
+    return settings.redis_url or ensure(settings.instance_path, settings.valkey_memory_mb)
 
 
-def ensure(instance_path: Path) -> str:
+def ensure(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> str:
     """The URL of the instance's Valkey, which is ready for commands then. Cheap when it already
     runs.
+
+    Args:
+        memory_mb: what its data may take, if it is started.
 
     Raises:
         EmbeddedError: it cannot be started.
@@ -75,7 +81,7 @@ def ensure(instance_path: Path) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _become_user(folder)
         with _start_lock(folder):
-            address = _find_ready(folder) or _start(folder)
+            address = _find_ready(folder) or _start(folder, memory_mb)
     except EmbeddedError:
         raise
     except OSError as error:
@@ -97,6 +103,7 @@ def recorded(instance_path: Path) -> Server | None:
         previous = state["previous"]
         return Server(
             state["server"],
+            state["watchdog"],
             state["socket"],
             state.get("ended"),
             (previous["server"], previous["ended"]) if previous else None,
@@ -124,6 +131,29 @@ def is_running(instance_path: Path) -> bool:
     ):
         return not try_lock(lock, shared=True)
     return False
+
+
+def answers(server: Server) -> bool:
+    """True if it answers anything: also one that loads its data."""
+    return bool(_answer(server.socket))
+
+
+def kill(server: Server) -> None:
+    """End a server that runs, but does not answer, and its watchdog."""
+    _signal(server, signal.SIGKILL)
+
+
+def let_go_on(instance_path: Path) -> None:
+    """Let a server and a watchdog that a signal has stopped go on, so that they can end."""
+    if is_running(instance_path) and (server := recorded(instance_path)):
+        _signal(server, signal.SIGCONT)
+
+
+def _signal(server: Server, number: int) -> None:
+    for pid in (server.pid, server.watchdog):
+        if server.ended is None:  # else another process may have its id
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
 
 
 def _become_user(folder: Path) -> None:
@@ -171,21 +201,26 @@ def _find_ready(folder: Path) -> str | None:
 
 def _is_ready(address: str) -> bool:
     """True if a server on this socket is ready for commands; not while it loads its data."""
+    return _answer(address).startswith(b"+PONG")
+
+
+def _answer(address: str) -> bytes:
+    """The beginning of what a server on this socket answers within a second."""
     with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
         client.settimeout(1)
         client.connect(address)
         client.sendall(b"PING\r\n")
-        return client.recv(16).startswith(b"+PONG")
-    return False
+        return client.recv(16)
+    return b""
 
 
-def _start(folder: Path) -> str:
+def _start(folder: Path, memory_mb: int) -> str:
     address = str(_socket_path(folder))
     # -I and -S: nothing of the caller's environment, and no packages, in a process that is to be
     # small. In a new session, as Ctrl-C in the user's terminal is not for the server.
     script = [sys.executable, "-I", "-S", str(Path(valkey_watchdog.__file__).resolve())]
     started = subprocess.run(  # noqa: S603 - our own script
-        [*script, str(folder), str(_binary()), address],
+        [*script, str(folder), str(_binary()), address, str(memory_mb)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

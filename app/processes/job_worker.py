@@ -1,31 +1,37 @@
-"""Running the jobs of one queue until this process is asked to stop."""
+"""The worker: runs the jobs of some queues beside one another until it is asked to stop.
+
+One thread waits for everything in one place: jobs, processes of jobs that end, signals, the end of
+``bin/serve``, and what is due by the clock. So no queue waits for another, an idle worker is one
+process, and a fork meets no thread that holds a lock.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from app.jobs.queue import job_queue
-from app.jobs.registry import RegisteredJob
 from app.jobs.valkey_client import make_client
-from app.processes.rq_worker import ANSWER_WITHIN, ASK_FOR, JobWorker
+from app.processes.parent_pipe import supervisor_pipe
+from app.processes.prefork import SAME_REQUEST
+from app.processes.rq_worker import ANSWER_WITHIN, ASK_FOR, QueueWorker
+from app.processes.signal_pipe import SignalPipe
 
 log = logging.getLogger(__name__)
 
-RETRY_AFTER: Final = 1.0  # seconds, when the worker stopped because Valkey was unavailable
-
-# Seconds. After a worker was killed its job runs again, or is failed, within about 90. An idle
-# worker leaves a heartbeat every second, one with a job at each monitoring.
-WORKER_TTL: Final = 30
-JOB_MONITORING_INTERVAL: Final = 10
-MAINTENANCE_INTERVAL: Final = 15
+FINISH_WITHIN: Final = 7.0  # seconds that running jobs have after SIGTERM
+GIVE_UP_WITHIN: Final = 7.7  # seconds after SIGTERM until the worker exits in any case
+RETRY_AFTER: Final = 1.0  # seconds, when Valkey was unavailable
+_TEND_EVERY: Final = 1.0  # seconds
 
 # How the worker is connected. It is not redis-py that tries again: it would ask the server that it
 # knows, and not the Sentinels.
@@ -37,79 +43,129 @@ _CONNECTION: Final[dict[str, Any]] = {
 }
 
 
-def work_until_stopped(
-    queue: str, resolve_url: Callable[[], str], *, debug: bool, job_memory: int | None = None
-) -> None:
-    """Run the jobs of a queue until SIGTERM. Needs an app context.
-
-    RQ's worker ends when Valkey becomes unavailable; another one is then started.
+class JobWorker:
+    """Runs one job of each queue at a time, each in a process of its own.
 
     Args:
         resolve_url: returns the URL of Valkey, and may start it.
+        periodic: functions that are called every so many seconds, and raise nothing.
         debug: have RQ log each job.
         job_memory: the most bytes that a job may take before it fails. None: no limit.
     """
-    outage = _Outage(queue)
-    handler = signal.getsignal(signal.SIGTERM)
-    while True:
-        try:
-            if _work(queue, resolve_url(), outage.end, debug=debug, job_memory=job_memory):
+
+    def __init__(
+        self,
+        queues: Sequence[str],
+        resolve_url: Callable[[], str],
+        *,
+        periodic: Mapping[Callable[[], None], float],
+        debug: bool,
+        job_memory: int | None = None,
+    ) -> None:
+        self._waiting = dict.fromkeys(queues, 0.0)  # until when, for Valkey
+        self._workers: dict[str, QueueWorker] = {}
+        self._resolve_url = resolve_url
+        self._periodic = periodic
+        self._due_at = dict.fromkeys(periodic, 0.0)
+        self._job_memory = job_memory
+        self._down_since: float | None = None
+        self._parent = supervisor_pipe()
+        self._signals = SignalPipe()
+        self._is_stopping = False
+        self._asked_at: float | None = None  # to stop, by a signal
+        for name in ("rq.worker", "rq.job"):  # at its level INFO, RQ logs four lines for each job
+            logging.getLogger(name).setLevel("DEBUG" if debug else "WARNING")
+
+    def run(self) -> None:
+        """Run jobs until SIGTERM, SIGINT or the end of the parent. Then let the running ones
+        finish; a second signal ends them. Needs an app context."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._request_stop())
+        while not self._is_stopping:
+            self._call_periodic()
+            self._connect()
+            self._each(QueueWorker.tend)
+            self._wait()
+        threading.Thread(target=self._exit_in_time, daemon=True).start()
+        self._each(QueueWorker.ask_to_stop)
+        while any(worker.is_busy for worker in self._workers.values()):
+            self._wait()
+        for worker in self._workers.values():
+            worker.end()
+
+    def _request_stop(self) -> None:
+        now = time.monotonic()
+        if self._asked_at is None:
+            self._asked_at = now
+        elif now > self._asked_at + SAME_REQUEST:
+            os._exit(1)
+        self._is_stopping = True
+
+    def _call_periodic(self) -> None:
+        now = time.monotonic()
+        for function, seconds in self._periodic.items():
+            if now >= self._due_at[function]:
+                self._due_at[function] = now + seconds
+                function()
+
+    def _connect(self) -> None:
+        """Have a worker for each queue."""
+        for queue in [*self._waiting]:
+            if time.monotonic() < self._waiting[queue]:
+                continue
+            try:
+                client = make_client(self._resolve_url(), **_CONNECTION)
+                worker = QueueWorker(queue, client, job_memory=self._job_memory)
+                worker.begin()
+            except (RedisError, OSError) as error:
+                self._lose(queue, error)
                 return
-        except (RedisError, OSError) as error:
-            outage.begin(error)
-        signal.signal(signal.SIGTERM, handler)  # RQ replaced it
-        time.sleep(RETRY_AFTER)
+            del self._waiting[queue]
+            self._workers[queue] = worker
+            log.info("worker %s: ready", queue)
+        if self._down_since is not None and not self._waiting:
+            seconds, self._down_since = time.monotonic() - self._down_since, None
+            log.warning("Valkey is back after %.1f s", seconds)
 
+    def _each(self, step: Callable[[QueueWorker], None]) -> None:
+        """Have each worker do a step."""
+        for queue, worker in [*self._workers.items()]:
+            try:
+                step(worker)
+            except (RedisError, OSError) as error:
+                if not worker.is_busy:
+                    self._lose(queue, error)
 
-class _Outage:
-    """Logs the beginning and the end of each outage."""
+    def _lose(self, queue: str, error: Exception) -> None:
+        """Have another worker for a queue in a moment, as Valkey failed."""
+        if self._down_since is None:
+            self._down_since = time.monotonic()
+            log.error("Valkey unavailable, jobs wait: %s", error)
+        self._workers.pop(queue, None)
+        self._waiting[queue] = time.monotonic() + RETRY_AFTER
 
-    def __init__(self, queue: str) -> None:
-        self._queue = queue
-        self._began: float | None = None
+    def _wait(self) -> None:
+        """Wait for jobs, ends of their processes and signals, for a moment."""
+        descriptors = [self._parent, *(worker.asking for worker in self._workers.values())]
+        watched = [each for each in descriptors if each is not None]
+        readable = self._signals.wait(_TEND_EVERY, watched)
+        if self._parent in readable:
+            self._parent, self._is_stopping = None, True
+        self._reap()
+        if not self._is_stopping:
+            self._each(lambda worker: worker.take() if worker.asking in readable else None)
 
-    def begin(self, error: Exception) -> None:
-        if self._began is None:
-            self._began = time.monotonic()
-            log.error("worker %s: Valkey unavailable, retrying: %s", self._queue, error)
+    def _reap(self) -> None:
+        """Take note of processes that ended; as process 1 of a container also of orphans."""
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
+                self._each(lambda worker: worker.note_process(*ended))
 
-    def end(self) -> None:
-        if self._began is not None:
-            seconds, self._began = time.monotonic() - self._began, None
-            log.warning("worker %s: Valkey is back after %.1f s", self._queue, seconds)
-
-
-def _work(
-    name: str,
-    url: str,
-    on_registered: Callable[[], None],
-    *,
-    debug: bool,
-    job_memory: int | None,
-) -> bool:
-    """Run jobs. Returns True if this process was asked to stop. Raises RedisError or OSError when
-    Valkey becomes unavailable."""
-    connection = make_client(url, **_CONNECTION)
-    queue = job_queue(connection, name)
-    worker = JobWorker(
-        [queue],
-        connection=connection,
-        job_class=RegisteredJob,
-        serializer=queue.serializer,
-        log_job_description=False,
-        worker_ttl=WORKER_TTL,
-        job_monitoring_interval=JOB_MONITORING_INTERVAL,
-        maintenance_interval=MAINTENANCE_INTERVAL,
-    )
-    worker.on_registered = on_registered
-    worker.job_memory = job_memory
-    log.info("worker %s: ready", name)
-    try:
-        # At its level INFO, RQ logs four lines for each job that succeeds.
-        worker.work(logging_level="DEBUG" if debug else "WARNING")
-    except (RedisError, OSError):
-        if not worker.is_stopping:
-            raise
-    if worker.failure is not None and not worker.is_stopping:
-        raise worker.failure
-    return worker.is_stopping
+    def _exit_in_time(self) -> None:
+        time.sleep(FINISH_WITHIN)
+        for worker in self._workers.values():
+            if worker.is_busy:
+                log.warning("killed a job that did not finish within %.0f s", FINISH_WITHIN)
+                worker.kill_horse()
+        time.sleep(GIVE_UP_WITHIN - FINISH_WITHIN)
+        os._exit(1)

@@ -28,10 +28,20 @@ def rotate(path: Path, limit: int = LIMIT) -> None:
             os.truncate(path, 0)
 
 
-def last_lines(path: Path, count: int = 8) -> str:
-    """The last ``count`` lines of a log, which show why its process died."""
+def size_of(path: Path) -> int:
+    """The size of a log, in bytes; 0 if there is none."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def last_lines(path: Path, count: int = 8, *, after: int = 0) -> str:
+    """The last ``count`` lines of a log, which show why its process died.
+
+    Args:
+        after: the size that it had when the process began.
+    """
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - 8192))
+        size = path.stat().st_size
+        file.seek(max(after if after <= size else 0, size - 8192))  # or it was rotated
         return b"".join(file.readlines()[-count:]).decode(errors="replace")
     return ""
 
@@ -48,7 +58,7 @@ class Mirror:
         width = max(len(path.stem) for path in logs)
         self._logs = [(f"{path.stem:{width}} │ ".encode(), path) for path in logs]
         self._target = target
-        self._positions = {path: path.stat().st_size for path in logs}
+        self._positions = {path: size_of(path) for path in logs}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
 
@@ -79,8 +89,11 @@ class Mirror:
 
     def _new_lines(self, path: Path) -> list[bytes]:
         """Whole new lines; an unfinished one is read with the next."""
-        if path.stat().st_size < self._positions[path]:
+        size = size_of(path)
+        if size < self._positions[path]:
             self._positions[path] = 0  # rotated
+        if not size:  # of a part that has not begun to write
+            return []
         with path.open("rb") as file:
             file.seek(self._positions[path])
             lines = [line for line in file if line.endswith(b"\n")]

@@ -7,6 +7,24 @@ import hashlib
 import os
 import shutil
 from pathlib import Path
+from typing import Final
+
+from config import Settings
+
+_VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"  # which prometheus_client reads when imported
+
+
+def set_metrics_folder(settings: Settings) -> None:
+    """Let the processes add up their metrics, if an operator reads them. To be called before the
+    first metric is made; again, it keeps the folder."""
+    if settings.metrics_token and _VARIABLE not in os.environ:
+        os.environ[_VARIABLE] = str(make_metrics_folder(settings.instance_path))
+
+
+def remove_metrics_folder() -> None:
+    """Free its memory."""
+    if folder := os.environ.get(_VARIABLE):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_metrics_folder(instance_path: Path) -> Path:

@@ -33,7 +33,8 @@ class RunningPart(NamedTuple):
 
 
 class Announcer:
-    """A thread that keeps the entry of this process, whatever happens to Valkey."""
+    """Keeps the entry of this process, whatever happens to Valkey: in a thread, or where
+    ``announce`` is called every ``INTERVAL`` seconds."""
 
     def __init__(self, connect: Callable[[], Redis], name: str, key_check: str) -> None:
         self._connect = connect
@@ -47,14 +48,22 @@ class Announcer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Remove the entry, before the process ends."""
+        """End the thread, and remove the entry, before the process ends."""
         self._stopped.set()
         self._thread.join(INTERVAL)
+        self.withdraw()
+
+    def announce(self) -> None:
+        """Write the entry."""
+        self._attempt(_announce)
+
+    def withdraw(self) -> None:
+        """Remove the entry."""
         self._attempt(_withdraw)
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            self._attempt(_announce)
+            self.announce()
             self._stopped.wait(INTERVAL)
 
     def _attempt(self, command: Callable[[Redis, RunningPart], None]) -> None:

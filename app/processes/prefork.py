@@ -12,22 +12,23 @@ import contextlib
 import logging
 import os
 import random
-import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NoReturn
 
-from app.processes.child_process import describe_exit
+from app.processes.child_process import MIN_PAUSE, describe_exit, next_pause
 from app.processes.parent_pipe import ParentPipe, supervisor_pipe
+from app.processes.signal_pipe import SignalPipe
 
 log = logging.getLogger(__name__)
 
-STABLE_AFTER: Final = 10.0  # seconds; a child that dies sooner is restarted after a pause
-MIN_PAUSE: Final = 0.5  # seconds, doubled after each early death
-MAX_PAUSE: Final = 30.0
+STOPPED_FOR: Final = 5.0  # seconds for which a signal may stop a child
 SAME_REQUEST: Final = 1.0  # seconds in which a second signal counts as the first one, sent twice
 
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -44,28 +45,60 @@ class Child:
     started_at: float = 0.0
     start_at: float = 0.0
     pause: float = 0.0
+    is_once: bool = False
+    stopped_at: float | None = None  # by a signal
+
+
+class ChildDied(Exception):
+    """A child died that is not started again."""
+
+    def __init__(self, name: str, status: int) -> None:
+        super().__init__(f"{name} died ({describe_exit(status)})")
+        self.name = name
 
 
 class Parent:
-    """Runs each task in a child. ``end_within``: the seconds that children have to stop before they
-    are killed.
+    """Runs each task in a child. A task is asked to stop by SIGTERM, which raises SystemExit unless
+    it sets its own handler.
 
-    A task is asked to stop by SIGTERM, which raises SystemExit unless it sets its own handler.
+    Args:
+        tasks: those that go on until they are asked to stop.
+        once: those that end by themselves. Until they have, a death of any child is an error.
+        restarts: whether children that die are started again.
+        end_within: the seconds that children have to stop before they are killed.
+        on_stop: called before they are asked to.
     """
 
-    def __init__(self, tasks: Mapping[str, Callable[[], None]], *, end_within: float) -> None:
+    def __init__(
+        self,
+        tasks: Mapping[str, Callable[[], None]],
+        *,
+        once: Mapping[str, Callable[[], None]] = MappingProxyType({}),
+        restarts: bool = True,
+        end_within: float,
+        on_stop: Callable[[], None] = lambda: None,
+    ) -> None:
         self._children = [Child(name, task) for name, task in tasks.items()]
+        self._children += [Child(name, task, is_once=True) for name, task in once.items()]
+        self._restarts = restarts
+        self._on_stop = on_stop
         self._end_within = end_within
         self._pipe = ParentPipe()  # to all children
         self._supervisor = supervisor_pipe()
-        self._wakeup_read, self._wakeup_write = os.pipe()
+        self._signals = SignalPipe()
         self._stop_requested_at: float | None = None
         self._stop_now = False
+        self._death: ChildDied | None = None
 
     def run(self) -> None:
         """Keep the children running until SIGTERM, SIGINT or the end of ``bin/serve``. Then ask
-        them to stop; a second signal kills them."""
-        self._handle_signals()
+        them to stop; a second signal kills them.
+
+        Raises:
+            ChildDied: one that is not started again, and all others were asked to stop.
+        """
+        for number in _STOP_SIGNALS:
+            signal.signal(number, lambda *_: self._request_stop())
         while self._stop_requested_at is None:
             for child in self._children:
                 is_due = not child.pid and child.start_at <= time.monotonic()
@@ -73,16 +106,11 @@ class Parent:
                     self._fork(child)
             self._wait(self._seconds_until_start())
             self._reap()
+            self._kill_stopped()
+        self._on_stop()
         self._stop(self._stop_requested_at + self._end_within)
-
-    def _handle_signals(self) -> None:
-        """Let each signal end ``_wait``."""
-        for descriptor in (self._wakeup_read, self._wakeup_write):
-            os.set_blocking(descriptor, False)
-        signal.set_wakeup_fd(self._wakeup_write, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        for number in _STOP_SIGNALS:
-            signal.signal(number, lambda *_: self._request_stop())
+        if self._death is not None:
+            raise self._death
 
     def _request_stop(self) -> None:
         now = time.monotonic()
@@ -92,17 +120,19 @@ class Parent:
             self._stop_now = True
 
     def _seconds_until_start(self) -> float | None:
-        """The seconds until a child has to be started, or None when all run."""
+        """The seconds until a child has to be started, or killed as it is stopped; None when all
+        run."""
         times = [child.start_at for child in self._children if not child.pid]
+        times += [
+            child.stopped_at + STOPPED_FOR
+            for child in self._children
+            if child.stopped_at is not None
+        ]
         return max(0.0, min(times) - time.monotonic()) if times else None
 
     def _wait(self, seconds: float | None) -> None:
-        watched = [self._wakeup_read] + ([] if self._supervisor is None else [self._supervisor])
-        readable, _, _ = select.select(watched, [], [], seconds)
-        with contextlib.suppress(BlockingIOError):
-            while os.read(self._wakeup_read, 1024):
-                pass
-        if self._supervisor in readable:
+        watched = () if self._supervisor is None else (self._supervisor,)
+        if self._supervisor in self._signals.wait(seconds, watched):
             self._supervisor = None
             if self._stop_requested_at is None:
                 self._stop_requested_at = time.monotonic()
@@ -110,22 +140,42 @@ class Parent:
     def _reap(self) -> None:
         """Wait for processes that ended; as process 1 of a container also for orphans."""
         with contextlib.suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            while (noted := os.waitpid(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
                 for child in self._children:
-                    if child.pid == ended[0]:
-                        child.pid = 0
-                        self._schedule_restart(child, os.waitstatus_to_exitcode(ended[1]))
+                    if child.pid == noted[0]:
+                        self._note(child, noted[1])
 
-    def _schedule_restart(self, child: Child, status: int) -> None:
+    def _note(self, child: Child, status: int) -> None:
+        """Take note of a child that was stopped, goes on, or has ended."""
+        child.stopped_at = None
+        if os.WIFSTOPPED(status):
+            child.stopped_at = time.monotonic()
+        elif not os.WIFCONTINUED(status):
+            child.pid = 0
+            self._note_end(child, os.waitstatus_to_exitcode(status))
+
+    def _kill_stopped(self) -> None:
+        """Kill the children that a signal has stopped, and nobody lets go on."""
+        for child in self._children:
+            if child.stopped_at is not None and time.monotonic() > child.stopped_at + STOPPED_FOR:
+                log.error("process %s was stopped by a signal", child.name)
+                os.kill(child.pid, signal.SIGKILL)
+                child.stopped_at = None
+
+    def _note_end(self, child: Child, status: int) -> None:
         """Restart a child: at once, or after a longer pause each time it dies early."""
+        now = time.monotonic()
         if self._stop_requested_at is not None:
             return
-        now = time.monotonic()
-        was_stable = now - child.started_at > STABLE_AFTER
-        child.pause = 0.0 if was_stable else min(max(2 * child.pause, MIN_PAUSE), MAX_PAUSE)
-        child.start_at = now + child.pause
-        reason = describe_exit(status)
-        log.error("process %s died (%s), restarting in %.1f s", child.name, reason, child.pause)
+        if child.is_once and status == 0:
+            self._children.remove(child)
+        elif not self._restarts or any(each.is_once for each in self._children):
+            self._death, self._stop_requested_at = ChildDied(child.name, status), now
+        else:
+            child.pause = next_pause(child.pause, now - child.started_at)
+            child.start_at = now + child.pause
+            reason = describe_exit(status)
+            log.error("process %s died (%s), restarting in %.1f s", child.name, reason, child.pause)
 
     def _fork(self, child: Child) -> None:
         child.started_at = time.monotonic()
@@ -146,10 +196,13 @@ class Parent:
         code = 1
         try:
             self._detach_from_parent()
+            name_process(child.name)
             child.task()
             code = 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
+            if isinstance(end.code, str):  # as the interpreter would at its end
+                sys.stderr.write(f"{end.code}\n")
         except BaseException:
             log.exception("process %s failed", child.name)
         finally:
@@ -158,10 +211,7 @@ class Parent:
     def _detach_from_parent(self) -> None:
         """Give the child its own handlers. A terminal's Ctrl-C, which reaches it too, is ignored:
         the parent sends SIGTERM."""
-        signal.set_wakeup_fd(-1)
-        os.close(self._wakeup_read)
-        os.close(self._wakeup_write)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._signals.close()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _exit)
         self._pipe.follow(partial(os._exit, 1))
@@ -185,6 +235,12 @@ class Parent:
         for child in self._children:
             if child.pid:  # until it is reaped, no other process has its id
                 os.kill(child.pid, number)
+
+
+def name_process(name: str) -> None:
+    """Have this process named so in lists of processes, up to 15 characters; on Linux."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name)
 
 
 def _exit(*_: object) -> NoReturn:

@@ -1,8 +1,8 @@
-"""RQ's worker, which runs each job in a separate process, with time limits for stopping.
+"""RQ's worker of one queue, which waits neither for a job nor for the process that runs it.
 
-RQ documents neither the methods that ``JobWorker`` overrides nor where it keeps heartbeats, so no
-other module uses these names. ``RQ_VERSION`` is the version that they were read in; requirements.in
-pins it, and ``tests/processes/test_library_internals.py`` compares the names.
+RQ documents neither the methods that ``QueueWorker`` overrides or calls nor where it keeps
+heartbeats, so no other module uses these names. ``RQ_VERSION`` is the version that they were read
+in; requirements.in pins it, and ``tests/processes/test_library_internals.py`` compares the names.
 """
 
 from __future__ import annotations
@@ -11,193 +11,209 @@ import logging
 import os
 import resource
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime
-from types import FrameType
 from typing import Any, Final
 
+from redis import Redis
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeout
 from rq import Queue, Worker
-from rq.exceptions import DequeueTimeout, StopRequested
+from rq.exceptions import NoSuchJobError
 from rq.job import Job
 from rq.utils import utcparse
-from rq.worker import WorkerStatus
 from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 
 from app.db import connections
 from app.jobs import shutdown
-from app.jobs.queue import valkey_name
+from app.jobs.queue import job_queue, valkey_name
+from app.jobs.registry import RegisteredJob
 from app.processes.parent_pipe import ParentPipe
 
 log = logging.getLogger(__name__)
 
 RQ_VERSION: Final = "2.12.0"
 
-FINISH_WITHIN: Final = 7.0  # seconds that a running job has after SIGTERM
-GIVE_UP_WITHIN: Final = 7.7  # seconds after SIGTERM until the worker exits in any case
-
 # Seconds. An idle worker asks for a job again and again, and notices within the sum of the two that
 # Valkey's host is gone, which closes no connection.
-ASK_FOR: Final = 1
+ASK_FOR: Final = 5
 ANSWER_WITHIN: Final = 2
+
+# Seconds. After a worker was killed its job runs again, or is failed, within about 90. An idle
+# worker leaves a heartbeat each time that it asks, one with a job at each monitoring.
+WORKER_TTL: Final = 30
+JOB_MONITORING_INTERVAL: Final = 10
+MAINTENANCE_INTERVAL: Final = 15
+
+STOPPED_FOR: Final = 5.0  # seconds for which the process of a job may be stopped by a signal
+_OVERTIME: Final = 60  # seconds after its timeout; then a job that does not end itself is killed
+
+SEEN_FOR: Final = 60  # seconds for which a queue is known to have had a worker
 
 HEARTBEAT_FIELD: Final = "last_heartbeat"  # of the hash that each worker keeps
 
 
-class JobWorker(Worker):
-    """Stops at SIGTERM when its job has finished; other signals are for the parent process.
+class QueueWorker(Worker):
+    """Asks for a job of a queue, forks a process for it, and asks again when that has ended.
 
-    When Valkey fails, ``work`` returns and ``failure`` is the error; start another one then. RQ
-    would log each attempt to reach it, and would not register again with a server that lost its
-    data.
+    Args:
+        job_memory: the most bytes that a job may take before it fails. None: no limit.
+
+    Each method may raise RedisError or OSError: Valkey is unavailable. Make another one then, once
+    this one is not busy.
     """
 
-    failure: RedisError | None = None
-    on_registered: Callable[[], None]  # called when Valkey took the worker's registration
-    is_stopping = False
-    job_memory: int | None = None  # bytes that a job may take
-    _job_pipe: ParentPipe | None = None  # to the process of the running job
+    def __init__(self, name: str, client: Redis, *, job_memory: int | None) -> None:
+        self._queue = job_queue(client, name)
+        super().__init__(
+            [self._queue],
+            connection=client,
+            job_class=RegisteredJob,
+            serializer=self._queue.serializer,
+            log_job_description=False,
+            worker_ttl=WORKER_TTL,
+            job_monitoring_interval=JOB_MONITORING_INTERVAL,
+            maintenance_interval=MAINTENANCE_INTERVAL,
+        )
+        self._job_memory = job_memory
+        self._connection: Any = client.connection_pool.get_connection()  # on which it asks
+        self._asked_at: float | None = None
+        self._job: Job | None = None
+        self._job_pipe: ParentPipe | None = None  # to the process of the job
+        self._job_ended: tuple[int, int, Any] | None = None
+        self._job_began = self._tended_at = 0.0
+        self._stopped_at: float | None = None  # when a signal stopped the job's process
 
     @property
-    def dequeue_timeout(self) -> int:
-        return ASK_FOR
+    def is_busy(self) -> bool:
+        """True while a job runs."""
+        return self._job is not None
 
     @property
-    def connection_timeout(self) -> int:
-        return ASK_FOR + ANSWER_WITHIN
+    def asking(self) -> int | None:
+        """The descriptor on which an answer comes, while it asks for a job."""
+        asks = self._asked_at is not None and self._connection._sock is not None
+        return self._connection._sock.fileno() if asks else None
 
-    def register_birth(self) -> None:
-        super().register_birth()  # type: ignore[no-untyped-call]
-        self.on_registered()
+    def begin(self) -> None:
+        """Register in Valkey, and ask for the first job."""
+        self.register_birth()  # type: ignore[no-untyped-call]
+        self._ask()
 
-    def subscribe(self) -> None:
-        """Do not listen for RQ's commands: nobody here sends any."""
+    def take(self) -> None:
+        """Read the answer to what was asked, and start the job that came. Ask again if none did."""
+        identifier = self._connection.read_response()
+        self._asked_at = None
+        job = None
+        if identifier is not None:
+            with suppress(NoSuchJobError):  # it waited for too long
+                job = RegisteredJob.fetch(identifier.decode(), self.connection, self.serializer)
+        if job is None:
+            self._ask()
+        else:
+            self._start(job)
 
-    def check_for_suspension(self, burst: bool) -> None:
-        """Do nothing: nobody here suspends workers."""
-
-    def run_maintenance_tasks(self) -> None:
-        with self._stop_on_failure():
-            super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
-
-    def dequeue_job_and_maintain_ttl(
-        self, timeout: int | None, max_idle_time: int | None = None
-    ) -> tuple[Job, Queue]:
-        """Wait for a job, however long."""
-        self.set_state(WorkerStatus.IDLE)
-        while True:
-            self.heartbeat()
-            if self.should_run_maintenance_tasks:
-                self.run_maintenance_tasks()
-            with self._stop_on_failure(), suppress(DequeueTimeout):
-                return self._dequeue(timeout)
-
-    def execute_job(self, job: Job, queue: Queue) -> None:
-        with self._stop_on_failure():
-            super().execute_job(job, queue)
-
-    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
-        with self._stop_on_failure():
-            super().heartbeat(timeout, pipeline)
-
-    def set_current_job_working_time(
-        self, current_job_working_time: float, pipeline: Any = None
-    ) -> None:
-        """Let the job go on while Valkey is down. RQ ends jobs that take too long."""
-        with suppress(RedisError):
-            super().set_current_job_working_time(current_job_working_time, pipeline)
-
-    def maintain_heartbeats(self, job: Job) -> None:
-        """Let the job go on while Valkey is down."""
-        with suppress(RedisError):
-            super().maintain_heartbeats(job)
-
-    def teardown(self) -> None:
-        if self.failure is None:
-            super().teardown()  # type: ignore[no-untyped-call]
-
-    def _install_signal_handlers(self) -> None:
-        signal.signal(signal.SIGTERM, self.request_stop)
-
-    def request_stop(self, signum: int, frame: FrameType | None) -> None:
-        """Let the running job finish, within the time limit."""
-        if self.is_stopping:
+    def tend(self) -> None:
+        """Leave a heartbeat where one is due, kill a job that takes too long or is stopped, and
+        notice that Valkey does not answer."""
+        now = time.monotonic()
+        if self._asked_at is not None and now > self._asked_at + ASK_FOR + ANSWER_WITHIN:
+            raise RedisTimeout("no answer")
+        if self._job is None:
             return
-        self.is_stopping = True
-        threading.Thread(target=self._exit_in_time, daemon=True).start()
-        self._notify_job()
-        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+        is_stopped = self._stopped_at is not None and now > self._stopped_at + STOPPED_FOR
+        took_too_long = now > self._job_began + (self._job.timeout or 0) + _OVERTIME
+        if is_stopped or took_too_long:
+            self.kill_horse()
+        elif now > self._tended_at + JOB_MONITORING_INTERVAL:
+            self._tended_at = now
+            self.set_current_job_working_time(now - self._job_began)
+            self.maintain_heartbeats(self._job)
+            self._note_seen()
 
-    def request_force_stop(self, signum: int, frame: FrameType | None) -> None:
-        """Do nothing: it is stopping already, and the parent can kill it."""
-
-    def fork_work_horse(self, job: Job, queue: Queue) -> None:
-        pipe = self._job_pipe = ParentPipe()
-        if self.is_stopping:  # SIGTERM came after the job was taken from the queue
-            self._notify_job()
-        super().fork_work_horse(job, queue)
-        os.close(pipe.reading)
-
-    def monitor_work_horse(self, job: Job, queue: Queue) -> None:
-        try:
-            super().monitor_work_horse(job, queue)
-        finally:
+    def note_process(self, pid: int, status: int, usage: Any) -> None:
+        """Take note of what ``wait4`` said of a process; of the job's, that it was stopped, goes on
+        or has ended. Then ask for the next job."""
+        if pid != self.horse_pid or self._job is None:
+            return
+        if os.WIFSTOPPED(status):
+            self._stopped_at = time.monotonic()
+        elif os.WIFCONTINUED(status):
+            self._stopped_at = None
+        else:
+            self._job_ended = pid, status, usage
+            job, self._job, self._stopped_at = self._job, None, None
             pipe, self._job_pipe = self._job_pipe, None
             if pipe is not None:
                 os.close(pipe.writing)
+            self.monitor_work_horse(job, self._queue)
+            self._ask()
+
+    def ask_to_stop(self) -> None:
+        """Ask for no more jobs, and let the running one know that it has to end soon."""
+        self._connection.disconnect()
+        self._asked_at = None
+        if self._job_pipe is not None:
+            self._job_pipe.notify()
+
+    def end(self) -> None:
+        """Take back the registration."""
+        self._connection.disconnect()
+        with suppress(RedisError, OSError):
+            self.register_death()  # type: ignore[no-untyped-call]
+
+    def wait_for_horse(self) -> tuple[int | None, int | None, Any]:
+        """How the job's process has ended: RQ asks for it afterwards."""
+        assert self._job_ended is not None
+        return self._job_ended
+
+    def fork_work_horse(self, job: Job, queue: Queue) -> None:
+        pipe = self._job_pipe = ParentPipe()
+        super().fork_work_horse(job, queue)
+        os.close(pipe.reading)
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """Run a job in its process, which dies with the worker, learns when the worker is asked to
         stop, has its own database connections, and fails when it takes too much memory."""
         assert self._job_pipe is not None
-        _limit_memory(self.job_memory)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the worker's, which are not for a job
+        _limit_memory(self._job_memory)
         self._job_pipe.follow(_kill_own_group, on_message=shutdown.requested.set)
         connections.forget_all()
         connections.read_clock()
         super().main_work_horse(job, queue)
 
-    def _dequeue(self, timeout: int | None) -> tuple[Job, Queue]:
-        """The next job. Raises RQ's DequeueTimeout if none came."""
-        found = self.queue_class.dequeue_any(
-            self._ordered_queues,
-            timeout,
-            connection=self.connection,
-            job_class=self.job_class,
-            serializer=self.serializer,
-            death_penalty_class=self.death_penalty_class,
-        )
-        assert found is not None  # as there is a timeout
-        found[0].redis_server_version = self.get_redis_server_version()  # type: ignore[no-untyped-call]
+    def _ask(self) -> None:
+        if self.should_run_maintenance_tasks:
+            self.run_maintenance_tasks()  # type: ignore[no-untyped-call]
         self.heartbeat()
-        return found
+        self._note_seen()
+        keys = self._queue.key, self._queue.intermediate_queue_key
+        self._connection.connect()
+        self._connection.send_command("BLMOVE", *keys, "LEFT", "RIGHT", ASK_FOR)
+        self._asked_at = time.monotonic()
 
-    @contextmanager
-    def _stop_on_failure(self) -> Iterator[None]:
-        try:
-            yield
-        except RedisError as error:
-            self.failure = error
-            raise StopRequested from error
+    def _note_seen(self) -> None:
+        self.connection.set(seen_key(self._queue.name), "1", ex=SEEN_FOR)
 
-    def _notify_job(self) -> None:
-        if self._job_pipe is not None:
-            self._job_pipe.notify()
-
-    def _exit_in_time(self) -> None:
-        time.sleep(FINISH_WITHIN)
-        if self.horse_pid:  # else RQ would kill this process's own group
-            log.warning("killed a job that did not finish within %.0f s", FINISH_WITHIN)
-            self.kill_horse()
-        time.sleep(GIVE_UP_WITHIN - FINISH_WITHIN)
-        os._exit(1)
+    def _start(self, job: Job) -> None:
+        job.redis_server_version = self.get_redis_server_version()  # type: ignore[no-untyped-call]
+        self.prepare_execution(job)
+        self._job_began = self._tended_at = time.monotonic()
+        self.fork_work_horse(job, self._queue)
+        self._job = job
 
 
 def workers_key(queue: str) -> str:
     """The key of the set that holds the keys of a queue's workers."""
     return WORKERS_BY_QUEUE_KEY % valkey_name(queue)
+
+
+def seen_key(name: str) -> str:
+    """The key that there is while a queue, by its name in Valkey, has or just had a worker."""
+    return f"canopy:worked:{name}"
 
 
 def parse_heartbeat(text: bytes) -> datetime:

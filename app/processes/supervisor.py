@@ -1,122 +1,203 @@
-"""Running the processes of an instance together: when one dies, all end."""
+"""Running the parts of an instance together: Valkey, and the application with its web server and
+worker. A part that dies is started again, and the rest goes on."""
 
 from __future__ import annotations
 
-import http.client
+import contextlib
+import math
 import os
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Final
 
 from app.processes import embedded, parent_pipe, valkey_watchdog
-from app.processes.child_process import ChildProcess, ExitStatus
+from app.processes.child_process import ChildProcess, ExitStatus, next_pause
+from app.processes.embedded import EmbeddedError
 from app.processes.logfiles import Mirror, last_lines, rotate
 from app.processes.parent_pipe import ParentPipe
-from config import Settings
+from app.processes.signal_pipe import SignalPipe
+from config import ROOT, Settings
 
-CHECK_EVERY = 0.2  # seconds
-ROTATE_EVERY = 60.0
-READY_WITHIN = 60.0
-# Asked to stop, the web server takes 7 seconds at most and the worker 8; all have ended within 10.
-END_WITHIN = 8.3
-VALKEY_ENDS_WITHIN = 1.0
+CHECK_EVERY: Final = 1.0  # seconds; signals and ends of children are noticed at once
+ROTATE_EVERY: Final = 60.0
+READY_WITHIN: Final = 60.0
+STOPPED_FOR: Final = 5.0  # seconds for which a signal may stop a part before it is killed
+# Asked to stop, the application takes 8 seconds at most; all have ended within 10.
+END_WITHIN: Final = 8.3
+VALKEY_ENDS_WITHIN: Final = 1.0
+LONGEST_WELCOME: Final = 4096  # bytes; what a pipe takes at once
+LOADED: Final = b"\0"  # what the application writes before it starts the web server
+
+# Exit codes of the application, which says then why it ends.
+COULD_NOT_START: Final = 2
+PART_DIED: Final = 3
+_SAID: Final = (COULD_NOT_START, PART_DIED)
+
+_LOGS: Final = ("application.log", "web.log", "worker.log")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why the instance does not go on, in lines for the person who started it; ``code``: that with
+    which ``bin/serve`` exits."""
+
+    report: str
+    code: int = 1
+
+
+class _Restarts:
+    """When a part that died is started again. Times are monotonic."""
+
+    def __init__(self) -> None:
+        self._started_at = self._due_at = time.monotonic()
+        self._pause = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() >= self._due_at
+
+    def note_start(self) -> None:
+        self._started_at = time.monotonic()
+
+    def note_death(self) -> float:
+        """The seconds until the next start."""
+        now = time.monotonic()
+        self._pause = next_pause(self._pause, now - self._started_at)
+        self._due_at = now + self._pause
+        return self._pause
 
 
 class Supervisor:
-    """Starts, watches and ends the processes of an instance.
+    """Starts, watches and ends the parts of an instance.
 
-    ``stop_requests`` returns how often this process was asked to stop. The first time, the children
-    are asked to stop; the second time, they are killed.
+    It loads nothing of the application, as it runs all the time: a child does.
+
+    Args:
+        command: what starts that child.
+        lock: a descriptor that the parts inherit.
+        listener: the socket on which the web server listens.
+        stop_requests: returns how often this process was asked to stop. The first time, the parts
+            are asked to stop; the second time, they are killed.
     """
 
     def __init__(
         self,
         settings: Settings,
-        root: Path,
+        command: Sequence[str],
         *,
-        descriptors: Sequence[int],
+        lock: int,
+        listener: socket.socket,
         stop_requests: Callable[[], int],
     ) -> None:
-        self.exit_status: ExitStatus | None = None
+        self.failure: Failure | None = None
         self._settings = settings
-        self._root = root
-        self._descriptors = descriptors
-        self._stop_requests = stop_requests
+        self._command = command
         self._instance = settings.instance_path
+        self._logs = [self._instance / "logs" / name for name in _LOGS]
+        self._lock = lock
+        self._listener = listener
+        self._stop_requests = stop_requests
+        self._signals = SignalPipe()
         self._pipe = ParentPipe()
-        self._children: list[ChildProcess] = []
+        self._application: ChildProcess | None = None
+        self._application_restarts = _Restarts()
+        self._valkey_restarts = _Restarts()
         self._valkey: embedded.Server | None = None
+        self._silent_since: float | None = None  # since when Valkey does not answer
+        self._stopped_since: float | None = None  # since when a signal has stopped the application
         self._mirror: Mirror | None = None
         self._rotated = time.monotonic()
-        self._address: tuple[str, int] = ("", 0)
 
-    def start(self, listener: socket.socket) -> None:
-        """Start Valkey, unless the settings name one, then the web server and the worker."""
+    def run(self, *, empty: bool) -> None:
+        """Start the parts, and keep them running until a stop is requested, or until one has died
+        that is not started again. Shows new lines of the logs on a terminal.
+
+        Args:
+            empty: whether to make no demo account.
+
+        Raises:
+            app.processes.embedded.EmbeddedError: Valkey cannot be started.
+        """
         if self._settings.redis_url is None:
-            embedded.ensure(self._instance)
+            embedded.redis_url(self._settings)
             self._valkey = embedded.recorded(self._instance)
-        self._address = _reachable(listener)
-        web = ["-m", "gunicorn", "-c", "gunicorn.conf.py", "--bind", f"fd://{listener.fileno()}"]
-        self._start_child("The web server", [*web, "wsgi:app"], "web.log", listener.fileno())
-        listener.close()  # else the port would stay open after the web server has closed it
-        self._start_child("The worker", ["worker.py"], "worker.log")
-
-    def wait_until_ready(self) -> bool:
-        """Wait until the web server responds; False when a child died or a stop was requested."""
-        deadline = time.monotonic() + READY_WITHIN
-        while not self._must_end():
-            if _responds(self._address):
-                if sys.stdout.isatty():
-                    logs = [child.log for child in self._children]
-                    self._mirror = Mirror(logs, sys.stdout.fileno())
-                return not self._stop_requests()
-            if time.monotonic() > deadline:
-                web = self._children[0]
-                self.exit_status = ExitStatus(
-                    web.name, f"no response within {READY_WITHIN:.0f} s", web.log
-                )
-            time.sleep(CHECK_EVERY)
-        return False
-
-    def watch(self) -> None:
-        """Return when a stop was requested or a child has died. Until then, show new lines of the
-        logs on a terminal."""
-        if self._mirror is not None:
+        welcome = self._start_first(empty=empty)
+        if welcome is None:
+            return
+        with contextlib.suppress(OSError):  # standard output is closed
+            os.write(sys.stdout.fileno(), welcome.rstrip() + b"\n")
+        if sys.stdout.isatty():
+            self._mirror = Mirror(self._logs, sys.stdout.fileno())
             self._mirror.start()
         while not self._must_end():
-            time.sleep(CHECK_EVERY)
+            self._signals.wait(CHECK_EVERY)
+            if self._must_end():
+                break
+            self._watch_application()
+            self._watch_valkey()
             self._rotate_logs()
 
     def end(self) -> None:
-        """Ask every child to stop, and kill it after the time limit or at a second request."""
+        """Ask the parts to stop, and kill them after the time limit or at a second request."""
         deadline = time.monotonic() + END_WITHIN
-        for child in self._children:
-            child.request_stop()
-        while any(child.is_group_alive() for child in self._children):
-            if time.monotonic() > deadline or self._stop_requests() > 1:
-                break
-            time.sleep(0.05)
-        for child in self._children:
-            child.kill()
+        self._listener.close()
+        if self._settings.redis_url is None:
+            embedded.let_go_on(self._instance)  # the application has to say that it ends
+        application = self._application
+        if application is not None:
+            application.request_stop()
+            while application.is_group_alive() and self._stop_requests() <= 1:
+                if time.monotonic() > deadline:
+                    break
+                self._signals.wait(0.05)
+            application.kill()
         os.close(self._pipe.writing)
         os.close(self._pipe.reading)
         self._release_valkey()
         if self._mirror is not None:
             self._mirror.stop()
+        self._signals.close()
 
-    def report(self) -> str:
-        """The end of the log of the child that died, and a last line on how it died."""
-        assert self.exit_status is not None
-        return f"{last_lines(self.exit_status.log)}{self.exit_status}\n"
+    def _start_first(self, *, empty: bool) -> bytes | None:
+        """Start the application, and wait until it responds. Returns what a person has to know; or
+        None: it does not respond, or a stop was requested."""
+        reading, writing = os.pipe()
+        try:
+            options = ["--welcome", str(writing), *(["--empty"] if empty else [])]
+            self._application = self._start_application(*options, descriptors=[writing])
+            os.close(writing)
+            deadline, watched = math.inf, [reading]  # a migration may take long
+            while not self._stop_requests():
+                if self._signals.wait(CHECK_EVERY, watched):
+                    text = os.read(reading, LONGEST_WELCOME)
+                    if welcome := text.removeprefix(LOADED):
+                        return welcome
+                    deadline = time.monotonic() + READY_WITHIN
+                    watched = [reading] if text else []  # without one, its process has ended
+                if status := self._application.exit_status():
+                    # A signal to all processes at once, as systemd sends it, reaches one first.
+                    self._signals.wait(CHECK_EVERY / 5)
+                    if not self._stop_requests():
+                        self.failure = _failure(status)
+                    return None
+                if time.monotonic() > deadline:
+                    reason = f"The web server did not respond within {READY_WITHIN:.0f} s"
+                    log = self._logs[1]
+                    self.failure = Failure(f"{last_lines(log)}{reason}; its log is {log}.\n")
+                    return None
+            return None
+        finally:
+            os.close(reading)
 
-    def _start_child(self, name: str, command: list[str], log: str, *descriptors: int) -> None:
+    def _start_application(self, *options: str, descriptors: Collection[int] = ()) -> ChildProcess:
         paths = {
             item.name.upper(): str(value)
             for item in fields(self._settings)
-            # The children run in the root of the repository, where relative paths mean others.
+            # It runs in the root of the repository, where relative paths mean others.
             if isinstance(value := getattr(self._settings, item.name), Path)
         }
         environment = {
@@ -130,42 +211,90 @@ class Supervisor:
         }
         if self._settings.log_format == "auto" and sys.stdout.isatty():
             environment["LOG_FORMAT"] = "text"  # the logs are shown there
-        self._children.append(
-            ChildProcess(
-                name,
-                [sys.executable, *command],
-                self._instance / "logs" / log,
-                environment=environment,
-                folder=self._root,
-                descriptors=[self._pipe.reading, *self._descriptors, *descriptors],
-            )
+        listener = self._listener.fileno()
+        self._application_restarts.note_start()
+        return ChildProcess(
+            "The application",
+            [*self._command, "--listener", str(listener), *options],
+            self._logs[0],
+            environment=environment,
+            folder=ROOT,
+            descriptors=[self._pipe.reading, self._lock, listener, *descriptors],
         )
 
     def _must_end(self) -> bool:
-        if self.exit_status is None and not self._stop_requests():
-            self.exit_status = self._find_exit()
-            # A signal to all processes at once, as systemd sends it, may reach a child first.
-            if self.exit_status is not None:
-                time.sleep(CHECK_EVERY)
-                self.exit_status = None if self._stop_requests() else self.exit_status
-        return self.exit_status is not None or self._stop_requests() > 0
+        return self.failure is not None or self._stop_requests() > 0
 
-    def _find_exit(self) -> ExitStatus | None:
-        for child in self._children:
-            if status := child.exit_status():
-                return status
-        return self._valkey_exit()
+    def _watch_application(self) -> None:
+        """Start the application again when it has died, and kill it when a signal stopped it."""
+        child = self._application
+        if child is None:
+            if self._application_restarts.is_due:
+                self._application = self._start_application()
+            return
+        if status := child.exit_status():
+            child.kill()  # also what it has left behind
+            self._application = None
+            self._note_death(str(status), _failure(status), self._application_restarts)
+        elif not child.is_stopped:
+            self._stopped_since = None
+        elif self._lasts(self._stopped_since):
+            child.kill()
+        else:
+            self._stopped_since = self._stopped_since or time.monotonic()
 
-    def _valkey_exit(self) -> ExitStatus | None:
-        if self._valkey is None:
-            return None
-        reason = embedded.describe_end(self._instance, self._valkey.pid)
-        log = self._instance / valkey_watchdog.LOG
-        return ExitStatus("Valkey", reason, log) if reason else None
+    def _watch_valkey(self) -> None:
+        """Start Valkey again when it has died, and kill it when it does not answer, as a signal
+        stopped it. What uses it may start it, too."""
+        if self._settings.redis_url is not None:
+            return
+        runs = embedded.is_running(self._instance)
+        now = embedded.recorded(self._instance)
+        known, self._valkey = self._valkey, now if runs else None
+        if known is not None and (not runs or now is None or now.pid != known.pid):
+            reason = embedded.describe_end(self._instance, known.pid)
+            log = self._instance / valkey_watchdog.LOG
+            sentence = f"Valkey died ({reason}); its log is {log}."
+            failure = Failure(f"{last_lines(log)}{sentence}\n")
+            self._note_death(sentence, failure, self._valkey_restarts)
+        if not runs:
+            self._start_valkey()
+        elif now is None or embedded.answers(now):
+            self._silent_since = None
+        elif self._lasts(self._silent_since):
+            embedded.kill(now)
+        else:
+            self._silent_since = self._silent_since or time.monotonic()
+
+    def _start_valkey(self) -> None:
+        if self._must_end() or not self._valkey_restarts.is_due:
+            return
+        self._valkey_restarts.note_start()
+        try:
+            embedded.redis_url(self._settings)
+        except EmbeddedError as error:
+            pause = self._valkey_restarts.note_death()
+            _say(f"{error} It is tried again in {pause:.1f} s.")
+        self._valkey = embedded.recorded(self._instance)
+
+    def _note_death(self, sentence: str, failure: Failure, restarts: _Restarts) -> None:
+        # A signal to all processes at once, as systemd sends it, may reach a part first.
+        self._signals.wait(CHECK_EVERY / 5)
+        if self._stop_requests():
+            return
+        if not self._settings.restart_parts:
+            self.failure = failure
+            return
+        pause = restarts.note_death()
+        _say(f"{sentence} It is started again{f' in {pause:.1f} s' if pause else ''}.")
+
+    @staticmethod
+    def _lasts(since: float | None) -> bool:
+        return since is not None and time.monotonic() > since + STOPPED_FOR
 
     def _release_valkey(self) -> None:
         """Stop using Valkey, and wait for its end; it goes on while a command still uses it."""
-        if self._valkey is None:
+        if self._settings.redis_url is not None:
             return
         embedded.release(self._instance)
         deadline = time.monotonic() + VALKEY_ENDS_WITHIN
@@ -179,18 +308,12 @@ class Supervisor:
                 rotate(path)
 
 
-def _reachable(listener: socket.socket) -> tuple[str, int]:
-    """The address to connect to: the loopback for a socket on all addresses."""
-    host, port = listener.getsockname()[:2]
-    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104 - compared
+def _failure(status: ExitStatus) -> Failure:
+    """The death of the application, which may have said itself why it ended."""
+    said = status.lines if status.code in _SAID else f"{status.lines}{status}\n"
+    return Failure(said, 2 if status.code == COULD_NOT_START else 1)
 
 
-def _responds(address: tuple[str, int]) -> bool:
-    connection = http.client.HTTPConnection(*address, timeout=1)
-    try:
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -43,8 +43,8 @@ OPTIONS = {
     "appendonly": "yes",
     "appendfsync": "everysec",
     "save": "",  # the append-only file is enough
-    "maxmemory": "256mb",
     "maxmemory-policy": "noeviction",  # a full server rejects writes; it never drops jobs
+    "hz": "2",  # times a second that it looks for what to do; each takes time at idle
     "loglevel": "notice",
     "daemonize": "no",
 }
@@ -52,7 +52,7 @@ OPTIONS = {
 _PR_SET_PDEATHSIG = 1
 
 
-def main(instance: Path, binary: str, socket: str) -> int:
+def main(instance: Path, binary: str, socket: str, memory_mb: str) -> int:
     """Fork the watchdog, and return at once. Does nothing when a server already runs."""
     lock = os.open(instance / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     if not _try_lock(lock):
@@ -67,7 +67,7 @@ def main(instance: Path, binary: str, socket: str) -> int:
         os.dup2(devnull.fileno(), 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    _run_server(instance, lock, [binary, *_options(socket)], socket)
+    _run_server(instance, lock, [binary, *_options(socket, memory_mb)], socket)
     os._exit(0)  # the thread that waits for the last user may still wait
 
 
@@ -103,8 +103,9 @@ def _open_log(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
-def _options(socket: str) -> Iterator[str]:
-    for name, value in {**OPTIONS, "unixsocket": socket}.items():
+def _options(socket: str, memory_mb: str) -> Iterator[str]:
+    own = {"unixsocket": socket, "maxmemory": f"{memory_mb}mb"}
+    for name, value in {**OPTIONS, **own}.items():
         yield f"--{name}"
         yield value
 
@@ -116,7 +117,12 @@ def _run_server(instance: Path, lock: int, command: list[str], socket: str) -> N
     server = subprocess.Popen(  # noqa: S603
         command, cwd=instance / DATA, pass_fds=[lock], preexec_fn=_exit_with_parent(os.getpid())
     )
-    state = {"server": server.pid, "socket": socket, "previous": _previous(lock)}
+    state = {
+        "server": server.pid,
+        "watchdog": os.getpid(),
+        "socket": socket,
+        "previous": _previous(lock),
+    }
     _write(lock, state)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: server.terminate())
@@ -170,4 +176,4 @@ def _describe_exit(status: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

@@ -1,5 +1,5 @@
 """The live workers of each queue, by the heartbeats that RQ's workers write to Valkey: every
-second, and every 10 while a job runs."""
+5 seconds, and every 10 while a job runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from redis import Redis
 
-from app.jobs.queue import QUEUES
-from app.processes.rq_worker import HEARTBEAT_FIELD, parse_heartbeat, workers_key
+from app.jobs.queue import QUEUES, valkey_name
+from app.processes.rq_worker import HEARTBEAT_FIELD, parse_heartbeat, seen_key, workers_key
 from app.values import clock
 
 MISSING_AFTER: Final = 40.0  # seconds without a heartbeat
@@ -39,3 +39,8 @@ def count_workers(client: Redis) -> dict[str, int]:
         queue: sum(parse_heartbeat(time) > oldest for time in times)
         for queue, times in zip(QUEUES, heartbeats, strict=True)
     }
+
+
+def is_any_missing(client: Redis) -> bool:
+    """True if a queue has had no worker for ``SEEN_FOR`` seconds. Raises RedisError or OSError."""
+    return client.exists(*(seen_key(valkey_name(queue)) for queue in QUEUES)) < len(QUEUES)

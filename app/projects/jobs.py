@@ -56,4 +56,4 @@ def _delete(project: Any, end: float) -> bool:
     return True
 
 
-JOBS: Final = (Job(delete_projects, every_seconds=15),)
+JOBS: Final = (Job(delete_projects, every_seconds=15, is_due=lambda: _DELETED.first() is not None),)

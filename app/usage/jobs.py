@@ -105,4 +105,7 @@ def warn_of_sunsets() -> int:
         return warn_owners()
 
 
-JOBS: Final = (Job(write_counts, every_seconds=15), Job(warn_of_sunsets, every_seconds=6 * 3600))
+JOBS: Final = (
+    Job(write_counts, every_seconds=15, is_due=lambda: bool(valkey().client.exists(CHANGED))),
+    Job(warn_of_sunsets, every_seconds=6 * 3600),
+)

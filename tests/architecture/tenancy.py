@@ -123,7 +123,6 @@ _REASONS = {
         Place("app.webhooks.deliveries.cancellation", "_PENDING_SINCE_BEFORE", "Delivery"),
         Place("app.webhooks.deliveries.cancellation", "_CANCEL_SOME", "Delivery"),
         Place("app.webhooks.deliveries.cancellation", "_ALL_CANCELED", "Webhook"),
-        Place("app.webhooks.replays.jobs", "due_replays", "Replay"),
         Place("app.webhooks.replays.jobs", "queue_next", "Replay"),
         Place("app.webhooks.replays.jobs", "queue_next", "Webhook"),
         Place("app.imports.leases", "lease_next", "Import"),

@@ -27,6 +27,7 @@ COMMANDS = {
     "bench.page_quality --quick": "| desktop |",
     "bench.reading --quick": "| `Session.scalars`, an object |",
     "bench.audit_log --quick": "| export and verification |",
+    "bench.weight --settle 1 --idle 2": "| postgresql --small |",
     "bench.written": "| import 1,000 features, 50 webhooks |",
     "bench.webhook_log --quick": "| charts of 30 days |",
 }

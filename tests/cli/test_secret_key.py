@@ -97,13 +97,13 @@ def test_the_second_step_waits_for_the_restart_of_every_part(start: Start, tmp_p
     """What was encrypted with the new key alone, a part with the old one could not read."""
     old = start()
     webhook = make_webhook(make_account(old))
-    with announced(old, "web server"), announced(old, "worker of the queue canopy"):
+    with announced(old, "web server"), announced(old, "worker"):
         assert runner(old)("secret-key", "rotate").exit_code == 0
         between = start()
         refused = runner(between)("secret-key", "finish")
         assert (refused.exit_code, refused.stdout) == (1, "")
         here = f"process {os.getpid()} on {socket.gethostname()}"
-        for name in ("web server", "worker of the queue canopy"):
+        for name in ("web server", "worker"):
             assert f"{name}, {here}" in refused.stderr
         assert "Restart them" in refused.stderr
         assert secret_of(old, webhook["id"]) == webhook["secret"]

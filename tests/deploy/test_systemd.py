@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import worker
-from app.processes.rq_worker import GIVE_UP_WITHIN
+from app import preload
+from app.processes.job_worker import GIVE_UP_WITHIN
 from config import load_settings
 from tests.deploy.files import (
     DEFAULTS,
@@ -50,7 +50,7 @@ def test_a_unit_may_write_the_folder_of_its_settings(name: str) -> None:
 @pytest.mark.parametrize("name", units())
 def test_a_unit_is_given_time_to_end(name: str) -> None:
     (seconds,) = unit(name)["TimeoutStopSec"]
-    assert int(seconds) > LONGEST_END > worker.END_WITHIN > GIVE_UP_WITHIN
+    assert int(seconds) > LONGEST_END > preload.END_WITHIN > GIVE_UP_WITHIN
     assert unit(name)["KillMode"] == ["mixed"]
 
 

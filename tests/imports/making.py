@@ -9,6 +9,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from app.imports.jobs import run_imports
+from tests.jobs.due import run_if_due
 from tests.make import Client
 from tests.make.features import collection
 
@@ -27,7 +28,7 @@ def upload(
 def work(client: Client) -> int:
     """Do what a worker does."""
     with client.app.app_context():
-        return run_imports()
+        return run_if_due(run_imports)
 
 
 def ready(client: Client, *features: dict[str, Any], **form: Any) -> dict[str, Any]:

@@ -53,9 +53,9 @@ def _descendants(pid: int) -> list[int]:
 
 
 def reader(pid: int) -> int:
-    """The process that reads a file: a child of that of a job, below that of a queue."""
+    """The process that reads a file: a child of that of a job, below the worker."""
     below = [pid]
-    for _ in range(3):
+    for _ in range(2):
         below = [child for each in below for child in _children(each)]
     (found,) = below
     return found

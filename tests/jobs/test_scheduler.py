@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
+from flask import Flask
 from redis import Redis
 from rq import Queue
 
 from app.core import JOBS
+from app.db.migrations import upgrade
+from app.jobs import scheduler as scheduler_module
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
 from app.jobs.registry import Job, register
 from app.jobs.scheduler import Scheduler
+from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
+from app.limits.request_counts import CHANGED
 from app.processes import embedded
 
 
@@ -28,6 +34,11 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
 def queue(connection: Redis) -> Queue:
     connection.flushdb()
     return job_queue(connection)
+
+
+@pytest.fixture(autouse=True)
+def _asks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler_module, "_ASK_EVERY", 0.0)
 
 
 def often() -> None:
@@ -89,6 +100,45 @@ def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
     (queued,) = job_queue(queue.connection, signal.queue if signal else job.queue).jobs
     assert queued.func_name == job.name
     assert queued.id.startswith(f"signal-{signal.name}-" if signal else f"periodic-{job.name}")
+
+
+def test_a_job_that_has_nothing_to_do_is_not_started(queue: Queue) -> None:
+    has_work = False
+    job = Job(often, every_seconds=1, is_due=lambda: has_work)
+    scheduler = Scheduler(lambda: queue.connection, [job])
+    scheduler.check()
+    assert queue.count == 0
+    has_work = True
+    queue.connection.delete("canopy:periodic:often")  # the period is over
+    scheduler.check()
+    assert queue.count == 1
+
+
+def test_valkey_is_asked_again_when_the_next_period_ends(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler_module, "_ASK_EVERY", 600.0)
+    scheduler = Scheduler(lambda: queue.connection, [OFTEN])
+    scheduler.check()
+    queue.empty()
+    scheduler.check()
+    assert queue.count == 0
+    time.sleep(1.1)
+    scheduler.check()
+    assert queue.count == 1
+
+
+def test_one_of_which_that_cannot_be_known_is_started(queue: Queue) -> None:
+    job = Job(often, every_seconds=1, is_due=lambda: bool(1 / 0))
+    Scheduler(lambda: queue.connection, [job]).check()
+    assert queue.count == 1
+
+
+def test_without_work_no_job_is_due(empty_app: Flask) -> None:
+    with empty_app.app_context():
+        upgrade()
+        valkey().client.delete(CHANGED)  # other tests' requests
+        assert [job.name for job in JOBS if job.is_due is not None and job.is_due()] == []
 
 
 def test_a_signal_is_sent_each_period(queue: Queue) -> None:

@@ -20,6 +20,7 @@ from app.mail.transport import MailFolder
 from app.models import Mail
 from app.settings.mail import mail_server
 from app.values import clock
+from tests.jobs.due import run_if_due
 from tests.mail.servers import Authority, Inbox, smtp_server
 from tests.make import second_app
 
@@ -108,7 +109,7 @@ def queue(
 
 def send(app: Flask) -> int:
     with app.app_context():
-        return send_mails()
+        return run_if_due(send_mails)
 
 
 def rows(app: Flask, recipient: str = RECIPIENT) -> list[Mail]:

@@ -11,6 +11,7 @@ from flask import Flask
 
 from app.mail.jobs import send_mails
 from app.mail.transport import MAIL_FOLDER
+from tests.jobs.due import run_if_due
 
 _numbers = itertools.count(1)
 
@@ -23,7 +24,7 @@ def new_email(prefix: str = "member") -> str:
 def mails_to(app: Flask, address: str) -> list[EmailMessage]:
     """The mails that an address has got, the oldest first; those that are due are sent before."""
     with app.app_context():
-        send_mails()
+        run_if_due(send_mails)
     folder = app.config["SETTINGS"].instance_path / MAIL_FOLDER
     contents = (path.read_bytes() for path in folder.glob("*.eml"))
     messages = [_message(content) for content in contents if address.encode() in content]

@@ -24,7 +24,7 @@ STAND_IN = Path(__file__).parent / "stand_in"
 
 REAL = (
     *("config.py", "gunicorn.conf.py", "worker.py", "wsgi.py"),
-    *("app/__init__.py", "app/serve.py"),
+    *("app/__init__.py", "app/serve.py", "app/preload.py"),
 )
 REAL_FOLDERS = (
     *("app/db", "app/geometry", "app/http", "app/jobs", "app/policy", "app/processes"),
@@ -46,11 +46,11 @@ ENDLESS = 600
 PATIENT = {
     "app/jobs/valkey.py": {"TIMEOUT_SECONDS": 30},
     "app/processes/instance_lock.py": {"ORPHANS_END_WITHIN": ENDLESS},
-    "app/processes/rq_worker.py": {"FINISH_WITHIN": ENDLESS, "GIVE_UP_WITHIN": ENDLESS + 1},
+    "app/preload.py": {"END_WITHIN": ENDLESS},
+    "app/processes/job_worker.py": {"FINISH_WITHIN": ENDLESS, "GIVE_UP_WITHIN": ENDLESS + 1},
     "app/processes/supervisor.py": {"END_WITHIN": ENDLESS, "VALKEY_ENDS_WITHIN": ENDLESS},
     "app/processes/valkey_watchdog.py": {"LOCK_WAIT": ENDLESS, "END_WAIT": ENDLESS},
     "gunicorn.conf.py": {"graceful_timeout": ENDLESS},
-    "worker.py": {"END_WITHIN": ENDLESS},
 }
 
 

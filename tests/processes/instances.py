@@ -36,6 +36,15 @@ class Marked:
         """The living ones whose command line has all the words."""
         return [pid for pid, line in self.commands().items() if all(word in line for word in words)]
 
+    def named(self, name: str) -> list[int]:
+        """The living ones that have given themselves this name, in the order of their ids."""
+        found = []
+        for pid in sorted(self.pids()):
+            with contextlib.suppress(OSError):
+                if Path(f"/proc/{pid}/comm").read_text().strip() == name:
+                    found.append(pid)
+        return found
+
     def commands(self) -> dict[int, str]:
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -117,3 +126,17 @@ def start_job(instance: Instance, seconds: int) -> int:
     instance.get(f"/jobs/{seconds}", data=b"")
     started = instance.folder / "job.started"
     return int(wait_for(lambda: started.exists() and started.read_text()))
+
+
+def responds(instance: Instance) -> bool:
+    with contextlib.suppress(OSError):
+        return instance.get("/healthz") == "ok"
+    return False
+
+
+def starts_a_job(instance: Instance) -> bool:
+    """Whether a job that is put on the queue now begins soon."""
+    with contextlib.suppress(OSError):
+        instance.get("/jobs/0", data=b"")
+        time.sleep(0.5)
+    return (instance.folder / "job.started").exists()

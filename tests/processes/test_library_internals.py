@@ -20,6 +20,7 @@ from gunicorn.workers import gthread
 from redis import Redis
 from rq import Queue, Worker
 from rq.executions import ExecutionRegistry
+from rq.intermediate_queue import IntermediateQueue
 from rq.job import Job
 
 from app.jobs.queue import job_queue
@@ -66,23 +67,18 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
         (wsgi.Response.default_headers, "(self)"),
         (wsgi.Response.can_sendfile, "(self)"),
         (message.Message.force_close, "(self)"),
-        (Worker._install_signal_handlers, "(self)"),
-        (Worker.request_stop, "(self, signum, frame)"),
-        (Worker.request_force_stop, "(self, signum, frame)"),
         (Worker.fork_work_horse, "(self, job, queue)"),
         (Worker.monitor_work_horse, "(self, job, queue)"),
         (Worker.main_work_horse, "(self, job, queue)"),
         (Worker.kill_horse, "(self, sig)"),
         (Worker.register_birth, "(self)"),
-        (Worker.subscribe, "(self)"),
-        (Worker.check_for_suspension, "(self, burst)"),
+        (Worker.register_death, "(self)"),
         (Worker.run_maintenance_tasks, "(self)"),
-        (Worker.dequeue_job_and_maintain_ttl, "(self, timeout, max_idle_time=None)"),
-        (Worker.execute_job, "(self, job, queue)"),
+        (Worker.prepare_execution, "(self, job)"),
+        (Worker.wait_for_horse, "(self)"),
         (Worker.heartbeat, "(self, timeout=None, pipeline=None)"),
         (Worker.set_current_job_working_time, "(self, current_job_working_time, pipeline=None)"),
         (Worker.maintain_heartbeats, "(self, job)"),
-        (Worker.teardown, "(self)"),
         (ExecutionRegistry.get_executions, "(self, start=0, end=-1)"),
         (ExecutionRegistry.get_execution_ids, "(self, start=0, end=-1)"),
     ],
@@ -146,15 +142,11 @@ def test_the_errors_of_gunicorn_are_told_apart() -> None:
 
 
 def test_rq_calls_what_is_overridden() -> None:
-    called = {"_install_signal_handlers", "dequeue_job_and_maintain_ttl", "dequeue_timeout"}
-    called |= {"check_for_suspension", "run_maintenance_tasks", "execute_job", "heartbeat"}
-    assert called | {"teardown", "StopRequested"} <= set(Worker.work.__code__.co_names)
-    kept = {"maintain_heartbeats", "set_current_job_working_time"}
-    assert kept <= set(Worker.monitor_work_horse.__code__.co_names)
-    assert {"register_birth", "subscribe"} <= set(Worker.bootstrap.__code__.co_names)
-    assert "connection_timeout" in Worker._set_connection.__code__.co_names
-    assert {"fork_work_horse", "monitor_work_horse"} <= set(Worker.execute_job.__code__.co_names)
+    execute = {"prepare_execution", "fork_work_horse", "monitor_work_horse"}
+    assert execute <= set(Worker.execute_job.__code__.co_names)
+    assert "wait_for_horse" in Worker.monitor_work_horse.__code__.co_names
     assert "main_work_horse" in Worker.fork_work_horse.__code__.co_names
+    assert {"blmove", "IntermediateQueue"} <= set(Queue.lmove.__code__.co_names)
     for caller in (Job.get_executions, Job.delete):
         assert "execution_registry" in caller.__code__.co_names
     assert "get_executions" in ExecutionRegistry.delete.__code__.co_names
@@ -162,13 +154,16 @@ def test_rq_calls_what_is_overridden() -> None:
 
 def test_a_worker_of_rq_has_the_attributes(valkey_url: str) -> None:
     with Redis.from_url(valkey_url) as client:
+        queue = job_queue(client, "internals")
+        assert queue.intermediate_queue_key == IntermediateQueue(queue.key, client).key
         worker = Worker([job_queue(client, "internals")], connection=client)
         assert worker.horse_pid == 0
-        assert worker.pubsub_thread is None  # and so it stays where ``subscribe`` does nothing
+        assert worker.pubsub_thread is None  # and so it stays, as nothing subscribes
         assert worker.should_run_maintenance_tasks
         assert (worker.queue_class, worker.job_class) == (Queue, Job)
-        assert worker._ordered_queues == worker.queues
-        assert worker.connection_timeout > worker.dequeue_timeout > rq_worker.ASK_FOR
+        connection = client.connection_pool.get_connection()
+        assert connection._sock.fileno() > 0
+        client.connection_pool.release(connection)
         assert worker.get_redis_server_version()
         worker.register_birth()
         try:

@@ -37,7 +37,7 @@ def test_the_service(real: Instance, marked: Marked) -> None:
     log = (real.folder / "logs" / "worker.log").read_text()
     for queue in QUEUES:
         assert f"worker {queue}: ready" in log
-    _check_parent(min(marked.pids("worker.py")))
+    _check_parent(min(marked.pids("app.preload")))
     real.send(signal.SIGTERM)
     assert real.end() == (0, "")
     wait_for(lambda: not marked.pids())
@@ -62,13 +62,12 @@ def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> No
 
 
 def _check_parent(pid: int) -> None:
-    """The process that the workers of the queues are forked from has nothing that they must not
-    share: no thread, and no connection."""
+    """The process that web server and worker are forked from has nothing that they must not share:
+    no thread, and no connection."""
     assert len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
-    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-        target = str(descriptor.readlink())
-        assert not target.startswith("socket:")
-        assert "canopy.sqlite3" not in target
+    targets = [str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()]
+    assert len([each for each in targets if each.startswith("socket:")]) == 1  # on which it listens
+    assert not any("canopy.sqlite3" in each for each in targets)
 
 
 def told(port: int, path: str) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def test_files_in_a_folder_that_others_may_enter_are_private(
             if part == "command":
                 process.wait(STARTED)
             elif part == "worker":
-                wait_for(lambda: len(marked.pids("worker.py")) == 1 + len(QUEUES), STARTED)
+                wait_for(lambda: marked.pids("unixsocket:"), STARTED)
             else:
                 wait_for(lambda: told(int(environment["PORT"]), "/healthz"), STARTED)
             made = {path.name: path.stat().st_mode for path in folder.iterdir()}

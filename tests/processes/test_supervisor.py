@@ -15,8 +15,16 @@ from urllib.error import URLError
 import pytest
 
 from tests.ports import free_port
-from tests.processes.conftest import ENDLESS, restore_constants
-from tests.processes.instances import Instance, Marked, ask_slowly, fetch, start_job
+from tests.processes.conftest import ENDLESS, restore_constants, set_constants
+from tests.processes.instances import (
+    Instance,
+    Marked,
+    ask_slowly,
+    fetch,
+    responds,
+    start_job,
+    starts_a_job,
+)
 from tests.waiting import PATIENCE, wait_for
 
 pytestmark = pytest.mark.slow
@@ -37,6 +45,7 @@ def test_serves_and_ends_with_0_when_asked(serve: Serve, marked: Marked) -> None
     assert line == f"Canopy runs at http://127.0.0.1:{instance.port}, empty=False"
     assert instance.get("/healthz") == "ok"
     assert {path.name for path in (instance.folder / "logs").iterdir()} == {
+        "application.log",
         "valkey.log",
         "web.log",
         "worker.log",
@@ -65,7 +74,7 @@ def test_what_is_under_way_is_finished(instance: Instance) -> None:
 
 @pytest.mark.trial
 def test_what_does_not_finish_is_ended(serve: Serve, tree: Path, marked: Marked) -> None:
-    restore_constants(tree, "app/processes/rq_worker.py", "gunicorn.conf.py", "worker.py")
+    restore_constants(tree, "app/preload.py", "app/processes/job_worker.py", "gunicorn.conf.py")
     instance = serve()
     instance.wait_until_ready()
     start_job(instance, ENDLESS)
@@ -82,46 +91,91 @@ def test_a_second_signal_hastens(instance: Instance, marked: Marked) -> None:
     with ThreadPoolExecutor() as pool:
         ask_slowly(instance, pool, ENDLESS)
         instance.send(signal.SIGINT)
-        wait_for(lambda: not marked.pids("worker.py"))  # it was heard, else two may count as one
+        wait_for(lambda: not marked.named("worker"))  # it was heard, else two may count as one
         instance.send(signal.SIGINT)
         assert instance.end() == (0, "")
     assert marked.pids() == []
 
 
-@pytest.mark.parametrize(
-    ("words", "part", "log"),
-    [
-        (["worker.py"], "The worker", "worker.log"),
-        (["-m gunicorn"], "The web server", "web.log"),
-        (["unixsocket:"], "Valkey", "valkey.log"),
-    ],
-)
-def test_the_death_of_a_part_ends_all(
-    instance: Instance, marked: Marked, words: list[str], part: str, log: str
+# The name of a part, what finds its processes, and its log.
+PARTS = {
+    "The worker": (lambda marked: marked.named("worker"), "worker.log"),
+    "The web server": (lambda marked: marked.named("web server"), "web.log"),
+    "The application": (lambda marked: marked.pids("app.preload"), "application.log"),
+    "Valkey": (lambda marked: marked.pids("unixsocket:"), "valkey.log"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_part_that_dies_or_is_stopped_comes_again(
+    instance: Instance, marked: Marked, part: str, number: int
 ) -> None:
-    os.kill(min(marked.pids(*words)), signal.SIGKILL)
+    find, log = PARTS[part]
+    before = min(find(marked))
+    os.kill(before, number)
+    wait_for(lambda: before not in marked.pids() and find(marked))
+    wait_for(lambda: responds(instance))
+    (instance.folder / "job.started").unlink(missing_ok=True)
+    wait_for(lambda: starts_a_job(instance))
+    if part in ("The application", "Valkey"):
+        assert instance.process.stderr is not None
+        line = instance.process.stderr.readline()
+        assert line.startswith(f"{part} died (")
+        assert f"; its log is {instance.folder / 'logs' / log}. It is started again" in line
+    instance.send(signal.SIGTERM)
+    assert instance.end()[0] == 0
+    assert marked.pids() == []
+
+
+def test_its_keeper_takes_valkey_along_and_both_come_again(
+    instance: Instance, marked: Marked
+) -> None:
+    (before,) = marked.pids("unixsocket:")
+    os.kill(marked.pids("valkey_watchdog.py")[0], signal.SIGKILL)
+    wait_for(lambda: marked.pids("unixsocket:") not in ([], [before]))
+    assert len(marked.pids("valkey_watchdog.py")) == 1
+    wait_for(lambda: starts_a_job(instance))
+
+
+@pytest.mark.parametrize("words", ["valkey_watchdog.py", "unixsocket:"])
+def test_a_stopped_valkey_does_not_outlive_it(
+    instance: Instance, marked: Marked, words: str
+) -> None:
+    os.kill(marked.pids(words)[0], signal.SIGSTOP)
+    instance.send(signal.SIGTERM)
+    assert instance.end() == (0, "")
+    assert marked.pids() == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_death_of_a_part_ends_all_if_that_is_wanted(
+    serve: Serve, marked: Marked, part: str
+) -> None:
+    instance = serve(RESTART_PARTS="false")
+    instance.wait_until_ready()
+    find, log = PARTS[part]
+    os.kill(min(find(marked)), signal.SIGKILL)
     path = instance.folder / "logs" / log
     assert instance.end() == (1, f"{part} died (signal SIGKILL); its log is {path}.")
     assert marked.pids() == []
 
 
 @pytest.mark.trial
-def test_the_death_of_valkeys_keeper_ends_all(instance: Instance, marked: Marked) -> None:
-    os.kill(marked.pids("valkey_watchdog.py")[0], signal.SIGKILL)
-    code, sentence = instance.end()
-    assert code == 1
-    assert sentence.startswith("Valkey died (killed with its watchdog); its log is ")
-    assert marked.pids() == []
+def test_a_migration_may_take_longer_than_a_start(serve: Serve, tree: Path) -> None:
+    set_constants(tree, {"app/processes/supervisor.py": {"READY_WITHIN": 12}})
+    serve(FAULT="database slow").wait_until_ready()
 
 
 @pytest.mark.trial
-def test_a_part_that_ends_by_itself(serve: Serve, tree: Path, marked: Marked) -> None:
-    (tree / "worker.py").write_text("raise SystemExit('the reason')")
+def test_a_part_that_ends_by_itself_at_the_start(serve: Serve, tree: Path, marked: Marked) -> None:
+    with (tree / "worker.py").open("a") as file:
+        file.write("\n\ndef work(*_):\n    raise SystemExit('the reason')\n")
     instance = serve()
     assert instance.process.stderr is not None
     errors = instance.process.stderr.read().splitlines()
     log = instance.folder / "logs" / "worker.log"
-    assert errors[-2:] == ["the reason", f"The worker died (exit code 1); its log is {log}."]
+    assert errors == ["the reason", f"The worker died (exit code 1); its log is {log}."]
     assert instance.process.wait() == 1
     assert marked.pids() == []
 
@@ -129,9 +183,13 @@ def test_a_part_that_ends_by_itself(serve: Serve, tree: Path, marked: Marked) ->
 @pytest.mark.trial
 def test_an_application_that_cannot_be_loaded(serve: Serve, tree: Path) -> None:
     (tree / "wsgi.py").write_text("raise RuntimeError('the reason')")
-    code, sentence = serve().end()
-    assert code == 1
-    assert sentence.startswith("The web server died (exit code ")
+    instance = serve()
+    assert instance.process.stderr is not None
+    errors = instance.process.stderr.read().splitlines()
+    log = instance.folder / "logs" / "application.log"
+    sentence = f"The application died (exit code 1); its log is {log}."
+    assert errors[-2:] == ["RuntimeError: the reason", sentence]
+    assert instance.process.wait() == 1
 
 
 @pytest.mark.slow
@@ -163,11 +221,10 @@ def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
 @pytest.mark.trial
 def test_the_job_of_a_killed_worker_goes_too(instance: Instance, marked: Marked) -> None:
     horse = start_job(instance, ENDLESS)
-    worker = min(marked.pids("worker.py"))
+    worker = min(marked.named("worker"))
     assert horse != worker
     os.kill(worker, signal.SIGKILL)
     wait_for(lambda: horse not in marked.pids())
-    assert instance.end()[0] == 1
     assert not (instance.folder / "job.finished").exists()
 
 
@@ -214,7 +271,7 @@ def test_on_a_terminal(tree: Path, environment: dict[str, str], marked: Marked) 
     fetch(int(environment["PORT"]), "/pid")
     while "GET /pid" not in seen:
         seen += os.read(terminal, 1000).decode()
-    assert "web    │ " in seen
+    assert "web         │ " in seen
     assert "{" not in seen
     os.write(terminal, b"\x03")
     assert process.wait(PATIENCE) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -13,11 +14,13 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from redis.exceptions import RedisError
 
 from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect
 from app.processes import embedded
 from app.processes.parent_pipe import ParentPipe
+from app.processes.worker_registry import count_workers
 from tests.processes.conftest import ENDLESS, set_constants
 from tests.processes.instances import Instance, Marked, start_job
 from tests.waiting import PATIENCE, wait_for
@@ -68,10 +71,12 @@ Deliveries = Callable[[str], list[float]]
 
 
 @pytest.mark.slow
-def test_alone_it_starts_valkey_and_leaves_nothing(start_worker: Start, marked: Marked) -> None:
+def test_alone_it_starts_valkey_and_leaves_nothing(
+    start_worker: Start, environment: dict[str, str], marked: Marked
+) -> None:
     worker = start_worker()
     wait_for(lambda: marked.pids("unixsocket:"))
-    wait_for(lambda: len(_children(worker.pid)) == len(QUEUES))
+    wait_for(lambda: _workers(environment) == dict.fromkeys(QUEUES, 1))
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(PATIENCE) == 0
     wait_for(lambda: not marked.pids())
@@ -122,7 +127,7 @@ def test_goes_on_after_an_outage(
 def test_a_job_goes_on_while_valkey_hangs(
     start_worker: Start, environment: dict[str, str], tree: Path, tmp_path: Path
 ) -> None:
-    set_constants(tree, {"app/processes/job_worker.py": {"JOB_MONITORING_INTERVAL": 1}})
+    set_constants(tree, {"app/processes/rq_worker.py": {"JOB_MONITORING_INTERVAL": 1}})
     with valkey(tmp_path) as server:
         environment["REDIS_URL"] = server.url
         start_worker()
@@ -165,13 +170,11 @@ def test_it_works_on_the_queues_that_are_named(
     with Redis(unix_socket_path=str(Path(environment["INSTANCE_PATH"]) / "valkey.sock")) as client:
         queue = job_queue(client, DELIVERIES).key
         wait_for(lambda: marked.pids("unixsocket:") and client.exists(queue))  # by the scheduler
-        (child,) = _children(general.pid)
         assert deliveries("begun") == []
         start_worker("--queue", "canopy-deliveries")
         wait_for(lambda: deliveries("begun"))
         general.kill()
         general.wait()
-        wait_for(lambda: child not in marked.pids())
         client.delete("canopy:periodic:tick")  # the period is over
         time.sleep(1.5)
         assert not client.exists("canopy:periodic:tick")
@@ -191,14 +194,12 @@ def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
 
 
 @pytest.mark.trial
-def test_a_killed_process_of_a_queue_is_made_good(
+def test_a_killed_worker_is_made_good(
     instance: Instance, marked: Marked, deliveries: Deliveries
 ) -> None:
-    parent = min(marked.pids("worker.py"))
-    children = wait_for(lambda: len(found := _children(parent)) == len(QUEUES) and found)
-    for child in children:
-        os.kill(child, signal.SIGKILL)
-    wait_for(lambda: len(set(_children(parent)) - set(children)) == len(QUEUES))
+    worker = min(marked.named("worker"))
+    os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: worker not in marked.pids() and marked.named("worker"))
     before = len(deliveries("begun"))
 
     def is_delivered() -> bool:
@@ -213,13 +214,22 @@ def test_a_killed_process_of_a_queue_is_made_good(
 @pytest.mark.slow
 def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> None:
     horse = start_job(instance, ENDLESS)
-    parent = min(marked.pids("worker.py"))
-    (child,) = [pid for pid in _children(parent) if horse in _children(pid)]
-    os.kill(child, signal.SIGKILL)
+    (worker,) = [pid for pid in marked.pids() if horse in _children(pid)]
+    os.kill(worker, signal.SIGKILL)
     wait_for(lambda: horse not in marked.pids())
-    wait_for(lambda: len(_children(parent)) == len(QUEUES))
-    os.kill(parent, signal.SIGKILL)
-    wait_for(lambda: not marked.pids("worker.py"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_queue_goes_on_when_a_job_dies_or_is_stopped(
+    instance: Instance, marked: Marked, number: int
+) -> None:
+    horse = start_job(instance, ENDLESS)
+    os.kill(horse, number)
+    wait_for(lambda: horse not in marked.pids())
+    (instance.folder / "job.started").unlink()
+    start_job(instance, 0)
+    wait_for((instance.folder / "job.finished").exists)
 
 
 @pytest.mark.trial
@@ -249,17 +259,25 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
 ) -> None:
     folder = Path(environment["INSTANCE_PATH"])
     worker = start_worker()
-    children = wait_for(lambda: len(found := _children(worker.pid)) == len(QUEUES) and found)
+    wait_for(lambda: _workers(environment) == dict.fromkeys(QUEUES, 1))
     enqueue = "import sys; from redis import Redis; from app.jobs.queue import job_queue; "
     enqueue += "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('sleep', 2)"
     command = [sys.executable, "-c", enqueue, str(folder / "valkey.sock")]
     subprocess.run(command, cwd=tree, env=environment, check=True)
     wait_for((folder / "job.started").exists)
-    for pid in (*children, worker.pid):
+    for pid in (*_children(worker.pid), worker.pid):
         os.kill(pid, signal.SIGINT)
     assert worker.wait(PATIENCE) == 0
     assert (folder / "job.finished").exists()
     wait_for(lambda: not marked.pids())
+
+
+def _workers(environment: dict[str, str]) -> dict[str, int]:
+    """The number of workers of each queue; none before Valkey runs."""
+    path = Path(environment["INSTANCE_PATH"]) / "valkey.sock"
+    with contextlib.suppress(RedisError), Redis(unix_socket_path=str(path)) as client:
+        return count_workers(client)
+    return {}
 
 
 def _children(pid: int) -> list[int]:

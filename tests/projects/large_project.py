@@ -20,6 +20,7 @@ from app.projects.jobs import delete_projects
 from app.usage.counters import recount
 from app.values import clock
 from app.values.ids import new_id
+from tests.jobs.due import run_if_due
 from tests.make import (
     Client,
     make_asset,
@@ -101,7 +102,7 @@ class LargeProject:
 
     def run_job(self) -> int:
         with self.client.app.app_context():
-            return delete_projects()
+            return run_if_due(delete_projects)
 
     def stored_bytes(self) -> int:
         usage = self.client.get("/v1/account/usage").json["data"]

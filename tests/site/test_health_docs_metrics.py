@@ -7,7 +7,8 @@ from flask import Flask
 from redis import Redis
 from rq import Worker
 
-from app.jobs.queue import QUEUES, job_queue
+from app.jobs.queue import GENERAL, QUEUES, job_queue, valkey_name
+from app.processes.rq_worker import QueueWorker, seen_key
 from tests.make import Client, make_account, second_app
 
 DEAD = "redis://127.0.0.1:9/0"
@@ -18,9 +19,21 @@ def _health(app: Flask) -> tuple[int, dict[str, object]]:
     return response.status_code, response.json
 
 
-def test_health_of_everything(app: Flask) -> None:
-    checks = {"database": "ok", "redis": "ok", "queue": "ok"}
-    assert _health(app) == (200, {"status": "ok", "checks": checks})
+def test_health_of_everything(app: Flask, valkey_url: str) -> None:
+    """A queue without a worker has failed after a minute."""
+    with (
+        Redis.from_url(valkey_url, db=13) as client,
+        second_app(app, redis_url=f"{valkey_url}?db=13") as other,
+    ):
+        client.flushdb()
+        checks = {"database": "ok", "redis": "ok", "queue": "failed"}
+        assert _health(other) == (200, {"status": "degraded", "checks": checks})
+        for queue in QUEUES:
+            assert _health(other)[1]["status"] == "degraded"
+            QueueWorker(queue, client, job_memory=None).begin()
+        assert _health(other) == (200, {"status": "ok", "checks": checks | {"queue": "ok"}})
+        assert 0 < client.ttl(seen_key(valkey_name(GENERAL))) <= 60
+        client.flushdb()
 
 
 def test_without_valkey_health_is_degraded(app: Flask) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import sqlite3
 import subprocess
 import threading
@@ -101,9 +100,11 @@ def disk_full(made: SmallDisk, seconds: float = 10) -> TrialReport:
 
 def _processes(instance: Served | Service) -> set[int]:
     """Those that last as long as the instance: its parts, and what these have started."""
-    first = instance.process.pid if isinstance(instance, Served) else instance.web_pid
-    parts = children(first)
-    return {first, *parts, *itertools.chain.from_iterable(map(children, parts))}
+    if isinstance(instance, Service):
+        return {instance.web_pid, *children(instance.web_pid)}
+    (application,) = children(instance.process.pid)
+    web = instance.marked.named("web server")
+    return {instance.process.pid, application, *children(application), *web}
 
 
 def _fill(instance: Served | Service, disk: Path, seconds: float) -> tuple[Traffic, float, float]:

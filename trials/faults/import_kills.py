@@ -42,9 +42,7 @@ def _kill_worker(service: Service) -> None:
 
 
 def _kill_job(service: Service) -> None:
-    """The process of the job, which is one below that of a queue."""
-    jobs = [job for queue in children(service.worker.pid) for job in children(queue)]
-    for job in jobs:
+    for job in children(service.worker.pid):
         os.kill(job, signal.SIGKILL)
 
 

@@ -31,8 +31,8 @@ POINTS = (
     "before the result was written",
 )
 CLAIMED, UNSENT, SENT, UNWRITTEN = POINTS
-# Who dies: the process of the job, that of the queue with it, or the worker as a whole.
-VICTIMS = ("job", "job", "job", "job", "job", "job", "queue", "queue", "worker")
+# Who dies: the process of the job, or the worker with it.
+VICTIMS = ("job", "job", "worker")
 FOLDER = "FAULTS_FOLDER"  # where it finds "armed", and leaves "kills", "job" and "written"
 LEASE_SECONDS = "FAULTS_LEASE_SECONDS"  # seconds
 NAMES = "FAULTS_NAMES"  # JSON: for each name, what is found in turn: lists of addresses
@@ -90,8 +90,6 @@ class Killer:
             kills.write(f"{self._point}, {self._victim}\n")
         if self._victim == "worker":
             os.kill(_worker_pid, signal.SIGKILL)
-        if self._victim != "job":
-            os.kill(os.getppid(), signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 

@@ -72,4 +72,4 @@ class _Deletion:
         return not self.is_done
 
 
-JOBS: Final = (Job(delete_accounts, every_seconds=60),)
+JOBS: Final = (Job(delete_accounts, every_seconds=60, is_due=lambda: bool(due_accounts())),)

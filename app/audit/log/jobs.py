@@ -91,6 +91,6 @@ def _signing_key() -> tuple[str, Ed25519PrivateKey]:
 
 
 JOBS: Final = (
-    Job(seal_audit_log, every_seconds=60),
+    Job(seal_audit_log, every_seconds=60, is_due=lambda: bool(accounts_with_waiting())),
     Job(prune_audit_log, every_seconds=3600),
 )

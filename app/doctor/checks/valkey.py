@@ -40,7 +40,7 @@ def url_of(settings: Settings) -> str | None:
     if settings.redis_url is not None:
         return settings.redis_url
     if embedded.is_running(settings.instance_path):
-        return embedded.ensure(settings.instance_path)
+        return embedded.redis_url(settings)
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
+from app.db.queries import has_rows
 from app.db.transactions import transaction
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
@@ -26,4 +27,10 @@ def simplify_boundaries() -> int:
     return done
 
 
-JOBS: Final = (Job(simplify_boundaries, every_seconds=15),)
+def _has_waiting() -> bool:
+    from app.projects.boundary_history.shape_backlog import WAITING  # noqa: PLC0415 - as above
+
+    return has_rows(WAITING)
+
+
+JOBS: Final = (Job(simplify_boundaries, every_seconds=15, is_due=_has_waiting),)

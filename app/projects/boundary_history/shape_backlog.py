@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, select, update
 
+from app.auth.tenant import select_of_all_accounts
 from app.db.extensions import db
 from app.db.queries import connect
 from app.geometry.shapes import map_shapes
@@ -26,6 +27,7 @@ _IS_WAITING: Final = (
     BoundaryEntry.replaced_at.is_(None),
     BoundaryEntry.simplified_at.is_(None),
 )
+WAITING: Final = select_of_all_accounts(BoundaryEntry.id).where(*_IS_WAITING)
 _NEXT: Final = (
     select(
         BoundaryEntry.account_id,

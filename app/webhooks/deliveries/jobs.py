@@ -11,6 +11,8 @@ from flask import current_app
 from redis import Redis
 from redis.exceptions import RedisError
 
+from app.auth.tenant import select_of_all_accounts
+from app.db.queries import has_rows
 from app.db.transactions import transaction
 from app.db.waiting import shorten_waits
 from app.events.outbox import NEW_DELIVERIES
@@ -20,6 +22,7 @@ from app.jobs.valkey import valkey
 from app.models import Delivery
 from app.outbound import Egress
 from app.policy.deliveries import LONGEST_WAITS, SWEEP_SECONDS
+from app.values import clock
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from config import Settings
 
@@ -80,7 +83,17 @@ def shorten_delivery_waits() -> int:
         return shorten_waits(Delivery, LONGEST_WAITS)
 
 
+def _has_due() -> bool:
+    now = clock.now()
+    # The index has those that wait.
+    return has_rows(
+        select_of_all_accounts(Delivery.id).where(
+            Delivery.due_at.is_not(None), Delivery.due_at <= now
+        )
+    )
+
+
 JOBS: Final = (
-    Job(deliver, every_seconds=SWEEP_SECONDS, signal=NEW_DELIVERIES),
-    Job(shorten_delivery_waits, every_seconds=60),
+    Job(deliver, every_seconds=SWEEP_SECONDS, signal=NEW_DELIVERIES, is_due=_has_due),
+    Job(shorten_delivery_waits, every_seconds=300),
 )

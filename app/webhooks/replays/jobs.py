@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import Select, exists, func, select
 
-from app.auth.tenant import rows_of
+from app.auth.tenant import rows_of, select_of_all_accounts
 from app.db.extensions import db
+from app.db.queries import has_rows
 from app.db.transactions import transaction
 from app.events.outbox import queue_replay
 from app.jobs.pauses import pause_after
@@ -55,10 +56,15 @@ def queue_replays() -> int:
 def due_replays() -> Sequence[str]:
     """The ids of the replays to continue before the next run of the job, accounts in turns and
     what has waited longest first."""
-    soon = clock.now() + _AHEAD
-    running = select(Replay.id).where(Replay.next_at <= soon, Replay.ended_at.is_(None))
     turn = func.row_number().over(partition_by=Replay.account_id, order_by=Replay.next_at)
-    return db.session.scalars(running.order_by(turn, Replay.next_at)).all()
+    return db.session.scalars(_running().order_by(turn, Replay.next_at)).all()
+
+
+def _running() -> Select[str]:
+    soon = clock.now() + _AHEAD
+    return select_of_all_accounts(Replay.id).where(
+        Replay.next_at <= soon, Replay.ended_at.is_(None)
+    )
 
 
 def queue_next(replay_id: str) -> int:
@@ -116,4 +122,11 @@ def _is_behind(webhook_id: str) -> bool:
     return bool(db.session.scalar(select(late)))
 
 
-JOBS: Final = (Job(queue_replays, every_seconds=REPLAYED_AT_ONCE, signal=NEW_REPLAYS),)
+JOBS: Final = (
+    Job(
+        queue_replays,
+        every_seconds=REPLAYED_AT_ONCE,
+        signal=NEW_REPLAYS,
+        is_due=lambda: has_rows(_running()),
+    ),
+)

@@ -11,6 +11,7 @@ from app.account.deletion.jobs import delete_accounts
 from app.db.extensions import db
 from app.models import Account
 from app.values import clock
+from tests.jobs.due import run_if_due
 from tests.make import Browser, Client
 
 PAGE = "/settings/deletion"
@@ -50,4 +51,4 @@ def set_deletion(app: Flask, account_id: str, after: timedelta) -> None:
 
 def run_job(app: Flask) -> int:
     with app.app_context():
-        return delete_accounts()
+        return run_if_due(delete_accounts)

@@ -21,6 +21,7 @@ from app.audit.proof.verification import Verifier, verify_lines
 from app.audit.targets import Target
 from app.db.extensions import db
 from app.db.transactions import transaction
+from tests.jobs.due import run_if_due
 from tests.make import Client
 
 PATH = "/v1/audit-log"
@@ -46,7 +47,7 @@ def seal_log(app: Flask, account_id: str, monkeypatch: pytest.MonkeyPatch) -> in
     with monkeypatch.context() as patch, app.app_context():
         patch.setattr(jobs, "accounts_with_waiting", lambda: [account_id])
         patch.setattr(sealing, "SEALED_AFTER", timedelta(days=-1))
-        return jobs.seal_audit_log()
+        return run_if_due(jobs.seal_audit_log)
 
 
 def sealed_log(client: Client, monkeypatch: pytest.MonkeyPatch, batches: int = 3) -> list[str]:

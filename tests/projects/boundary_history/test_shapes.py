@@ -13,6 +13,7 @@ from app.db.transactions import transaction
 from app.projects.boundary_history import shape_backlog
 from app.projects.boundary_history.jobs import simplify_boundaries
 from app.projects.boundary_history.shape_backlog import ShapeBacklog
+from tests.jobs.due import run_if_due
 from tests.make import Client, make_account, make_project, square
 from tests.projects.map.test_map import long_boundary, sql
 
@@ -43,7 +44,7 @@ def simplify(client: Client) -> int:
     """Run the job until nothing waits: other tests may have left more than one run makes."""
     made = 0
     with client.app.app_context():
-        while number := simplify_boundaries():
+        while number := run_if_due(simplify_boundaries):
             made += number
     return made
 

@@ -13,6 +13,8 @@ from app.models import Webhook
 from app.policy.deliveries import RETRY_AFTER
 from app.values import clock
 from app.values.clock import parse_time
+from app.webhooks.deliveries import jobs
+from tests.jobs.due import is_due
 from tests.make import Client, events, make_project
 from tests.make.webhooks import deliveries, make_webhook
 from tests.outbound.receivers import Receiver, answering, in_turn, saying
@@ -36,6 +38,8 @@ def test_an_event_is_delivered_as_it_was_written(
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url("/hook?a=b"), events=["project.created"])
     project = make_project(customer, name="Wald am Fluß")
+    with customer.app.app_context():
+        assert is_due(jobs.deliver)
     assert deliver() == 1
     (request,) = receiver.requests
     (event,) = events(customer)

@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from app.db.transactions import transaction
 from app.jobs import shutdown
 from app.policy.deliveries import ATTEMPT_SECONDS
-from app.processes.rq_worker import FINISH_WITHIN
+from app.processes.job_worker import FINISH_WITHIN
 from app.webhooks.deliveries import dispatcher, jobs, outcomes
 from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook

@@ -16,6 +16,7 @@ from app.values import clock
 from app.values.clock import format_time
 from app.webhooks.replays import jobs
 from app.webhooks.replays.jobs import queue_replays
+from tests.jobs.due import run_if_due
 from tests.make import Client, events, make_project
 from tests.make.apps import second_app
 from tests.make.webhooks import deliveries, make_webhook, replays
@@ -34,7 +35,7 @@ def replay(customer: Client, webhook: dict[str, str], **body: object) -> int:
 
 def queue_all(app: Flask) -> int:
     with app.app_context():
-        return queue_replays()
+        return run_if_due(queue_replays)
 
 
 def test_all_events_are_replayed_once_in_order(

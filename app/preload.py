@@ -1,0 +1,170 @@
+"""The part of ``bin/serve`` that loads the application once, and forks the web server and the
+worker, which share that memory. Started by ``app.serve``.
+
+Exit codes: 0 stopped as requested, 2 it could not start, 3 a part died at the start, or where
+RESTART_PARTS is off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import http.client
+import os
+import socket
+import sys
+import time
+from contextlib import suppress
+from logging import getLogger
+from pathlib import Path
+from typing import Final
+
+from flask import Flask
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.processes.embedded import EmbeddedError
+from app.processes.instance_lock import CannotStart
+from app.processes.logfiles import last_lines, open_log, size_of
+from app.processes.metrics_folder import remove_metrics_folder, set_metrics_folder
+from app.processes.prefork import ChildDied, Parent
+from app.processes.supervisor import COULD_NOT_START, LOADED, PART_DIED
+from config import ROOT, Settings, SettingsError, load_settings
+
+END_WITHIN: Final = 8.0  # seconds after SIGTERM; web server and worker give up a little sooner
+_ASK_EVERY: Final = 0.05  # seconds
+_LOGS: Final = {"web server": "web.log", "worker": "worker.log"}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("app.preload")
+    parser.add_argument("--listener", type=int, required=True, help="the listening socket")
+    parser.add_argument("--welcome", type=int, help="where to write what a person has to know")
+    parser.add_argument("--empty", action="store_true", help="make no demo account")
+    options = parser.parse_args()
+    try:
+        settings = load_settings()
+        set_metrics_folder(settings)  # before the first metric is made, which importing does
+        return _run(settings, options)
+    except (SettingsError, EmbeddedError, CannotStart) as error:
+        sys.stderr.write(f"{error}\n")
+        return COULD_NOT_START
+
+
+def _run(settings: Settings, options: argparse.Namespace) -> int:
+    """Bring the database up to date, and run web server and worker until SIGTERM."""
+    import worker  # noqa: PLC0415
+    from app.demo.first_start import welcome  # noqa: PLC0415
+    from wsgi import app  # noqa: PLC0415
+
+    logs = settings.instance_path / "logs"
+    _upgrade_database(app)
+    gc.collect()
+    gc.freeze()  # else collecting garbage would write to the memory that the parts share
+
+    def serve() -> None:
+        _log_to(logs / _LOGS["web server"])
+        _run_gunicorn(options.listener)
+
+    def run_jobs() -> None:
+        os.close(options.listener)
+        _log_to(logs / _LOGS["worker"])
+        try:
+            worker.work(app, settings)
+        except (SettingsError, EmbeddedError) as error:
+            sys.exit(str(error))
+
+    def greet() -> None:
+        """Only once the service responds: the key of the demo account is shown this once."""
+        _wait_for(options.listener)
+        with app.app_context(), suppress(BrokenPipeError):
+            os.write(options.welcome, welcome(settings, empty=options.empty).encode())
+
+    if options.welcome is not None:
+        os.write(options.welcome, LOADED)
+    began = {name: size_of(logs / log) for name, log in _LOGS.items()}
+    try:
+        Parent(
+            {"web server": serve, "worker": run_jobs},
+            once={} if options.welcome is None else {"welcome": greet},
+            restarts=settings.restart_parts,
+            end_within=END_WITHIN,
+            on_stop=lambda: os.close(options.listener),
+        ).run()
+    except ChildDied as death:
+        log = logs / _LOGS.get(death.name, "application.log")
+        lines = last_lines(log, after=began.get(death.name, 0))
+        sys.stderr.write(f"{lines}The {death}; its log is {log}.\n")
+        return PART_DIED
+    finally:
+        remove_metrics_folder()
+    return 0
+
+
+def _upgrade_database(app: Flask) -> None:
+    from app.db import connections, migrations  # noqa: PLC0415
+    from app.db.extensions import db  # noqa: PLC0415
+    from app.db.snapshots import reason, shown_url  # noqa: PLC0415
+
+    getLogger("flask_migrate").setLevel("CRITICAL")  # its errors are raised below
+    with app.app_context():
+        name = shown_url(db.engine.url)
+        try:
+            migrations.upgrade()
+        except SQLAlchemyError as error:
+            raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
+        except SystemExit as end:  # Flask-Migrate raises it when Alembic fails
+            if not end.code:
+                raise
+            cause = reason(end.__context__ or end)
+            raise CannotStart(
+                f"The database {name} cannot be brought up to date ({cause})."
+            ) from None
+    with app.app_context():  # a new one, as the one before returns its connections when it ends
+        connections.close_all()
+
+
+def _log_to(path: Path) -> None:
+    log = open_log(path)
+    os.dup2(log, sys.stdout.fileno())
+    os.dup2(log, sys.stderr.fileno())
+    os.close(log)
+
+
+def _run_gunicorn(listener: int) -> None:
+    from gunicorn.app.wsgiapp import run  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    # It finds the module wsgi imported already.
+    configuration = ["-c", str(ROOT / "gunicorn.conf.py"), "--bind", f"fd://{listener}"]
+    sys.argv = ["gunicorn", *configuration, "wsgi:app"]
+    run()
+
+
+def _wait_for(listener: int) -> None:
+    """Wait until the web server responds."""
+    address = reachable(listener)
+    os.close(listener)
+    while not responds(address):
+        time.sleep(_ASK_EVERY)
+
+
+def reachable(listener: int) -> tuple[str, int]:
+    """The address to connect to: the loopback for a socket on all addresses."""
+    with socket.socket(fileno=os.dup(listener)) as bound:
+        host, port = bound.getsockname()[:2]
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104 - compared
+
+
+def responds(address: tuple[str, int]) -> bool:
+    """Return whether the web server responds."""
+    connection = http.client.HTTPConnection(*address, timeout=1)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
