@@ -13,6 +13,7 @@ from typing import Final
 
 from app.processes.logfiles import last_lines, open_log, size_of
 
+STOPPED_FOR: Final = 5.0  # seconds for which a signal may stop a child before it is killed
 STABLE_AFTER: Final = 10.0  # seconds; a child that dies sooner starts again after a pause
 MIN_PAUSE: Final = 0.5  # seconds, doubled after each early death
 MAX_PAUSE: Final = 30.0

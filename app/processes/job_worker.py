@@ -86,7 +86,6 @@ class JobWorker:
             self._connect()
             self._each(QueueWorker.tend)
             self._wait()
-        threading.Thread(target=self._exit_in_time, daemon=True).start()
         self._each(QueueWorker.ask_to_stop)
         while any(worker.is_busy for worker in self._workers.values()):
             self._wait()
@@ -97,9 +96,15 @@ class JobWorker:
         now = time.monotonic()
         if self._asked_at is None:
             self._asked_at = now
+            self._begin_to_stop()
         elif now > self._asked_at + SAME_REQUEST:
             os._exit(1)
-        self._is_stopping = True
+
+    def _begin_to_stop(self) -> None:
+        if not self._is_stopping:
+            self._is_stopping = True
+            # At once, as this thread may be waiting for a Valkey that hangs.
+            threading.Thread(target=self._exit_in_time, daemon=True).start()
 
     def _call_periodic(self) -> None:
         now = time.monotonic()
@@ -150,7 +155,8 @@ class JobWorker:
         watched = [each for each in descriptors if each is not None]
         readable = self._signals.wait(_TEND_EVERY, watched)
         if self._parent in readable:
-            self._parent, self._is_stopping = None, True
+            self._parent = None
+            self._begin_to_stop()
         self._reap()
         if not self._is_stopping:
             self._each(lambda worker: worker.take() if worker.asking in readable else None)

@@ -22,13 +22,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NoReturn
 
-from app.processes.child_process import MIN_PAUSE, describe_exit, next_pause
+from app.processes.child_process import MIN_PAUSE, STOPPED_FOR, describe_exit, next_pause
 from app.processes.parent_pipe import ParentPipe, supervisor_pipe
 from app.processes.signal_pipe import SignalPipe
 
 log = logging.getLogger(__name__)
 
-STOPPED_FOR: Final = 5.0  # seconds for which a signal may stop a child
 SAME_REQUEST: Final = 1.0  # seconds in which a second signal counts as the first one, sent twice
 
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)

@@ -29,6 +29,7 @@ from app.db import connections
 from app.jobs import shutdown
 from app.jobs.queue import job_queue, valkey_name
 from app.jobs.registry import RegisteredJob
+from app.processes.child_process import STOPPED_FOR
 from app.processes.parent_pipe import ParentPipe
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,6 @@ WORKER_TTL: Final = 30
 JOB_MONITORING_INTERVAL: Final = 10
 MAINTENANCE_INTERVAL: Final = 15
 
-STOPPED_FOR: Final = 5.0  # seconds for which the process of a job may be stopped by a signal
 _OVERTIME: Final = 60  # seconds after its timeout; then a job that does not end itself is killed
 
 SEEN_FOR: Final = 60  # seconds for which a queue is known to have had a worker
@@ -79,6 +79,7 @@ class QueueWorker(Worker):
         self._job_memory = job_memory
         self._connection: Any = client.connection_pool.get_connection()  # on which it asks
         self._asked_at: float | None = None
+        self._is_ending = False
         self._job: Job | None = None
         self._job_pipe: ParentPipe | None = None  # to the process of the job
         self._job_ended: tuple[int, int, Any] | None = None
@@ -152,6 +153,7 @@ class QueueWorker(Worker):
 
     def ask_to_stop(self) -> None:
         """Ask for no more jobs, and let the running one know that it has to end soon."""
+        self._is_ending = True
         self._connection.disconnect()
         self._asked_at = None
         if self._job_pipe is not None:
@@ -186,6 +188,8 @@ class QueueWorker(Worker):
         super().main_work_horse(job, queue)
 
     def _ask(self) -> None:
+        if self._is_ending:
+            return
         if self.should_run_maintenance_tasks:
             self.run_maintenance_tasks()  # type: ignore[no-untyped-call]
         self.heartbeat()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from app.processes import embedded, parent_pipe, valkey_watchdog
-from app.processes.child_process import ChildProcess, ExitStatus, next_pause
+from app.processes.child_process import STOPPED_FOR, ChildProcess, ExitStatus, next_pause
 from app.processes.embedded import EmbeddedError
 from app.processes.logfiles import Mirror, last_lines, rotate
 from app.processes.parent_pipe import ParentPipe
@@ -25,7 +25,6 @@ from config import ROOT, Settings
 CHECK_EVERY: Final = 1.0  # seconds; signals and ends of children are noticed at once
 ROTATE_EVERY: Final = 60.0
 READY_WITHIN: Final = 60.0
-STOPPED_FOR: Final = 5.0  # seconds for which a signal may stop a part before it is killed
 # Asked to stop, the application takes 8 seconds at most; all have ended within 10.
 END_WITHIN: Final = 8.3
 VALKEY_ENDS_WITHIN: Final = 1.0
