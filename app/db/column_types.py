@@ -18,6 +18,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Text,
+    column,
     text,
 )
 from sqlalchemy.engine import Dialect
@@ -56,6 +57,27 @@ def partial_index(name: str | None, *columns: str, where: str, unique: bool = Fa
     """An index of the rows for which a condition holds, which is SQL of both databases."""
     condition = text(where)
     return Index(name, *columns, unique=unique, postgresql_where=condition, sqlite_where=condition)
+
+
+def smallest_null(name: str) -> ColumnElement[Any]:
+    """A column in an index where nulls come first, as on SQLite; PostgreSQL has to be told."""
+    return column(name).nulls_first()
+
+
+def search_indexes(name: str, owner: str, *box: str) -> tuple[Index, Index]:
+    """The indexes of the texts and of the boxes of a table on PostgreSQL, by the owners of its
+    rows. Those of SQLite are tables of the same names, which the migrations make.
+
+    Args:
+        box: the columns with the west, south, east and north of a row.
+    """
+    text_key = text(f"canopy_grams({owner}, search_text)")
+    box_key = text(f"canopy_box({', '.join((owner, *box))})")
+    options: dict[str, Any] = {"postgresql_with": {"fastupdate": "off"}}
+    return (
+        Index(f"{name}_text", text_key, postgresql_using="gin", **options),
+        Index(f"{name}_box", box_key, postgresql_using="gist"),
+    )
 
 
 # PostgreSQL compares text by the collation of the database; "C" is SQLite's order (by code point),

@@ -11,8 +11,10 @@ import time
 from functools import lru_cache
 from typing import Final
 
+import click
 import orjson
 from flask import Flask, Response, g, request
+from flask.cli import FlaskGroup
 
 from app.http.middleware import REQUEST_ID, STARTED
 from config import Settings
@@ -47,9 +49,10 @@ class TextFormatter(logging.Formatter):
 
 def configure(settings: Settings) -> None:
     """Set up the root logger, once for each process."""
+    command = click.get_current_context(silent=True)  # of Flask, such as "flask run"
     as_json = settings.log_format == "json"
     if settings.log_format == "auto":
-        as_json = not sys.stderr.isatty()
+        as_json = command is None and not sys.stderr.isatty()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     # What a line does not show is not looked up (the standard library's chapter on optimization).
@@ -60,6 +63,19 @@ def configure(settings: Settings) -> None:
     root.setLevel(settings.log_level.upper())
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    if command is not None:
+        _let_flask_speak(command)
+
+
+def _let_flask_speak(command: click.Context) -> None:
+    """Show what a command of Flask shows elsewhere: ``run`` its address and a line for each
+    request, ``db`` the revisions that it applies."""
+    werkzeug = logging.getLogger("werkzeug")
+    werkzeug.setLevel(logging.INFO)
+    werkzeug.propagate = False  # it makes a handler of its own then
+    log.setLevel(logging.WARNING)
+    if isinstance(command.command, FlaskGroup):  # which loads us to find its command, such as db
+        logging.getLogger("alembic").setLevel(logging.INFO)
 
 
 def init_app(app: Flask) -> None:

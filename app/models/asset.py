@@ -7,8 +7,10 @@ from datetime import datetime
 from sqlalchemy import Double, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, SortableText, Timestamp
+from app.db.column_types import Base, Key, SortableText, Timestamp, search_indexes
 from app.models.project import RowNumber
+
+_PLACE = ("longitude", "latitude", "longitude", "latitude")
 
 
 class Asset(Base):
@@ -25,6 +27,8 @@ class Asset(Base):
         Index(None, "account_id", "updated_at", "id"),
         Index(None, "account_id", "status", "created_at", "id"),
         Index(None, "account_id", "type", "created_at", "id", "status"),
+        *search_indexes("assets", "project_id", *_PLACE),
+        *search_indexes("account_assets", "account_id", *_PLACE),
     )
 
     row: Mapped[int] = mapped_column(RowNumber, primary_key=True)

