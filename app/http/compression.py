@@ -38,6 +38,7 @@ _TYPES: Final = frozenset(
         "text/csv",
         "text/html",
         "text/javascript",
+        "text/markdown",
         "text/plain",
     }
 )

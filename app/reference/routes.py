@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from flask import Blueprint, Response, current_app, redirect, render_template, request
+from flask import Blueprint, Response, current_app, redirect, render_template
 from markupsafe import Markup, escape
 
 from app.api.openapi.document import description
-from app.http.etags import entity_tag
 from app.http.urls import absolute_url
 from app.policy.deprecations import DEPRECATIONS
 from app.reference.curl import ADDRESS
 from app.reference.document import Group, groups
 from app.reference.guide import guide
 from app.site.instance_state import shown_message, shown_sign_up
-from app.site.pages import theme
+from app.site.pages import revalidated, theme
 from app.site.signed_in import may_be_signed_in
 from app.values.strict_json import dumps
 
@@ -29,7 +28,7 @@ bp = Blueprint("reference", __name__, template_folder="templates")
 def openapi() -> Response:
     """The OpenAPI 3.1 document."""
     text = dumps(description(absolute_url("")))
-    return _cached(Response(text, content_type="application/json"))
+    return revalidated(text, "application/json", public=True)
 
 
 @bp.get("/openapi.json")
@@ -42,7 +41,7 @@ def moved_openapi() -> Any:
 def page() -> Response:
     """The reference page, rendered from the document; it loads nothing from other hosts."""
     html = _reference(may_be_signed_in(), theme()).replace(ADDRESS, escape(absolute_url("")))
-    response = _cached(Response(html, content_type="text/html; charset=utf-8"))
+    response = revalidated(html.encode(), "text/html; charset=utf-8", public=True)
     response.vary.add("Cookie")
     return response
 
@@ -105,9 +104,3 @@ def _linked(sentence: str, anchors: dict[str, str]) -> Markup:
         else:
             parts.append(Markup("<code>{}</code>").format(part))
     return Markup("").join(parts)
-
-
-def _cached(response: Response) -> Response:
-    response.headers["ETag"] = entity_tag([response.get_data()])
-    response.headers["Cache-Control"] = "no-cache"
-    return response.make_conditional(request)  # type: ignore[return-value]

@@ -133,11 +133,15 @@ def page(template: str, status: int = 200, **values: Any) -> Response:
     return response
 
 
-def revalidated(body: bytes, content_type: str) -> Response:
-    """A response of which a browser asks each time whether its copy is current, as it is large."""
+def revalidated(body: bytes, content_type: str, *, public: bool = False) -> Response:
+    """A response of which a browser asks each time whether its copy is current, as it is large.
+
+    Args:
+        public: whether caches between here and the browser may keep a copy too.
+    """
     response = Response(body, content_type=content_type)
     response.headers["ETag"] = entity_tag([body])
-    response.headers["Cache-Control"] = "private, no-cache"
+    response.headers["Cache-Control"] = "no-cache" if public else "private, no-cache"
     return response.make_conditional(request)  # type: ignore[return-value]
 
 

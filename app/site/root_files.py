@@ -21,6 +21,8 @@ _ROBOTS: Final = """\
 User-agent: *
 Allow: /$
 Allow: /docs$
+Allow: /docs/guides
+Allow: /llms.txt$
 Allow: /static/
 Disallow: /
 """

@@ -12,6 +12,7 @@ from tests.browser.account_scenes import account_scenes
 from tests.browser.chromium import chromium
 from tests.browser.conftest import running_instance
 from tests.browser.connection_scenes import connection_scenes
+from tests.browser.guide_scenes import guide_scenes
 from tests.browser.operator_scenes import operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
@@ -37,6 +38,7 @@ def main(folder: Path) -> None:
                 connection_scenes(chrome, instance, **options),
                 second_factor_scenes(chrome, instance, **options),
                 operator_scenes(chrome, instance, **options),
+                guide_scenes(chrome, instance, **options),
                 single_sign_on_scenes(chrome, other, **options),
             )
             for place, (name, visitor) in enumerate(parts):

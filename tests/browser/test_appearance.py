@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.account_scenes import account_scenes
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.connection_scenes import connection_scenes
+from tests.browser.guide_scenes import guide_scenes
 from tests.browser.operator_scenes import operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
@@ -34,7 +35,11 @@ RULES = {
 
 @pytest.mark.trial
 @pytest.mark.parametrize(
-    "part", [scenes, account_scenes, connection_scenes, second_factor_scenes, operator_scenes]
+    "part",
+    [
+        *(scenes, account_scenes, connection_scenes, second_factor_scenes, operator_scenes),
+        guide_scenes,
+    ],
 )
 @pytest.mark.parametrize(
     ("scheme", "viewport"),

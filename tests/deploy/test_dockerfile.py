@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import http.server
+import importlib
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import threading
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -100,7 +102,8 @@ def test_what_is_copied_gets_into_the_context() -> None:
     "path",
     [".env", ".git/config", ".venv/bin/python", "instance/secret_key", "tests/conftest.py", "x.py",
      "deploy/compose.env", "app/__pycache__/x.pyc", "bin/_setup.py",
-     "app/site/static/third_party/leaflet.js"],
+     "app/site/static/third_party/leaflet.js", "app/reference/guides/made/imports.html",
+     "docs/generate.py"],
 )  # fmt: skip
 def test_nothing_else_gets_into_the_context(path: str) -> None:
     assert is_ignored(path)
@@ -175,6 +178,26 @@ def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
     made = "app/site/static/third_party"
     assert f"COPY --from=third_party /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
     assert (tmp_path / made / "stamp").is_file()
+
+
+@pytest.mark.slow
+def test_the_guides_are_made_from_what_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = stage("guides")
+    (line,) = (i.value for i in instructions(DOCKERFILE) if (i.name, i.stage) == ("RUN", number))
+    copy(DOCKERFILE, number, tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT / "bin"))
+    guides = importlib.import_module("_guides")
+    library = tmp_path / guides.LIBRARY.relative_to(ROOT)  # as if PyPI had given it
+    for name in ("markdown_it", "mdurl"):
+        shutil.copytree(Path(sysconfig.get_path("purelib")) / name, library / name)
+    (library / "requirements.txt").write_text("\n".join(map(guides.pinned, guides.PACKAGES)))
+    done = run(tmp_path, line.split())
+    assert done.returncode == 0, done.stderr
+    made = "app/reference/guides/made"
+    assert f"COPY --from=guides /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
+    assert (tmp_path / made / "stamp").read_text() == guides.stamp()
 
 
 @pytest.mark.parametrize("name", ["CMD", "HEALTHCHECK"])

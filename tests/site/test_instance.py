@@ -89,6 +89,8 @@ def test_search_engines_are_kept_to_what_is_public(app: Flask) -> None:
         "User-agent: *",
         "Allow: /$",
         "Allow: /docs$",
+        "Allow: /docs/guides",
+        "Allow: /llms.txt$",
         "Allow: /static/",
         "Disallow: /",
     ]

@@ -58,4 +58,8 @@ def description(address: str | None = None) -> dict[str, Any]:
     who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
     who |= {"email": settings.support_email} if settings.support_email else {}
     servers = [{"url": address, "description": "This instance"}]
-    return found | {"info": found["info"] | {"contact": who}, "servers": servers}
+    return found | {
+        "info": found["info"] | {"contact": who},
+        "servers": servers,
+        "externalDocs": {"url": f"{address}/docs/guides", "description": "Guides"},
+    }

@@ -79,7 +79,7 @@ def derived(connection: Connection) -> Iterator[Result]:
     yield problem(
         f"Derived columns of {len(wrong):,} of {len(sample):,} projects are wrong: {shown}",
         "Something other than Canopy changed these rows. Report each one to /api/db/webhook "
-        "(docs/database-webhook.md), or PUT the project with its geometry and a changed "
+        "(/docs/guides/database-webhook), or PUT the project with its geometry and a changed "
         "description: both recompute the columns. Then run: bin/canopy doctor --fix-counters",
     )
 

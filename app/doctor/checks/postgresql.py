@@ -94,12 +94,12 @@ def _judge_hosts(hosts: list[_Host]) -> Iterator[Result]:
         yield problem(
             f"Several hosts accept changes: {', '.join(primaries)}",
             "Stop all but the one that was promoted last, and make them its standbys: "
-            "docs/scaling.md.",
+            "/docs/guides/scaling says how.",
         )
     if not primaries:
         yield problem(
             "No host that can be reached accepts changes",
-            "Start the primary, or promote a standby: docs/scaling.md.",
+            "Start the primary, or promote a standby: /docs/guides/scaling says how.",
         )
     if len(synchronous) > 1:
         values = ", ".join(f"{host.name} has '{host.synchronous}'" for host in hosts)

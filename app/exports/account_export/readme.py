@@ -47,8 +47,8 @@ archived here (the property "status").
 
 Import the assets after the projects, for one project at a time: take the
 features with its project_id from assets.geojson, remove the property
-project_id, and import them into the new project. docs/account-export.md in
-the source of Canopy has a program that does all of this.
+project_id, and import them into the new project. A program that does all of
+this is in {instance}/docs/guides/account-export
 
 Then invite the members again, and create new keys, tokens, applications and
 webhooks.

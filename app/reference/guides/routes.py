@@ -1,0 +1,111 @@
+"""The guides: as pages, as Markdown, and listed for language models.
+
+They are files in ``made``, read when they are asked for. The folder has one ``NAME.md`` and one
+``NAME.html`` for each guide, the pictures, and ``guides.json``, which lists what there is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from flask import Blueprint, Response, render_template, send_from_directory
+from markupsafe import Markup, escape
+
+from app.http.errors import NotFound
+from app.http.urls import absolute_url
+from app.reference.curl import ADDRESS
+from app.site.pages import instance, revalidated
+from app.site.signed_in import may_be_signed_in
+
+bp = Blueprint("guides", __name__, template_folder="templates")
+
+_URL: Final = "/docs/guides"
+_MADE: Final = Path(__file__).parent / "made"
+_LIST: Final = "README"  # the page that lists the others
+_NOT_MADE: Final = (
+    "This instance lacks the guides. Whoever runs it makes them with: python3 bin/_third_party.py"
+)
+
+
+@bp.get(_URL)
+def all_guides() -> Response:
+    """The list of all guides."""
+    return _page(_LIST, _URL)
+
+
+@bp.get(f"{_URL}/<name>")
+def guide(name: str) -> Response:
+    """A guide, made from its document; it loads nothing from other hosts."""
+    return _page(_checked(name), f"{_URL}/{name}")
+
+
+@bp.get(f"{_URL}/<name>.md")
+def guide_text(name: str) -> Response:
+    """A guide in Markdown."""
+    text = _read(f"{_checked(name)}.md").replace(ADDRESS, absolute_url(""))
+    return revalidated(text.encode(), "text/markdown; charset=utf-8", public=True)
+
+
+@bp.get(f"{_URL}/<name>.png")
+def picture(name: str) -> Response:
+    """A picture in a guide."""
+    return send_from_directory(_MADE, f"{name}.png")
+
+
+@bp.get("/llms.txt")
+def for_language_models() -> Response:
+    """What this instance is, with links to its guides in Markdown (llmstxt.org)."""
+    index = _index()
+    lines = [
+        f"# {instance().name}\n",
+        f"> {index['pages'][_LIST]['summary']}\n",
+        "## API\n",
+        f"- [OpenAPI description]({absolute_url('/v1/openapi.json')}): all operations of the API",
+        f"- [API reference]({absolute_url('/docs')}): the same as a page, with an example of each",
+    ]
+    for section in index["sections"]:
+        lines += [f"\n## {section['title']}\n"]
+        for each in section["guides"]:
+            address = absolute_url(f"{_URL}/{each['name']}.md")
+            lines += [f"- [{each['title']}]({address}): {each['summary']}"]
+    text = "\n".join(lines) + "\n"
+    return revalidated(text.encode(), "text/plain; charset=utf-8", public=True)
+
+
+def _page(name: str, path: str) -> Response:
+    index = _index()
+    body = _read(f"{name}.html").replace(ADDRESS, escape(absolute_url("")))
+    html = render_template(
+        "guide.html",
+        guide=index["pages"][name] | {"name": name, "path": path, "url": absolute_url(path)},
+        body=Markup(body),  # noqa: S704 - made from documents of this version
+        sections=index["sections"],
+        is_signed_in=may_be_signed_in(),
+        section=_URL,
+    )
+    response = revalidated(html.encode(), "text/html; charset=utf-8", public=True)
+    response.vary.add("Cookie")
+    return response
+
+
+def _checked(name: str) -> str:
+    """The name of a guide. Raises NotFound if there is none of this name."""
+    if name == _LIST or name not in _index()["pages"]:
+        raise NotFound
+    return name
+
+
+def _index() -> dict[str, Any]:
+    """The sections with their guides, and of each page its title, summary and headings."""
+    index: dict[str, Any] = orjson.loads(_read("guides.json"))
+    return index
+
+
+def _read(name: str) -> str:
+    """The text of a file. Raises NotFound, which says what to do, if the guides are not made."""
+    try:
+        return (_MADE / name).read_text("utf-8")
+    except FileNotFoundError:
+        raise NotFound(_NOT_MADE) from None
