@@ -40,6 +40,7 @@ from app.policy.limits import (
     TIERS,
     WINDOW_SECONDS,
 )
+from app.policy.metrics import METRICS
 from app.policy.permissions import INCLUDES, PERMISSIONS, PROFILE, ROLES, SCOPES
 from app.policy.plans import PLANS, Plan
 from app.site.pages import PageBlueprint
@@ -266,6 +267,14 @@ def periodic_jobs() -> str:
     return table(["Job", "Module", "Every"], rows)
 
 
+def metrics() -> str:
+    rows = (
+        [f"`{name}`", kind.type, kind.of, _codes(kind.labels), kind.meaning]
+        for name, kind in METRICS.items()
+    )
+    return table(["Metric", "Kind", "Of", "Labels", "Meaning"], rows)
+
+
 def settings() -> str:
     """Every setting; a default inside this repository is told from its root."""
     rows = []
@@ -389,6 +398,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "bounds": limits,
     "periodic-jobs": periodic_jobs,
     "settings": settings,
+    "metrics": metrics,
     "operations": operations,
     "access": access,
     "pages": pages,

@@ -15,8 +15,8 @@ from trials.machines.programs import find_installed
 # On PATH, beside this Python, or unpacked from Debian's packages by an earlier run.
 NAMES: Final = (
     "7z", "bsdtar", "caddy", "cc", "curl", "docker", "docker-compose", "go", "haproxy",
-    "java", "nginx", "ogr2ogr", "openssl", "pgbouncer", "php", "rackup", "systemd-analyze", "unzip",
-    "uv",
+    "java", "nginx", "ogr2ogr", "openssl", "pgbouncer", "php", "promtool", "rackup",
+    "systemd-analyze", "unzip", "uv",
 )  # fmt: skip
 
 

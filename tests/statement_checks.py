@@ -96,7 +96,7 @@ def _check_sent(_: Connection, _cursor: Any, statement: str, *_more: Any) -> Non
     if not has_request_context():
         return
     by_itself = db.session()._flushing
-    if leaks(statement) and not by_itself:
+    if leaks(statement) and not by_itself and request.path != "/metrics":  # of all, by number
         _findings.append(f"goes around the tenant filter: {statement}")
     is_reading = request.method in ("GET", "HEAD") and not _WRITES.match(request.full_path)
     if is_reading and statement.startswith("BEGIN"):

@@ -22,6 +22,7 @@ from app.db.engines import is_outage
 from app.db.postgresql import connection as postgresql
 from app.db.postgresql.failover import KnownServer
 from app.db.queries import CompiledQuery
+from app.policy.metrics import describe
 from app.values.circuit_breaker import CircuitBreaker
 from config import Settings
 
@@ -56,9 +57,7 @@ _STATE = CompiledQuery(
     .bindparams(bindparam("position"))
     .columns(column("is_replica"), column("cluster"), column("has_replayed"))
 )
-_READS: Final = Counter(
-    "canopy_replica_reads_total", "Lists read while a replica is set, by what was read", ["source"]
-)
+_READS: Final = Counter(*describe("canopy_replica_reads_total"))
 
 
 class NotAReplica(SQLAlchemyError):

@@ -20,7 +20,9 @@ from sqlalchemy.orm import aliased
 
 from app.db.extensions import db
 from app.db.queries import has_rows
+from app.jobs.after_commit import call_after_commit
 from app.jobs.queue import IMPORTS
+from app.jobs.shared_metrics import Additions
 from app.jobs.wake_signals import WakeSignal
 from app.models import Import
 from app.policy.imports import LEASE_SECONDS, MOST_TRIES, RUN_SECONDS, WORKING
@@ -137,6 +139,11 @@ def end_costly(found: Import, message: str) -> None:
 
 def end_step(found: Import, status: str, message: str | None = None) -> None:
     """Set the status of an import after its step."""
+    additions = Additions()
+    seconds = (clock.now() - found.updated_at).total_seconds()
+    name = "canopy_import_step_duration_seconds"
+    additions.observe(name, found.status, status, seconds=seconds)
+    call_after_commit(f"{name} {found.id}", additions.write)
     found.status, found.message = status, message
     found.lease = found.leased_until = None
     found.tries = 0

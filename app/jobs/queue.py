@@ -17,6 +17,8 @@ from rq.exceptions import DuplicateJobError
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
+from app.values import clock
+
 GENERAL: Final = "canopy"
 DELIVERIES: Final = "canopy-deliveries"
 IMPORTS: Final = "canopy-imports"
@@ -49,6 +51,16 @@ def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
     """A queue, by name. Arguments of jobs are JSON, which holds no code, unlike RQ's default,
     pickles."""
     return Queue(valkey_name(name), connection=connection, serializer=JSONSerializer)
+
+
+def count_waiting(client: Redis, name: str) -> tuple[int, float]:
+    """The number of jobs in a queue, and the seconds since the first was put there. Raises
+    RedisError or OSError."""
+    queue = job_queue(client, name)
+    first = [queue.fetch_job(each) for each in queue.get_job_ids(0, 1)]
+    queued_at = first[0].enqueued_at if first and first[0] else None
+    waited = (clock.now() - queued_at).total_seconds() if queued_at else 0.0
+    return queue.count, max(0.0, waited)
 
 
 def take_former_jobs(client: Redis) -> None:

@@ -66,6 +66,16 @@ def periodic_jobs() -> tuple[Job, ...]:
     return tuple(job for job in _jobs.values() if job.every_seconds is not None)
 
 
+def job_names() -> list[str]:
+    """The names of all jobs."""
+    return list(_jobs)
+
+
+def known_name(name: str | None) -> str:
+    """The name of a job, or ``other``: whoever can write to a queue could make up any number."""
+    return name if name is not None and name in _jobs else "other"
+
+
 class _Executions(ExecutionRegistry):
     """The executions of a job. One whose worker was killed stays listed for a minute after RQ has
     forgotten it; RQ would fail each job that ends meanwhile, although it did its work."""

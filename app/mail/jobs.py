@@ -18,6 +18,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.db.waiting import shorten_waits
 from app.jobs.registry import Job
+from app.jobs.shared_metrics import count
 from app.jobs.valkey import valkey
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
@@ -42,6 +43,7 @@ from app.values import clock
 log = logging.getLogger(__name__)
 
 _ATTEMPTS: Final = len(RETRY_AFTER) + 1
+_ATTEMPTED: Final = "canopy_mail_attempts_total"
 
 
 def send_mails() -> int:
@@ -85,6 +87,7 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
             raise
         return False
     _record_sent(mail)
+    count(_ATTEMPTED, "sent")
     log.info("mail %s (%s) %s", mail.id, mail.kind, outcome)
     return True
 
@@ -121,6 +124,7 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
         log.info("mail %s (%s) dropped: recipient gone or limit reached", mail.id, mail.kind)
         record_dropped(mail)
         db.session.commit()
+        count(_ATTEMPTED, "dropped")
         return mail, None
     kind, values = resolved
     contents = Contents(values, clock.now())
@@ -149,6 +153,7 @@ def _record_failure(mail: LeasedMail, contents: Contents | None, failure: MailEr
             retry_at = None
     with transaction():
         record_failure(mail, failure.reason, retry_at)
+    count(_ATTEMPTED, "failed" if retry_at is None else "retried")
     details = (mail.id, mail.kind, mail.attempts, failure.reason)
     if retry_at is None:
         log.error("mail %s (%s) failed for good at attempt %d: %s", *details)

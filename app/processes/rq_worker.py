@@ -21,14 +21,15 @@ from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
 from rq import Queue, Worker
 from rq.exceptions import NoSuchJobError
-from rq.job import Job
+from rq.job import Job, JobStatus
 from rq.utils import utcparse
 from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 
 from app.db import connections
 from app.jobs import shutdown
 from app.jobs.queue import job_queue, valkey_name
-from app.jobs.registry import RegisteredJob
+from app.jobs.registry import RegisteredJob, known_name
+from app.jobs.shared_metrics import Additions
 from app.processes.child_process import STOPPED_FOR
 from app.processes.parent_pipe import ParentPipe
 
@@ -149,6 +150,7 @@ class QueueWorker(Worker):
             if pipe is not None:
                 os.close(pipe.writing)
             self.monitor_work_horse(job, self._queue)
+            self._count(job)
             self._ask()
 
     def ask_to_stop(self) -> None:
@@ -186,6 +188,15 @@ class QueueWorker(Worker):
         connections.forget_all()
         connections.read_clock()
         super().main_work_horse(job, queue)
+
+    def _count(self, job: Job) -> None:
+        """Count a job that ended. One that succeeded is gone, and one that failed not yet."""
+        has_failed = self.connection.hget(job.key, "status") == JobStatus.FAILED.value.encode()
+        name, seconds = known_name(job.func_name), time.monotonic() - self._job_began
+        additions = Additions()
+        additions.count("canopy_jobs_total", name, "failed" if has_failed else "succeeded")
+        additions.observe("canopy_job_duration_seconds", name, seconds=seconds)
+        additions.write(self.connection)
 
     def _ask(self) -> None:
         if self._is_ending:

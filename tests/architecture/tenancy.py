@@ -39,6 +39,7 @@ _REASONS = {
         Place("app.doctor.counters", "correct_counters", "AccountUsage"),
     ),
     "over all accounts": (
+        Place("app.monitoring.readings", "_IMPORTS", "Import"),
         Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"),
         Place("app.pages.operator.accounts", "_page", "AccountUsage"),
         Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"),

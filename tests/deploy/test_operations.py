@@ -12,7 +12,8 @@ from flask import Flask
 from prometheus_client import REGISTRY
 
 from app.http.logging import JsonFormatter
-from app.monitoring.metrics import delivery_registry
+from app.monitoring.metrics import read_registry
+from app.policy.metrics import METRICS
 from app.processes.web_server import refusals
 from tests.deploy.files import text
 from tests.make import Client
@@ -50,13 +51,16 @@ def lines(client: Client) -> Iterator[list[str]]:
 
 def test_the_metrics_are_those_of_the_service(app: Flask) -> None:
     with app.app_context():
-        metrics = [*REGISTRY.collect(), *delivery_registry().collect()]
-    names = {
-        metric.name + ("_total" if metric.type == "counter" else "")
-        for metric in metrics
-        if metric.name.startswith("canopy_")
-    }
-    assert set(first_column("Metrics")) == names
+        metrics = [*REGISTRY.collect(), *read_registry().collect()]
+    for metric in metrics:
+        name = metric.name + ("_total" if metric.type == "counter" else "")
+        kind = METRICS[name]
+        assert (metric.type, metric.documentation) == (kind.type, kind.meaning)
+        labels = {label for sample in metric.samples for label in sample.labels}
+        assert labels <= {*kind.labels, "le"}, name
+    # The others are those of processes, which do not run here.
+    others = METRICS.keys() - {m.name + ("_total" if m.type == "counter" else "") for m in metrics}
+    assert {name.partition("_")[0] for name in others} <= {"process"}
 
 
 def test_the_fields_are_those_of_a_line(client: Client, lines: list[str]) -> None:

@@ -32,7 +32,7 @@ _BREAKS_OFF = (
     psycopg.Error,
     RedisError,
 )
-ALWAYS = [name for name in NAMES if name != "pgbouncer"]
+ALWAYS = [name for name in NAMES if name not in ("pgbouncer", "promtool")]
 
 
 def main() -> int:

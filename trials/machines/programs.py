@@ -16,6 +16,7 @@ PACKAGES = {
     "haproxy": ("haproxy", "liblua5.3-0", "libopentracing-c-wrapper0", "libopentracing1"),
     "nginx": ("nginx",),
     "pgbouncer": ("pgbouncer", "libc-ares2", "libevent-2.1-7"),
+    "promtool": ("prometheus",),
 }
 NAMES = ("postgres", "valkey-server", *PACKAGES)
 

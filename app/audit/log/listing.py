@@ -6,6 +6,7 @@ Unreadable entries are left out, though ``total`` counts them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ from app.lists.log_counts import count
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.models import AuditEntry
+from app.values.clock import parse_time
 from app.values.strict_json import Fragment
 
 _KEY = AuditEntry.id.expression
@@ -119,3 +121,9 @@ def _page_of_all() -> CompiledQuery:
 
 
 _PAGE_OF_ALL = _page_of_all()
+
+
+def last_done_at(account_id: str, action: str) -> datetime | None:
+    """When an action was last done; None: never, or longer ago than entries are kept."""
+    entries = list_latest(account_id, EntryQuery(per_page=1, action=action)).entries
+    return parse_time(entries[0]["at"]) if entries else None

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
+from app.jobs.shared_metrics import metric_key
 from app.jobs.valkey import valkey
-from app.webhooks.deliveries.metrics import ATTEMPTS, LATENCY
 from tests.make import Client, make_project
 from tests.make.webhooks import make_webhook, make_webhook_at
 from tests.outbound.receivers import Receiver, answering, in_turn
@@ -20,7 +20,8 @@ pytestmark = pytest.mark.both
 @pytest.fixture(autouse=True)
 def _nothing_counted(delivering: Flask) -> None:
     with delivering.app_context():
-        valkey().client.delete(ATTEMPTS, LATENCY)
+        counted = ("canopy_delivery_attempts_total", "canopy_delivery_latency_seconds")
+        valkey().client.delete(*map(metric_key, counted))
 
 
 def metrics(app: Flask) -> dict[str, float]:
