@@ -94,7 +94,7 @@ def init_app(app: Flask) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[Connection]:
-    """A connection for a small write that may as well not happen.
+    """A connection for a small write that may as well not happen, and that a power cut may undo.
 
     A statement that finds the database, or its table, locked fails at once, with OperationalError.
     """
@@ -109,12 +109,14 @@ def without_waiting() -> Iterator[Connection]:
 @contextmanager
 def _without_waiting(connection: Connection) -> Iterator[Connection]:
     connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
     try:
         yield connection
     finally:
         if not connection.invalidated:
             timeout = current_app.config["SETTINGS"].database_timeout_ms
             connection.exec_driver_sql(f"PRAGMA busy_timeout={timeout}")
+            connection.exec_driver_sql("PRAGMA synchronous=FULL")
 
 
 def is_outage(error: BaseException) -> bool:
@@ -149,7 +151,7 @@ def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
     connection.isolation_level = None  # this module begins transactions, not the driver
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA synchronous=FULL")  # what anybody sees is on the disk
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA recursive_triggers=ON")
     cursor.execute("PRAGMA cache_size=-16000")
