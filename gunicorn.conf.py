@@ -94,10 +94,11 @@ def worker_exit(_: Any, worker: Any) -> None:
         announcer.stop()
 
 
-def on_exit(_: Any) -> None:
-    """Free the memory of the metrics."""
+def on_exit(server: Any) -> None:
+    """Free the memory of the metrics, and close the database after the web processes."""
     if supervisor_pipe() is None:  # else it may be started again
         remove_metrics_folder()
+        connections.close_at_end(server.app.wsgi())
 
 
 def child_exit(_: Any, worker: Any) -> None:
