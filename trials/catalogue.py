@@ -61,6 +61,13 @@ TRIALS: Final = (
         weekly=True,
     ),
     Trial(
+        "power",
+        "the power is cut just after answers and deliveries; one of the faults",
+        3,
+        (("trials.faults", "power"),),
+        "app/db, what commits",
+    ),
+    Trial(
         "machines",
         "hosts in network namespaces fail, are cut off, and are upgraded; needs root",
         13,
