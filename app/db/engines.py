@@ -30,6 +30,12 @@ from app.db.write_queue import QueuedConnection, join_queue
 from app.values import processor_clock
 from config import Settings
 
+# SQLite's pages in memory: of a connection, and about as much in a process, for all its connections
+# together. Beyond, they come from the system's cache, and a change makes a connection forget its
+# pages anyway.
+_CACHE_KIB: Final = 4_000
+_HEAP_BYTES: Final = 16 * 1024 * 1024
+
 # SQLAlchemy's InvalidRequestError, when two connections in a row were refused at their checkout.
 _CLOSED_AGAIN: Final = "This connection is closed"
 # Classes of SQLSTATE: connection, resources, lock not available, operator intervention, system
@@ -154,7 +160,8 @@ def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
     cursor.execute("PRAGMA synchronous=FULL")  # what anybody sees is on the disk
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA recursive_triggers=ON")
-    cursor.execute("PRAGMA cache_size=-16000")
+    cursor.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+    cursor.execute(f"PRAGMA soft_heap_limit={_HEAP_BYTES}")
     cursor.execute("PRAGMA journal_size_limit=67108864")  # what a busy hour leaves of the log
     cursor.close()
 
