@@ -46,7 +46,7 @@ TRIALS: Final = (
     Trial(
         "faults",
         "Valkey, databases, disks, clocks, processes and receivers fail under load",
-        65,
+        68,
         (("trials.faults",),),
         "app/jobs, app/webhooks/deliveries, app/imports, app/limits, app/processes",
         release=True,

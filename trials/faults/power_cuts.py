@@ -236,6 +236,8 @@ def _postgresql(
         segment = copy / "pg_wal" / Path(path).name
         segment.write_bytes(content.ljust(_SEGMENT, b"\0"))
         os.chown(segment, copy.stat().st_uid, copy.stat().st_gid)
+    with (copy / "postgresql.auto.conf").open("a") as settings:
+        settings.write("fsync = off\n")  # of the copy; it has more than a thousand files
     with PostgresServer(copy) as server:
         url = make_url(server.url).set(database=make_url(running.url).database)
         with psycopg.connect(url.render_as_string(hide_password=False)) as connection:
