@@ -91,9 +91,10 @@ def worker_exit(_: Any, worker: Any) -> None:
         announcer.stop()
 
 
-def on_exit(_: Any) -> None:
-    """Free the memory of the metrics."""
+def on_exit(server: Any) -> None:
+    """Free the memory of the metrics, and close the database after the web processes."""
     remove_metrics_folder()
+    connections.close_at_end(server.app.wsgi())
 
 
 def child_exit(_: Any, worker: Any) -> None:

@@ -46,7 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         make_first_tables(app)
         gc.collect()
         gc.freeze()  # else collecting garbage would write to the memory that jobs share with this
-        work(app, settings, queues)
+        try:
+            work(app, settings, queues)
+        finally:
+            connections.close_at_end(app)
     except (SettingsError, EmbeddedError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -58,6 +58,7 @@ def main() -> int:
 def _run(settings: Settings, options: argparse.Namespace) -> int:
     """Bring the database up to date, and run web server and worker until SIGTERM."""
     import worker  # noqa: PLC0415
+    from app.db import connections  # noqa: PLC0415
     from app.demo.first_start import welcome  # noqa: PLC0415
     from app.processes.web_server.processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
@@ -114,6 +115,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         return PART_DIED
     finally:
         remove_metrics_folder()
+        connections.close_at_end(app)
     return 0
 
 

@@ -46,7 +46,7 @@ TRIALS: Final = (
     Trial(
         "faults",
         "Valkey, databases, disks, clocks, processes and receivers fail under load",
-        65,
+        68,
         (("trials.faults",),),
         "app/jobs, app/webhooks/deliveries, app/imports, app/limits, app/processes",
         release=True,
@@ -59,6 +59,13 @@ TRIALS: Final = (
         (("trials.faults", "heavy", "queries", "--minutes", "60"),),
         "app/lists, app/ogc, app/geometry, app/exports, a new route",
         weekly=True,
+    ),
+    Trial(
+        "power",
+        "the power is cut just after answers and deliveries; one of the faults",
+        3,
+        (("trials.faults", "power"),),
+        "app/db, what commits",
     ),
     Trial(
         "machines",

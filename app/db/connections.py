@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import queries, replica
+from app.db import queries, replica, snapshots
 from app.db.extensions import db
 from app.values import clock
 
@@ -14,6 +15,17 @@ from app.values import clock
 def close_all() -> None:
     """Close all, in a process that only waits from now on. Needs an app context."""
     _dispose(close=True)
+
+
+def close_at_end(app: Flask) -> None:
+    """Close all, at the end of a process that others do not outlive. The last to close a SQLite
+    file writes the log back and removes it: that file alone is the database then."""
+    with app.app_context(), suppress(SQLAlchemyError):
+        if db.engine.dialect.name == "sqlite" and snapshots.may_exist(db.engine.url):
+            with queries.connect():  # those that were killed, or forked, have closed nothing
+                pass
+    with app.app_context():  # another one, as the first gives its connections back when it ends
+        close_all()
 
 
 def forget_all() -> None:

@@ -30,6 +30,12 @@ from app.db.write_queue import QueuedConnection, join_queue
 from app.values import processor_clock
 from config import Settings
 
+# SQLite's pages in memory: of a connection, and about as much in a process, for all its connections
+# together. Beyond, they come from the system's cache, and a change makes a connection forget its
+# pages anyway.
+_CACHE_KIB: Final = 4_000
+_HEAP_BYTES: Final = 16 * 1024 * 1024
+
 # SQLAlchemy's InvalidRequestError, when two connections in a row were refused at their checkout.
 _CLOSED_AGAIN: Final = "This connection is closed"
 # Classes of SQLSTATE: connection, resources, lock not available, operator intervention, system
@@ -94,7 +100,7 @@ def init_app(app: Flask) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[Connection]:
-    """A connection for a small write that may as well not happen.
+    """A connection for a small write that may as well not happen, and that a power cut may undo.
 
     A statement that finds the database, or its table, locked fails at once, with OperationalError.
     """
@@ -109,12 +115,14 @@ def without_waiting() -> Iterator[Connection]:
 @contextmanager
 def _without_waiting(connection: Connection) -> Iterator[Connection]:
     connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    connection.exec_driver_sql("PRAGMA synchronous=NORMAL")
     try:
         yield connection
     finally:
         if not connection.invalidated:
             timeout = current_app.config["SETTINGS"].database_timeout_ms
             connection.exec_driver_sql(f"PRAGMA busy_timeout={timeout}")
+            connection.exec_driver_sql("PRAGMA synchronous=FULL")
 
 
 def is_outage(error: BaseException) -> bool:
@@ -149,10 +157,11 @@ def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
     connection.isolation_level = None  # this module begins transactions, not the driver
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA synchronous=FULL")  # what anybody sees is on the disk
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA recursive_triggers=ON")
-    cursor.execute("PRAGMA cache_size=-16000")
+    cursor.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+    cursor.execute(f"PRAGMA soft_heap_limit={_HEAP_BYTES}")
     cursor.execute("PRAGMA journal_size_limit=67108864")  # what a busy hour leaves of the log
     cursor.close()
 

@@ -161,6 +161,7 @@ def _sqlite_engine(url: URL, begin: str, mode: str) -> Engine:
             f"file:{path}?mode={mode}", uri=True, timeout=WAIT_SECONDS, isolation_level=None
         )
         connection.execute("PRAGMA foreign_keys=OFF")
+        connection.execute("PRAGMA synchronous=FULL")
         return connection
 
     engine = create_engine(url, poolclass=NullPool, creator=open_file)

@@ -157,6 +157,8 @@ def kept_secret(path: Path) -> str:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(descriptor)  # before anything that is encrypted with it
         try:
             os.link(draft, path)
         except FileExistsError:

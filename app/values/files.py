@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -40,8 +40,19 @@ def new_private_file(path: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         Path(draft).replace(path)
+        _sync_folder(path.parent)
     finally:
         Path(draft).unlink(missing_ok=True)
+
+
+def _sync_folder(path: Path) -> None:
+    """Have the name of a new file on the disk, too, where the file system can do that."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def write_private_file(path: Path, content: bytes) -> None:

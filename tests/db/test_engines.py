@@ -1,4 +1,5 @@
-"""What an error of the database says, what it does not, and which are an outage."""
+"""What waits for the disk; what an error of the database says, what it does not, and which are an
+outage."""
 
 from __future__ import annotations
 
@@ -10,13 +11,25 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import queries
-from app.db.engines import is_outage
+from app.db.engines import is_outage, without_waiting
 from app.db.extensions import db
 
 pytestmark = pytest.mark.both
 
 
 SECRET = "not for the log"
+
+
+def test_only_what_may_be_lost_does_not_wait_for_the_disk(app: Flask) -> None:
+    sqlite = app.config["SETTINGS"].uses_sqlite
+    setting = "PRAGMA synchronous" if sqlite else "SHOW synchronous_commit"
+    waits, does_not = (2, 1) if sqlite else ("on", "off")
+    with app.app_context():
+        with without_waiting() as connection:
+            assert connection.exec_driver_sql(setting).scalar() == does_not
+        with queries.connect() as connection:
+            assert connection.exec_driver_sql(setting).scalar() == waits
+        assert db.session.execute(text(setting)).scalar() == waits
 
 
 def test_a_failed_change_does_not_tell_what_was_written(app: Flask) -> None:

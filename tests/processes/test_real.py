@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -29,7 +32,7 @@ def real(environment: dict[str, str]) -> Iterator[Instance]:
     instance.close()
 
 
-def test_the_service(real: Instance, marked: Marked) -> None:
+def test_the_service(real: Instance, marked: Marked, tmp_path: Path) -> None:
     assert real.process.stdout is not None
     assert real.process.stdout.readline() != "", real.end()
     for path in ("/healthz", "/api/health", "/readyz"):
@@ -41,6 +44,9 @@ def test_the_service(real: Instance, marked: Marked) -> None:
     real.send(signal.SIGTERM)
     assert real.end() == (0, "")
     wait_for(lambda: not marked.pids())
+    assert not list(real.folder.glob("canopy.sqlite3-*"))  # its log was written back
+    with closing(sqlite3.connect(shutil.copy(real.folder / "canopy.sqlite3", tmp_path))) as copy:
+        assert copy.execute("SELECT count(*) FROM projects").fetchone() == (24,)
 
 
 @pytest.mark.slow

@@ -156,6 +156,7 @@ def service(
     lease_seconds: float | None = None,
     settings: Mapping[str, str] | None = None,
     worker_module: str = "trials.faults.worker",
+    code: str = "",
 ) -> Iterator[Service]:
     """An instance in ``folder``.
 
@@ -164,6 +165,7 @@ def service(
         worker_module: what the worker runs.
         names: what is found in turn when the worker looks a name up.
         lease_seconds: after which a delivery is due again whose worker died.
+        code: what the web server runs before the application is made.
     """
     folder.chmod(0o755)
     with ExitStack() as stack:
@@ -182,7 +184,7 @@ def service(
         if database == "postgresql":
             postgres = stack.enter_context(PostgresServer(folder / "pg"))
             environ["DATABASE_URL"] = postgres.create_database()
-        server = stack.enter_context(gunicorn(folder, **environ))
+        server = stack.enter_context(gunicorn(folder, code=code, **environ))
         environ |= {"INSTANCE_PATH": str(folder)}
         app = create_app(load_settings(environ))
         bare = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}

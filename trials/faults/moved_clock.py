@@ -6,13 +6,10 @@ monotonic clocks are left alone, and never returns when they are not.
 
 from __future__ import annotations
 
-import shutil
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
-from trials.faults.trial_report import CannotCause
+from trials.faults.preloaded import compile_library
 
 _OFFSET = struct.Struct("=q")
 _SOURCE = Path(__file__).with_suffix(".c")
@@ -30,13 +27,9 @@ class MovedClock:
         Raises:
             CannotCause: this is not Linux, or there is no C compiler.
         """
-        self._file, library = folder / "clock-offset", folder / "clock.so"
+        self._file = folder / "clock-offset"
         self._file.write_bytes(_OFFSET.pack(offset))
-        compiler = shutil.which("cc")
-        if sys.platform != "linux" or compiler is None:
-            raise CannotCause("it takes Linux and a C compiler")
-        command = [compiler, "-shared", "-fPIC", "-O2", str(_SOURCE), "-o", str(library)]
-        subprocess.run(command, check=True)
+        library = compile_library(_SOURCE, folder)
         self.environ = {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(self._file)}
 
     def move(self, offset: int) -> None:

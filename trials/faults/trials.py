@@ -21,6 +21,7 @@ from trials.faults.kills import ending, kills
 from trials.faults.locked import locked
 from trials.faults.minute import minute
 from trials.faults.outages import absent, flushes
+from trials.faults.power_cuts import power_cuts, recorded
 from trials.faults.starvation import starved
 from trials.faults.trial_report import CannotCause, TrialReport
 from trials.faults.web_kills import web_kills
@@ -64,6 +65,9 @@ TRIALS = (
         locked,
         DATABASES[:1],
         _TWO_PROCESSES,
+    ),
+    Trial(
+        "power", "the power is cut just after answers and deliveries", power_cuts, start=recorded
     ),
     Trial("disk-full", "the disk is full, and has room again", disk_full, start=on_small_disk),
     Trial(
