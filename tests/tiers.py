@@ -49,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let pytest-randomly and Hypothesis begin with our seed."""
     # Else each program that a test starts is compiled anew: five seconds of processor time.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["CANOPY_COMMAND"] = "bin/canopy"  # in every hint, however the tests were started
     if config.option.seed is None:
         config.option.seed = _seed_of_commit()
     config.option.randomly_seed = config.option.seed

@@ -10,13 +10,19 @@ There is a module for each group of commands. They share ``group`` (help, and im
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
 import click
 
 from app.cli.group import AllCommands, Entry
+from app.values.command_name import COMMAND, canopy_command
 from app.values.version import VERSION, describe, read_commit
+
+if __name__ in sys.orig_argv:
+    os.environ.setdefault(COMMAND, f"{sys.orig_argv[0]} -m {__name__}")
 
 # Every command, in the order of --help.
 ENTRIES: Final = (
@@ -62,8 +68,25 @@ def _show_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> No
         ctx.exit()
 
 
+def _help() -> str:
+    name = canopy_command()
+    return f"""Manage this instance of Canopy.
+
+    The settings (DATABASE_URL, INSTANCE_PATH and the others) are read from the environment, as the
+    service reads them. Every command has --help, and those that print something take --json.
+
+    \b
+    Examples:
+      {name} account create --name "Green Woods" --owner-email jo@example.org
+      {name} key create --account green-woods --name laptop --permission admin
+      {name} import districts.geojson --account green-woods
+      {name} export --account green-woods --output forests.gpkg
+    """
+
+
 @click.group(
     cls=AllCommands,
+    help=_help(),
     entries=ENTRIES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -76,20 +99,9 @@ def _show_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> No
     help="Show the version and its commit, and exit.",
 )
 def canopy() -> None:
-    """Manage this instance of Canopy.
-
-    The settings (DATABASE_URL, INSTANCE_PATH and the others) are read from the environment, as the
-    service reads them. Every command has --help, and those that print something take --json.
-
-    \b
-    Examples:
-      bin/canopy account create --name "Green Woods" --owner-email jo@example.org
-      bin/canopy key create --account green-woods --name laptop --permission admin
-      bin/canopy import districts.geojson --account green-woods
-      bin/canopy export --account green-woods --output forests.gpkg
-    """
+    """Do what all commands need before they run: nothing."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its code."""
-    canopy.main(args=arguments, prog_name="bin/canopy")
+    canopy.main(args=arguments, prog_name=canopy_command())

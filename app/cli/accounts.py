@@ -23,6 +23,7 @@ from app.cli.output import (
 from app.cli.plans import describe_plan, larger_plan
 from app.db.transactions import transaction
 from app.policy.bounds import ACCOUNT_TYPES, RESERVED_SLUGS
+from app.values.command_name import canopy_command
 from app.values.text import slugify
 
 _COLUMNS = (
@@ -123,7 +124,8 @@ def list_(as_json: bool) -> None:
     records = list_accounts()
     if not as_json:
         records = [record | record["usage"] for record in records]
-    none = "There are no accounts yet. Create one with: bin/canopy account create --help"
+    create = canopy_command("account create --help")
+    none = f"There are no accounts yet. Create one with: {create}"
     show_records(records, _COLUMNS, as_json=as_json, none=none)
 
 
@@ -177,7 +179,8 @@ def _explain(name: str, record: dict[str, Any]) -> None:
         echo(f"\nThe slug {wanted!r} {reason}, so this account has {slug!r}.")
     hint = ""
     if larger := larger_plan(record["plan"]):
-        hint = f" Change it with: bin/canopy account update {slug} --plan {larger}"
+        update = canopy_command(f"account update {slug} --plan {larger}")
+        hint = f" Change it with: {update}"
     echo(f"\nPlan: {describe_plan(record['plan'])}.{hint}")
 
 

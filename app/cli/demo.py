@@ -8,6 +8,7 @@ from app.cli.context import in_database
 from app.cli.output import echo, examples, json_option, show_json, show_record
 from app.db.transactions import transaction
 from app.demo.service import find_demo, make_demo
+from app.values.command_name import canopy_command
 
 
 @click.command("demo")
@@ -40,9 +41,10 @@ def demo(as_json: bool) -> None:
     elif as_json:
         show_json({"account_id": found.id, "slug": found.slug, "created": False})
     else:
+        create = canopy_command(f"key create --account {found.slug} --name mine --permission admin")
         echo(
             f"The demo account already exists: {found.slug} ({found.id}). Create a key for it with:"
-            f"\n  bin/canopy key create --account {found.slug} --name mine --permission admin"
+            f"\n  {create}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from app.cli.output import echo, format_cell, show_table
 from app.cli.plans import larger_plan
 from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
+from app.values.command_name import canopy_command
 from app.values.records import hectares
 
 _PROBLEMS_SHOWN: Final = 3
@@ -130,8 +131,8 @@ class Outcomes:
             echo(f"New projects {cover} {format_cell(_total(new))} ha.")
         self._show_mapping()
         if not self.dry_run and new + changed:
-            command = f"bin/canopy undo-import {self.record['id']} --account {account_slug}"
-            echo(f"To undo this within {IMPORT_DAYS} days: {command}")
+            undo = canopy_command(f"undo-import {self.record['id']} --account {account_slug}")
+            echo(f"To undo this within {IMPORT_DAYS} days: {undo}")
 
     def _to_explain(self) -> list[Any]:
         """The rejected features, except those that a coordinate system would help."""
@@ -189,7 +190,8 @@ def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | Non
         return None
     change = ""
     if larger := larger_plan(plan):
-        change = f" Change it with: bin/canopy account update {account} --plan {larger}"
+        update = canopy_command(f"account update {account} --plan {larger}")
+        change = f" Change it with: {update}"
     return (
         f"{account} has {format_cell(hectares['current'])} ha now, more than the "
         f"{hectares['limit']:,} ha of its plan, {plan}. Nothing is blocked.{change}"

@@ -32,6 +32,7 @@ from app.models import Credential
 from app.policy.bounds import KEY_DAYS
 from app.policy.permissions import PERMISSIONS
 from app.values import clock
+from app.values.command_name import canopy_command
 from app.values.ids import is_id
 
 
@@ -253,7 +254,8 @@ def _find(kind: CredentialKind, credential_id: str) -> dict[str, Any]:
     hint = ""
     other = _OTHER[kind]
     if is_id(other.kind, credential_id):
-        hint = f" It looks like a {other.title}: bin/canopy {other.command} revoke {credential_id}"
+        revoke = canopy_command(f"{other.command} revoke {credential_id}")
+        hint = f" It looks like a {other.title}: {revoke}"
     raise CommandError(f"There is no {kind.title} with the id {credential_id!r}.{hint}")
 
 

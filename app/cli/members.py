@@ -25,6 +25,7 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.policy.permissions import ROLES
+from app.values.command_name import canopy_command
 from app.values.text import fold
 
 _COLUMNS = ("id", "email", "name", "role", "joined_at", "last_active_at")
@@ -124,7 +125,7 @@ def _find(account: Any, reference: str) -> dict[str, Any]:
             return record
     raise CommandError(
         f"{account.name} has no member with the id or email address {reference!r}; "
-        f"bin/canopy member list --account {account.slug} shows them all."
+        f"{canopy_command('member list')} --account {account.slug} shows them all."
     )
 
 

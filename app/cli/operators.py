@@ -10,6 +10,7 @@ from app.cli.output import examples, json_option, show_record, show_records
 from app.db.transactions import transaction
 from app.people.instance_operators import add_operator, list_operators, remove_operator
 from app.people.lookup import find_user
+from app.values.command_name import canopy_command
 
 _COLUMNS = ("id", "email", "name", "operator_since", "email_verified", "has_second_factor")
 _email_argument = click.argument("email", metavar="EMAIL")
@@ -29,7 +30,7 @@ def list_(as_json: bool) -> None:
 
     One whose address is not verified is let in once it is.
     """
-    none = "There are no operators yet. Add one with: bin/canopy operator add EMAIL"
+    none = f"There are no operators yet. Add one with: {canopy_command('operator add EMAIL')}"
     show_records(list_operators(), _COLUMNS, as_json=as_json, none=none)
 
 

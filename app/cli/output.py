@@ -18,6 +18,7 @@ import click
 import orjson
 
 from app.http.errors import ApiError
+from app.values.command_name import canopy_command
 from app.values.files import new_private_file
 from app.values.text import printable
 
@@ -162,8 +163,9 @@ def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
     """
 
     def add(function: Any) -> Any:
-        shown = "\n".join(f"  bin/canopy {line}" for line in lines)
-        function.__doc__ = f"{cleandoc(text or function.__doc__)}\n\n\b\nExamples:\n{shown}\n"
+        shown = "\n".join(f"  {canopy_command(line)}" for line in lines)
+        described = cleandoc(text or function.__doc__).replace("bin/canopy", canopy_command())
+        function.__doc__ = f"{described}\n\n\b\nExamples:\n{shown}\n"
         return function
 
     return add

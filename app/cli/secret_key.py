@@ -23,6 +23,7 @@ from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_
 from app.jobs.valkey import connect
 from app.maintenance.sealed import SEALED, batches_of
 from app.processes.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
+from app.values.command_name import canopy_command
 from app.values.files import write_private_file
 from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
 
@@ -45,10 +46,9 @@ def rotate(as_json: bool) -> None:
     they are saved in the instance folder, and you only need to restart.
     """
     settings: Settings = current_app.config["SETTINGS"]
+    finish = canopy_command("secret-key finish")
     if settings.secret_key_former:
-        raise CommandError(
-            "The previous change of the key is not finished. Run: bin/canopy secret-key finish"
-        )
+        raise CommandError(f"The previous change of the key is not finished. Run: {finish}")
     new = secrets.token_urlsafe(_KEY_BYTES)
     folder = settings.instance_path
     if os.environ.get("SECRET_KEY", "").strip():
@@ -63,9 +63,9 @@ def rotate(as_json: bool) -> None:
         shown = {"file": str(folder / SECRET_KEY_FILE)}
         text = f"There is a new key in {folder / SECRET_KEY_FILE}. Restart Canopy now."
     if as_json:
-        show_json(shown | {"next": "restart, then bin/canopy secret-key finish"})
+        show_json(shown | {"next": f"restart, then {finish}"})
     else:
-        echo(f"{text}\nThen run: bin/canopy secret-key finish")
+        echo(f"{text}\nThen run: {finish}")
 
 
 @secret_key.command("finish")

@@ -26,6 +26,7 @@ from app.people.second_factor.reset import reset_by_operator
 from app.people.service import check_new_password, replace_password, sign_out_everywhere
 from app.people.single_sign_on.identities import linked_sign_ins
 from app.security.passwords import make_password
+from app.values.command_name import canopy_command
 
 _COLUMNS = (
     "id", "email", "name", "accounts", "has_password", "has_second_factor", "email_verified",
@@ -151,7 +152,8 @@ def delete(user: str, yes: bool, as_json: bool) -> None:
         slugs = ", ".join(row.slug for row in alone)
         raise CommandError(
             f"{person['email']} is the only owner of {slugs}. Make somebody else an owner with "
-            "bin/canopy member set-role, or delete the account with bin/canopy account delete."
+            f"{canopy_command('member set-role')}, or delete the account with "
+            f"{canopy_command('account delete')}."
         )
     accounts = [each["slug"] for each in person["accounts"]]
     leaving = f", who leaves {', '.join(accounts)}," if accounts else ""
