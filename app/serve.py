@@ -17,6 +17,7 @@ from typing import Any, Final
 from app.processes.embedded import EmbeddedError
 from app.processes.instance_lock import CannotStart, listen, lock_instance
 from app.processes.supervisor import Supervisor
+from app.values.command_name import has_scripts
 from app.values.files import make_files_private
 from config import Settings, SettingsError, load_settings
 
@@ -45,7 +46,10 @@ class StopSignals:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser("bin/serve", description="Run the service until Ctrl-C.")
+    parser = argparse.ArgumentParser(
+        "bin/serve" if has_scripts() else "python -m app.serve",
+        description="Run the service until Ctrl-C.",
+    )
     parser.add_argument(
         "--empty", action="store_true", help="do not create a demo account in an empty database"
     )

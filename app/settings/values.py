@@ -10,7 +10,7 @@ import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -271,3 +271,17 @@ def make_instance_folder(folder: Path) -> None:
         ) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"INSTANCE_PATH {folder} is not writable; name another folder.")
+
+
+def missing_part(values: Mapping[str, Any], key_file: str) -> str | None:
+    """What an instance that has been started has, and this one lacks, in words."""
+    path = Path(values["database_url"].removeprefix("sqlite:///").partition("?")[0])
+    folder: Path = values["instance_path"]
+    if values["database_url"].startswith("sqlite:///") and not path.exists():
+        return f"database at {path}"
+    if not folder.is_dir():
+        return f"folder {folder}, which INSTANCE_PATH names"
+    makes_key = not values["secret_key"] and values["canopy_env"] != "production"
+    if makes_key and not (folder / key_file).exists():
+        return f"file {folder / key_file}, and SECRET_KEY is not set"
+    return None
