@@ -32,6 +32,7 @@ from app.settings.values import (
     one_of,
     optional,
     origins,
+    public_url,
     replica_address,
     secret,
     text,
@@ -89,7 +90,7 @@ class Settings(SingleSignOnSettings):
         "", optional, "the previous `SECRET_KEY`, needed until `bin/canopy secret-key finish`"
     )
     public_url: str = _setting(
-        "", url("http", "https"), "public address of the service; unset: from `HOST` and `PORT`"
+        "", public_url, "public address of the service; unset: from `HOST` and `PORT`"
     )
     public_url_is_set: bool = False  # else each request's own scheme and host are used in links
     trusted_proxies: int = _setting("0", whole(0, 10), "reverse proxies in front of the service")

@@ -44,7 +44,9 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     if as_json:
         show_json(_document(findings, corrected))
     else:
-        echo(f"\nProblems: {problems or 'none'}.")
+        warnings = sum(finding.result.status is Status.WARNING for finding in findings)
+        told = f" Warnings: {warnings}." if warnings else ""
+        echo(f"\nProblems: {problems or 'none'}.{told}")
     ctx.exit(1 if problems else 0)
 
 

@@ -96,6 +96,16 @@ def url(*schemes: str) -> Callable[[str], str | None]:
     return read
 
 
+def public_url(value: str) -> str | None:
+    found = url("http", "https")(value)
+    if found and re.search(r"[/?#@]", found.partition("://")[2].removesuffix("/")):
+        raise ValueError(
+            "must be scheme, host and port alone, such as https://forest.example.org: Canopy "
+            "needs a name of its own, and does not run below a path"
+        )
+    return found
+
+
 def tile_url(value: str) -> str | None:
     found = url("http", "https")(value.replace("{s}", "s")) and value
     if found and not all(part in found for part in ("{z}", "{x}", "{y}")):
