@@ -1,8 +1,8 @@
 """``bin/serve``: runs the web server, the worker and the Valkey of an instance.
 
 It is small, as it runs all the time: what needs the application is another process
-(``app.preload``). A part that dies is started again. Exit codes: 0 stopped as requested, 1 a part
-died at the start, or where RESTART_PARTS is off, 2 it could not start.
+(``app.preload``). A part that dies is started again. Exit codes: 0 stopped as requested, 1 it
+could not start, or a part died at the start or where RESTART_PARTS is off, 2 a setting is wrong.
 """
 
 from __future__ import annotations
@@ -63,9 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signals = StopSignals()
     try:
         return serve(load_settings(), signals, empty=options.empty)
-    except (SettingsError, EmbeddedError, CannotStart) as error:
+    except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except (EmbeddedError, CannotStart) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
 
 
 def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:
