@@ -95,7 +95,7 @@ class Settings(SingleSignOnSettings):
     public_url_is_set: bool = False  # else each request's own scheme and host are used in links
     trusted_proxies: int = _setting("0", whole(0, 10), "reverse proxies in front of the service")
     cors_origins: frozenset[str] = _setting(
-        "", origins, "origins whose pages may call /v1 and /api, comma-separated, or `*`"
+        "", origins, "origins whose pages may call /v1, /api and /ogc, comma-separated, or `*`"
     )
     max_body_bytes: int = _setting(
         str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"
