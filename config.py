@@ -27,10 +27,12 @@ from app.settings.values import (
     kept_secret,
     line,
     make_instance_folder,
+    missing_part,
     networks,
     one_of,
     optional,
     origins,
+    public_url,
     replica_address,
     secret,
     text,
@@ -39,6 +41,7 @@ from app.settings.values import (
     whole,
 )
 from app.settings.values import setting as _setting
+from app.values.command_name import canopy_command
 
 ROOT = Path(__file__).resolve().parent
 
@@ -87,12 +90,12 @@ class Settings(SingleSignOnSettings):
         "", optional, "the previous `SECRET_KEY`, needed until `bin/canopy secret-key finish`"
     )
     public_url: str = _setting(
-        "", url("http", "https"), "public address of the service; unset: from `HOST` and `PORT`"
+        "", public_url, "public address of the service; unset: from `HOST` and `PORT`"
     )
     public_url_is_set: bool = False  # else each request's own scheme and host are used in links
     trusted_proxies: int = _setting("0", whole(0, 10), "reverse proxies in front of the service")
     cors_origins: frozenset[str] = _setting(
-        "", origins, "origins whose pages may call /v1 and /api, comma-separated, or `*`"
+        "", origins, "origins whose pages may call /v1, /api and /ogc, comma-separated, or `*`"
     )
     max_body_bytes: int = _setting(
         str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"
@@ -233,23 +236,32 @@ def setting_docs() -> list[SettingDoc]:
     ]
 
 
-def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
+def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = True) -> Settings:
     """Read the settings from ``environ`` (the process's own by default).
 
+    Args:
+        creates: make the instance folder, and a key in it, where there are none.
+
     Raises:
-        SettingsError: a value is invalid, the instance folder cannot be written, or a secret that
-            production requires is missing.
+        SettingsError: a value is invalid, the instance folder cannot be written, a secret that
+            production requires is missing, or there is no instance and ``creates`` is false.
     """
     source = os.environ if environ is None else environ
     values = {item.name: _read(item.name, item.metadata, source) for item in _settings()}
     try:
-        make_instance_folder(values["instance_path"])
+        if creates:
+            make_instance_folder(values["instance_path"])
         check_single_sign_on(values)
     except ValueError as error:
         raise SettingsError(str(error)) from None
     if not values["database_url"]:
         values["database_url"] = "sqlite:///canopy.sqlite3"
     values["database_url"] = in_folder(values["database_url"], values["instance_path"])
+    if not creates and (missing := missing_part(values, SECRET_KEY_FILE)):
+        raise SettingsError(
+            f"There is no {missing}. Start the service, or run: {canopy_command()} migrate. If the "
+            "instance is elsewhere, set INSTANCE_PATH and DATABASE_URL as for the service."
+        )
     if values["database_replica_url"] and values["database_url"].startswith("sqlite"):
         raise SettingsError("DATABASE_REPLICA_URL needs a DATABASE_URL of PostgreSQL.")
     values["public_url_is_set"] = bool(values["public_url"])
@@ -257,15 +269,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         values["public_url"] = default_url(values["host"], values["port"])
     values["public_url"] = values["public_url"].rstrip("/")
     if not values["secret_key"]:
-        if values["canopy_env"] == "production":
-            raise SettingsError(
-                "SECRET_KEY must be set with CANOPY_ENV=production; "
-                "generate one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
-            )
-        values["secret_key"] = kept_secret(values["instance_path"] / SECRET_KEY_FILE)
-        former = values["instance_path"] / FORMER_SECRET_KEY_FILE
-        if not values["secret_key_former"] and former.exists():
-            values["secret_key_former"] = former.read_text().strip()
+        _take_own_keys(values)
     if values["password_memory_kib"] < 8 * values["password_parallelism"]:  # RFC 9106, section 3.1
         raise SettingsError(
             "PASSWORD_MEMORY_KIB must be at least 8 times PASSWORD_PARALLELISM, "
@@ -274,6 +278,19 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     if len(values["secret_key"]) < 32:
         raise SettingsError("SECRET_KEY must have at least 32 characters.")
     return Settings(**values)
+
+
+def _take_own_keys(values: dict[str, Any]) -> None:
+    """Use the keys in the instance folder, where SECRET_KEY is not set."""
+    if values["canopy_env"] == "production":
+        raise SettingsError(
+            "SECRET_KEY must be set with CANOPY_ENV=production; "
+            "generate one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+        )
+    values["secret_key"] = kept_secret(values["instance_path"] / SECRET_KEY_FILE)
+    former = values["instance_path"] / FORMER_SECRET_KEY_FILE
+    if not values["secret_key_former"] and former.exists():
+        values["secret_key_former"] = former.read_text().strip()
 
 
 def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:

@@ -1,8 +1,8 @@
 """The part of ``bin/serve`` that loads the application once, and forks the web server and the
 worker, which share that memory. Started by ``app.serve``.
 
-Exit codes: 0 stopped as requested, 2 it could not start, 3 a part died at the start, or where
-RESTART_PARTS is off.
+Exit codes: 0 stopped as requested, 2 a setting is wrong, 3 it could not start, or a part died at
+the start or where RESTART_PARTS is off.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from app.processes.metrics_folder import (
     set_metrics_folder,
 )
 from app.processes.prefork import Child, ChildDied, Parent
-from app.processes.supervisor import COULD_NOT_START, LOADED, PART_DIED
+from app.processes.supervisor import LOADED, PART_DIED, WRONG_SETTING
 from config import Settings, SettingsError, load_settings
 
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; web server and worker give up a little sooner
@@ -50,9 +50,12 @@ def main() -> int:
         settings = load_settings()
         set_metrics_folder(settings)  # before the first metric is made, which importing does
         return _run(settings, options)
-    except (SettingsError, EmbeddedError, CannotStart) as error:
+    except SettingsError as error:
         sys.stderr.write(f"{error}\n")
-        return COULD_NOT_START
+        return WRONG_SETTING
+    except (EmbeddedError, CannotStart) as error:
+        sys.stderr.write(f"{error}\n")
+        return PART_DIED
 
 
 def _run(settings: Settings, options: argparse.Namespace) -> int:

@@ -1,8 +1,8 @@
 """``bin/serve``: runs the web server, the worker and the Valkey of an instance.
 
 It is small, as it runs all the time: what needs the application is another process
-(``app.preload``). A part that dies is started again. Exit codes: 0 stopped as requested, 1 a part
-died at the start, or where RESTART_PARTS is off, 2 it could not start.
+(``app.preload``). A part that dies is started again. Exit codes: 0 stopped as requested, 1 it
+could not start, or a part died at the start or where RESTART_PARTS is off, 2 a setting is wrong.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Final
 from app.processes.embedded import EmbeddedError
 from app.processes.instance_lock import CannotStart, listen, lock_instance
 from app.processes.supervisor import Supervisor
+from app.values.command_name import has_scripts
 from app.values.files import make_files_private
 from config import Settings, SettingsError, load_settings
 
@@ -45,7 +46,10 @@ class StopSignals:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser("bin/serve", description="Run the service until Ctrl-C.")
+    parser = argparse.ArgumentParser(
+        "bin/serve" if has_scripts() else "python -m app.serve",
+        description="Run the service until Ctrl-C.",
+    )
     parser.add_argument(
         "--empty", action="store_true", help="do not create a demo account in an empty database"
     )
@@ -59,9 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signals = StopSignals()
     try:
         return serve(load_settings(), signals, empty=options.empty)
-    except (SettingsError, EmbeddedError, CannotStart) as error:
+    except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 2
+    except (EmbeddedError, CannotStart) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
 
 
 def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:

@@ -87,6 +87,7 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("REDIS_URL", "redis+sentinel:///forests/0"),
         ("PUBLIC_URL", "canopy.example"),
         ("PUBLIC_URL", "https://"),
+        ("PUBLIC_URL", "https://example.org/canopy"),
         ("PUBLIC_URL", "https://[::1"),
         ("PUBLIC_URL", "https://canopy.example:port"),
         *((name, "fifteen letters") for name in INBOUND),

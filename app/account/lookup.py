@@ -14,6 +14,7 @@ from app.limits.plan_file import plan_of, plans
 from app.models import Account
 from app.usage.counters import counters, summary
 from app.values.clock import format_optional_time
+from app.values.command_name import canopy_command
 from app.values.ids import is_id
 from app.values.text import unstorable
 
@@ -58,7 +59,7 @@ def find_account(reference: str) -> Any:
     if row is None:
         message = (
             f"There is no account with the id or slug {reference!r}. "
-            "List them with: bin/canopy account list"
+            f"List them with: {canopy_command()} account list"
         )
         raise NotFound(message, details=[Detail("account", message)])
     return row

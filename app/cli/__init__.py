@@ -18,6 +18,7 @@ from typing import Final, NoReturn
 import click
 
 from app.cli.group import AllCommands, Entry
+from app.settings.environment_file import DEFAULT_FILE, SETTINGS_FILE
 from app.values.command_name import COMMAND, canopy_command
 from app.values.version import VERSION, describe, read_commit
 
@@ -62,6 +63,10 @@ ENTRIES: Final = (
 )
 
 
+def _keep_settings(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+    ctx.meta[SETTINGS_FILE] = path
+
+
 def _show_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not ctx.resilient_parsing:
         click.echo(f"Canopy {describe(VERSION, read_commit())}")
@@ -73,7 +78,8 @@ def _help() -> str:
     return f"""Manage this instance of Canopy.
 
     The settings (DATABASE_URL, INSTANCE_PATH and the others) are read from the environment, as the
-    service reads them. Every command has --help, and those that print something take --json.
+    service reads them. If it has neither of these two, they are read from {DEFAULT_FILE},
+    where that exists. Every command has --help, and those that print something take --json.
 
     \b
     Examples:
@@ -97,6 +103,15 @@ def _help() -> str:
     is_eager=True,
     callback=_show_version,
     help="Show the version and its commit, and exit.",
+)
+@click.option(
+    "--settings",
+    expose_value=False,
+    is_eager=True,
+    callback=_keep_settings,
+    metavar="FILE",
+    envvar="CANOPY_SETTINGS",
+    help="Read the settings from FILE, which has the form of systemd's EnvironmentFile.",
 )
 def canopy() -> None:
     """Do what all commands need before they run: nothing."""

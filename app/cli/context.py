@@ -17,30 +17,34 @@ from config import Settings
 Result = TypeVar("Result")
 
 
-def with_app(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Run a command in an app context."""
+def with_app(command: Callable[..., Result], *, creates: bool = False) -> Callable[..., Result]:
+    """Run a command in an app context.
+
+    Args:
+        creates: make an instance and its database where there are none.
+    """
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> Result:
-        with _application().app_context(), _runtime().as_operator(_command_name()):
+        with _application(creates).app_context(), _runtime().as_operator(_canopy_command()):
             return command(*args, **options)
 
     return run
 
 
-def in_database(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Run a command in an app context, on a database with the tables of this version.
+def in_database(command: Callable[..., Result], *, creates: bool = False) -> Callable[..., Result]:
+    """Run a command in an app context, on a database that has the tables of this version.
 
-    An empty database gets its tables, so that a command works before the first start. One of
-    another version stays as it is: a service of that version may be using it.
+    Args:
+        creates: make an instance and its tables where there are none.
     """
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> Result:
-        _runtime().prepare_tables()
+        _runtime().require_tables(creates=creates)
         return command(*args, **options)
 
-    return with_app(run)
+    return with_app(run, creates=creates)
 
 
 def create_application(settings: Settings) -> Flask:
@@ -54,18 +58,20 @@ def upgrade() -> None:
     _runtime().upgrade()
 
 
-def _application() -> Flask:
+def _application(creates: bool) -> Flask:
     """The application of this run, which a test may have set."""
     root = click.get_current_context().find_root()
     if root.obj is None:
-        root.obj = _runtime().make_application()
+        root.obj = _runtime().make_application(creates=creates)
     app: Flask = root.obj
     return app
 
 
-def _command_name() -> str:
+def _canopy_command() -> str:
     """The command of this run, without its arguments, which may include a password."""
-    return f"bin/canopy {click.get_current_context().command_path.partition(' ')[2]}".strip()
+    context = click.get_current_context()
+    words = context.command_path.removeprefix(context.find_root().command_path)
+    return f"bin/canopy{words}"
 
 
 def _runtime() -> Any:

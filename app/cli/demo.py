@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from app.cli.context import in_database
@@ -14,7 +16,7 @@ from app.values.command_name import canopy_command
 @click.command("demo")
 @json_option
 @examples("demo", "demo --json")
-@in_database
+@partial(in_database, creates=True)
 def demo(as_json: bool) -> None:
     """Create an account with example data.
 

@@ -10,6 +10,7 @@ import click
 
 from app.cli.failures import errors_as_messages
 from app.cli.output import echo, examples, json_option, show_json
+from app.cli.settings import prepare_environment
 from app.db.snapshots import database_url
 from app.doctor.counters import WrongCounters, correct_counters
 from app.doctor.doctor import DoctorFinding, run_checks
@@ -32,6 +33,7 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     Without --fix-counters, nothing is changed or started. The exit code is 1 if there is a problem;
     warnings do not count.
     """
+    prepare_environment()
     corrected = _correct_counters(quiet=as_json) if fix_counters else []
     findings = []
     for finding in run_checks(os.environ):
@@ -42,12 +44,14 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     if as_json:
         show_json(_document(findings, corrected))
     else:
-        echo(f"\nProblems: {problems or 'none'}.")
+        warnings = sum(finding.result.status is Status.WARNING for finding in findings)
+        told = f" Warnings: {warnings}." if warnings else ""
+        echo(f"\nProblems: {problems or 'none'}.{told}")
     ctx.exit(1 if problems else 0)
 
 
 def _correct_counters(*, quiet: bool) -> list[WrongCounters]:
-    corrected = correct_counters(database_url(load_settings()))
+    corrected = correct_counters(database_url(load_settings(creates=False)))
     if not quiet:
         echo(f"Corrected the counters of {len(corrected):,} accounts.\n", err=True)
     return corrected

@@ -42,6 +42,7 @@ from app.values import clock
 from app.values.version import VERSION, describe, read_commit
 from config import Settings, SettingsError, load_settings
 
+_NAMED: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # backups in a folder
 _SHOWN: Final = ("accounts", "projects", "events")  # of what a restore replaces
 _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 
@@ -49,16 +50,28 @@ _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_typ
 @click.command("backup")
 @_file_argument
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option(
+    "--keep",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Then delete all but the newest N backups that this command named in the folder FILE.",
+)
 @json_option
-@examples("backup /backups/canopy.zip", "backup /backups/canopy.zip --force --json")
+@examples("backup /backups/canopy.zip --force --json", "backup /backups --keep 14")
 @with_app
 @errors_as_messages
-def backup(path: Path, force: bool, as_json: bool) -> None:
+def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
     """Write all accounts, with everything in them, to a zip file.
 
     FILE is a snapshot of the database, taken while the service runs. It can be restored into SQLite
-    or PostgreSQL. It appears when it is complete, and only its owner can read it.
+    or PostgreSQL. It appears when it is complete, and only its owner can read it. In a folder, it
+    is named after the time: canopy-20261128T023000Z.zip.
     """
+    folder = path if path.is_dir() else None
+    if keep and folder is None:
+        raise click.BadParameter("needs a folder as FILE.", param_hint="--keep")
+    if folder is not None:
+        path = folder / f"canopy-{clock.now():%Y%m%dT%H%M%SZ}.zip"
     settings: Settings = current_app.config["SETTINGS"]
     with _bar("Writing", quiet=as_json) as (start, advance):
         written = back_up(
@@ -73,6 +86,9 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
         )
     if migrations.is_supported():  # else there is no table for it
         _record("instance.backed_up", path)
+    if folder is not None and keep:
+        for old in sorted(folder.glob(_NAMED))[:-keep]:
+            old.unlink(missing_ok=True)
     record = {"file": str(path.absolute()), "bytes": written.size, **_describe(written.manifest)}
     rows = written.manifest.rows()
     if as_json:

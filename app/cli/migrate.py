@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from app.cli.context import upgrade, with_app
@@ -12,11 +14,12 @@ from app.db.migrations import current_revision
 @click.command("migrate")
 @json_option
 @examples("migrate")
-@with_app
+@partial(with_app, creates=True)
 def migrate(as_json: bool) -> None:
     """Bring the tables of the database up to date.
 
-    bin/serve does this when it starts. If they are up to date already, nothing happens.
+    An empty database gets its tables. The service does this when it starts. If they are up to date
+    already, nothing happens.
     """
     previous = current_revision()
     upgrade()

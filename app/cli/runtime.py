@@ -9,15 +9,23 @@ from contextlib import AbstractContextManager
 from flask import Flask
 
 from app.audit.origin import Actor, Via, acting
-from app.cli.output import CommandError, echo
+from app.cli.output import CommandError
+from app.cli.settings import read_settings
 from app.core import create_core
 from app.db import migrations
+from app.db.extensions import db
+from app.db.snapshots import shown_url
+from app.values.command_name import canopy_command
 from app.values.files import make_files_private
 
 
-def make_application() -> Flask:
-    """The application without its routes. From then on, this process makes private files."""
-    app = create_core()
+def make_application(*, creates: bool) -> Flask:
+    """The application without its routes. From then on, this process makes private files.
+
+    Args:
+        creates: make an instance where there is none. Otherwise that raises SettingsError.
+    """
+    app = create_core(read_settings(creates=creates))
     make_files_private()
     return app
 
@@ -45,16 +53,24 @@ def upgrade() -> None:
         ) from None
 
 
-def prepare_tables() -> None:
-    """Make the tables of an empty database. Raises CommandError for those of another version."""
+def require_tables(*, creates: bool) -> None:
+    """Raises CommandError when this version does not run on the tables of the database.
+
+    Args:
+        creates: make them where there are none.
+    """
     if migrations.is_supported():
-        return
+        return None
     found, needed = migrations.current_revision(), migrations.newest_revision()
-    if found is not None:
-        advice = migrations.advice(found)
+    if found is None and creates:
+        return upgrade()
+    if found is None:
+        name = shown_url(db.engine.url)
         raise CommandError(
-            f"The database has the tables of another version of Canopy ({found}; this one needs "
-            f"{needed}). {advice}"
+            f"The database {name} has no tables. Start the service, or run: "
+            f"{canopy_command()} migrate. Is DATABASE_URL the one of the service?"
         )
-    upgrade()
-    echo("The database was empty; its tables were created.", err=True)
+    raise CommandError(
+        f"The database has the tables of another version of Canopy ({found}; this one needs "
+        f"{needed}). {migrations.advice(found)}"
+    )

@@ -19,6 +19,7 @@ from app.db import connections
 from app.db.extensions import db
 from app.db.postgresql.pool_mode import require_pool_mode
 from app.db.queries import connect
+from app.values.command_name import canopy_command
 from config import ROOT
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def advice(found: str) -> str:
     """The advice about tables of another revision, on which this version does not run."""
     if found > newest_revision():
         return "Install the version of Canopy that migrated it, or a newer one."
-    return "Make a backup, then run: bin/canopy migrate"
+    return f"Make a backup, then run: {canopy_command()} migrate"
 
 
 def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:

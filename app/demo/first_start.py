@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from app.account.lookup import first_account
 from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, make_demo
+from app.values.command_name import canopy_command
 from app.values.strict_json import dumps
 from config import Settings
 
@@ -83,11 +84,11 @@ def _first_account(url: str, *, can_sign_up: bool) -> str:
 There is no account yet. {sign_up} the first one here,
 with its owner and an API key:
 
-  bin/canopy account create --name 'My forests' --owner-email you@example.org
+  {canopy_command()} account create --name 'My forests' --owner-email you@example.org
 
 Or create one with example data:
 
-  bin/canopy demo
+  {canopy_command()} demo
 """
 
 
@@ -95,5 +96,5 @@ def _next_key(slug: str) -> str:
     return f"""
 Create an API key with:
 
-  bin/canopy key create --account {slug} --name laptop --permission admin
+  {canopy_command()} key create --account {slug} --name laptop --permission admin
 """

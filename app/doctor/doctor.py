@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from redis.exceptions import RedisError
 from sqlalchemy import URL
 
-from app.db.snapshots import DATABASE_ERRORS, database_url, may_exist, reason, shown_url, snapshot
+from app.db.snapshots import DATABASE_ERRORS, database_url, reason, shown_url, snapshot
 from app.doctor.checks import (
     audit_log,
     contents,
@@ -24,6 +24,7 @@ from app.doctor.checks import (
 )
 from app.doctor.results import Result, Status, problem, warning
 from app.jobs.valkey import connect
+from app.values.command_name import canopy_command
 from config import Settings, SettingsError, load_settings, setting_faults
 
 Check = Callable[..., Iterator[Result]]
@@ -69,7 +70,7 @@ OF_VALKEY: Final[dict[str, Check]] = {
 # When one of these finds something, the checks after it in the same table are skipped.
 REQUIRED: Final = ("database", "schema", "valkey")
 SKIPPED: Final = "skipped"  # the finding that says how many were
-_CORRECT_SETTING: Final = "Correct it and run bin/canopy doctor again."
+_CORRECT_SETTING: Final = f"Correct it and run {canopy_command()} doctor again."
 _WORDS: Final = {"valkey": "connection to Valkey"}
 
 
@@ -92,7 +93,7 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     """
     yield from _run(OF_HOST)
     try:
-        settings = load_settings(environ)
+        settings = load_settings(environ, creates=False)
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
             yield DoctorFinding("settings", problem(sentence, _CORRECT_SETTING))
@@ -136,12 +137,6 @@ def _skip(names: Sequence[str], missing: str) -> Iterator[DoctorFinding]:
 
 def _in_database(url: URL, check: Check) -> Iterator[Result]:
     """Run a check on a snapshot of the database."""
-    if not may_exist(url):
-        yield problem(
-            f"The database {shown_url(url)} does not exist yet",
-            "Create it with bin/canopy migrate, or start bin/serve.",
-        )
-        return
     try:
         with snapshot(url) as connection:
             yield from check(connection)

@@ -39,7 +39,7 @@ SECURITY_HEADERS: Final = [
 ]
 # Where an address may have a key in it.
 _NO_REFERRER: Final = ("Referrer-Policy", "no-referrer")
-_ON_HTTPS: Final = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
+_ON_HTTPS: Final = ("Strict-Transport-Security", "max-age=31536000")
 
 
 class RequestMiddleware:

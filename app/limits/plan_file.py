@@ -14,6 +14,7 @@ from typing import Any, Final
 from flask import Flask, current_app
 
 from app.policy.plans import BASE_PLAN, PLANS, Plan
+from app.values.command_name import canopy_command
 from config import Settings, SettingsError
 
 log = logging.getLogger(__name__)
@@ -120,7 +121,7 @@ def _log_once(name: str) -> None:
     log.warning(
         "plan %r does not exist, so its accounts get the limits of %s. "
         "Put it back into PLANS_FILE, "
-        "or run: bin/canopy account update ACCOUNT --plan PLAN",
+        f"or run: {canopy_command()} account update ACCOUNT --plan PLAN",
         name,
         BASE_PLAN,
     )

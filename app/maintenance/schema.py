@@ -12,6 +12,7 @@ from app.db.snapshots import shown_url
 from app.maintenance import MaintenanceError
 from app.maintenance.indexes import INDEXES
 from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
+from app.values.command_name import canopy_command
 
 MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinished copy
 
@@ -26,7 +27,8 @@ def require_current(connection: Connection) -> None:
     if found != needed:
         raise MaintenanceError(
             f"The database {_name(connection)} has the tables of another version of Canopy "
-            f"({found}; this one needs {needed}). Make a backup, then run: bin/canopy migrate"
+            f"({found}; this one needs {needed}). Make a backup, then run: "
+            f"{canopy_command()} migrate"
         )
 
 
@@ -39,12 +41,13 @@ def require_whole(connection: Connection) -> str:
     found = revision_of(connection)
     if found is None:
         raise MaintenanceError(
-            f"The database {_name(connection)} has no tables yet; run bin/canopy migrate first."
+            f"The database {_name(connection)} has no tables yet; run "
+            f"{canopy_command()} migrate first."
         )
     if is_half_copied(connection):
         raise MaintenanceError(
             f"A copy into the database {_name(connection)} was not finished; "
-            "run bin/canopy copy-database again."
+            f"run {canopy_command()} copy-database again."
         )
     return found
 

@@ -13,6 +13,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound
 from app.models import User
 from app.values.clock import format_value
+from app.values.command_name import canopy_command
 from app.values.ids import is_id
 from app.values.text import fold, unstorable
 
@@ -51,7 +52,7 @@ def find_user(reference: str) -> dict[str, Any]:
     if row is None:
         message = (
             f"There is no person with the id or email address {reference!r}; "
-            "bin/canopy user list shows them all."
+            f"{canopy_command()} user list shows them all."
         )
         raise NotFound(message, details=[Detail("user", message)])
     return _record(row)

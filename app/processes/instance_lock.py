@@ -43,7 +43,7 @@ def lock_instance(folder: Path) -> Iterator[int]:
     try:
         if not try_lock(own):
             pid = os.pread(own, 20, 0).decode().strip() or "unknown"
-            raise CannotStart(f"bin/serve is already running on {folder} (process {pid}).")
+            raise CannotStart(f"The service already runs on {folder} (process {pid}).")
         os.ftruncate(own, 0)
         os.pwrite(own, f"{os.getpid()}\n".encode(), 0)
         _wait_for_orphans(children, folder)
@@ -56,9 +56,9 @@ def lock_instance(folder: Path) -> Iterator[int]:
 def _wait_for_orphans(children: int, folder: Path) -> None:
     if try_lock(children):
         return
-    sys.stderr.write("Waiting for the processes of a killed bin/serve to end …\n")
+    sys.stderr.write("Waiting for the processes of a service that was killed to end …\n")
     if not try_lock(children, wait=ORPHANS_END_WITHIN):
-        raise CannotStart(f"Processes of an earlier bin/serve still use {folder}; stop them first.")
+        raise CannotStart(f"Processes of an earlier start still use {folder}; stop them first.")
 
 
 @contextlib.contextmanager

@@ -32,9 +32,9 @@ LONGEST_WELCOME: Final = 4096  # bytes; what a pipe takes at once
 LOADED: Final = b"\0"  # what the application writes before it starts the web server
 
 # Exit codes of the application, which says then why it ends.
-COULD_NOT_START: Final = 2
+WRONG_SETTING: Final = 2
 PART_DIED: Final = 3
-_SAID: Final = (COULD_NOT_START, PART_DIED)
+_SAID: Final = (WRONG_SETTING, PART_DIED)
 
 _LOGS: Final = ("application.log", "web.log", "worker.log")
 
@@ -310,7 +310,7 @@ class Supervisor:
 def _failure(status: ExitStatus) -> Failure:
     """The death of the application, which may have said itself why it ended."""
     said = status.lines if status.code in _SAID else f"{status.lines}{status}\n"
-    return Failure(said, 2 if status.code == COULD_NOT_START else 1)
+    return Failure(said, 2 if status.code == WRONG_SETTING else 1)
 
 
 def _say(line: str) -> None:

@@ -10,7 +10,7 @@ import ipaddress
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -94,6 +94,16 @@ def url(*schemes: str) -> Callable[[str], str | None]:
         return value or None
 
     return read
+
+
+def public_url(value: str) -> str | None:
+    found = url("http", "https")(value)
+    if found and re.search(r"[/?#@]", found.partition("://")[2].removesuffix("/")):
+        raise ValueError(
+            "must be scheme, host and port alone, such as https://forest.example.org: Canopy "
+            "needs a name of its own, and does not run below a path"
+        )
+    return found
 
 
 def tile_url(value: str) -> str | None:
@@ -273,3 +283,17 @@ def make_instance_folder(folder: Path) -> None:
         ) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(f"INSTANCE_PATH {folder} is not writable; name another folder.")
+
+
+def missing_part(values: Mapping[str, Any], key_file: str) -> str | None:
+    """What an instance that has been started has, and this one lacks, in words."""
+    path = Path(values["database_url"].removeprefix("sqlite:///").partition("?")[0])
+    folder: Path = values["instance_path"]
+    if values["database_url"].startswith("sqlite:///") and not path.exists():
+        return f"database at {path}"
+    if not folder.is_dir():
+        return f"folder {folder}, which INSTANCE_PATH names"
+    makes_key = not values["secret_key"] and values["canopy_env"] != "production"
+    if makes_key and not (folder / key_file).exists():
+        return f"file {folder / key_file}, and SECRET_KEY is not set"
+    return None

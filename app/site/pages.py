@@ -19,6 +19,7 @@ from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
 from app.site.instance_state import shown_message, shown_sign_up
 from app.values.clock import describe_duration
+from app.values.command_name import canopy_command
 from app.values.text import shown
 from config import Settings
 
@@ -55,7 +56,11 @@ def init_app(app: Flask, settings: Settings) -> None:
             "instance_message": shown_message,
         }
     )
-    app.jinja_env.globals |= {"NAME_LENGTH": NAME_LENGTH, "PASSWORD_LENGTH": PASSWORD_LENGTH}
+    app.jinja_env.globals |= {
+        "NAME_LENGTH": NAME_LENGTH,
+        "PASSWORD_LENGTH": PASSWORD_LENGTH,
+        "canopy": canopy_command(),
+    }
     app.add_template_filter(times.format_moment, "moment")
     app.add_template_filter(times.time_element, "time")
     app.add_template_filter(_format_hectares, "hectares")

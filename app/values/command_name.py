@@ -35,3 +35,8 @@ def _found() -> str:
 def _shortened(path: Path) -> str:
     """A name that is enough, as the shell finds it."""
     return _INSTALLED if shutil.which(_INSTALLED) == str(path) else str(path)
+
+
+def has_scripts() -> bool:
+    """Whether ``bin/canopy`` and ``bin/serve`` are there; an image has neither."""
+    return (_ROOT / "bin" / _INSTALLED).is_file()

@@ -34,6 +34,7 @@ def canopy(
 
 @pytest.mark.slow
 def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> None:
+    assert canopy(environment, "migrate").returncode == 0
     made = canopy(
         environment, "account", "create", "--name", "Grün", "--owner-email", "a@example.org",
         "--json",
@@ -48,6 +49,7 @@ def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> No
 
 @pytest.mark.trial
 def test_an_import_on_a_terminal_shows_its_progress(environment: dict[str, str]) -> None:
+    canopy(environment, "migrate")
     canopy(environment, "account", "create", "--name", "A", "--owner-email", "a@example.org")
     ours, theirs = pty.openpty()
     seen: list[bytes] = []

@@ -22,6 +22,7 @@ DEFAULTS = {setting.name: setting.default for setting in setting_docs()}
 # What Python and its allocator read, beside our settings.
 PYTHONS = {
     "PATH",
+    "CANOPY_COMMAND",
     "PYTHONUNBUFFERED",
     "PYTHONDONTWRITEBYTECODE",
     "MALLOC_MMAP_THRESHOLD_",

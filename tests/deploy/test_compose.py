@@ -98,7 +98,7 @@ def test_networks_and_volumes_are_declared_and_used() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_a_service_of_ours_has_its_folder_and_settings(name: str) -> None:
     assert dict(volumes(name)) == {"instance": environment(text("Dockerfile"))["INSTANCE_PATH"]}
-    assert SERVICES[name]["environment"].keys() <= SETTINGS
+    assert SERVICES[name]["environment"].keys() <= SETTINGS | {"PGPASSWORD", "CANOPY_COMMAND"}
     assert SERVICES[name]["env_file"] == ".env"
     words = SERVICES[name].get("command", command(text("Dockerfile")))
     assert list(missing_programs(words)) == []
@@ -117,9 +117,10 @@ def test_the_settings_of_a_service_can_be_used(name: str, tmp_path: Path) -> Non
 
 def test_the_same_password_reaches_both_ends() -> None:
     page = yaml.safe_load(fill(text("compose.yaml"), FILLED))["services"]
-    url = urlsplit(page["web"]["environment"]["DATABASE_URL"])
-    there = page["postgres"]["environment"]
-    assert url.password == there["POSTGRES_PASSWORD"]
+    here, there = page["web"]["environment"], page["postgres"]["environment"]
+    url = urlsplit(here["DATABASE_URL"])
+    assert url.password is None
+    assert here["PGPASSWORD"] == there["POSTGRES_PASSWORD"]
     assert url.username == there["POSTGRES_USER"]
     assert url.path == f"/{there['POSTGRES_DB']}"
 

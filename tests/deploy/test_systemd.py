@@ -32,22 +32,36 @@ MOST_EXPOSED = 20  # of 100, as systemd-analyze counts
 
 @pytest.mark.parametrize("name", units())
 def test_a_unit_runs_what_there_is(name: str) -> None:
-    for line in unit(name)["ExecStart"] + unit(name).get("ExecStartPre", []):
-        program, *rest = shlex.split(line)
-        assert program == PYTHON
-        assert list(missing_programs(["python", *rest])) == []
+    for line in unit(name)["ExecStart"]:
+        for command in line.removeprefix("/bin/sh -c '").removesuffix("'").split(" && exec "):
+            program, *rest = shlex.split(command)
+            assert program == PYTHON
+            assert list(missing_programs(["python", *rest])) == []
     assert PYTHON.startswith(unit(name)["WorkingDirectory"][0] + "/")
 
 
 @pytest.mark.parametrize("name", units())
 def test_a_unit_may_write_the_folder_of_its_settings(name: str) -> None:
-    (folder,) = unit(name)["StateDirectory"]
+    folder = unit(name)["StateDirectory"][0].split()[0]
     assert assignments(EXAMPLE)["INSTANCE_PATH"] == f"/var/lib/{folder}"
     assert unit(name)["ProtectSystem"] == ["strict"]
     assert unit(name)["User"] != ["root"]
 
 
-@pytest.mark.parametrize("name", units())
+def test_backups_are_made_where_the_unit_may_write() -> None:
+    (line,) = unit("canopy-backup.service")["ExecStart"]
+    folders = unit("canopy-backup.service")["StateDirectory"][0].split()
+    assert shlex.split(line)[3:5] == ["backup", f"/var/lib/{folders[1]}"]
+    assert unit("canopy-backup.timer")["WantedBy"] == ["timers.target"]
+
+
+@pytest.mark.parametrize("name", sorted({*units()} - {"canopy-backup.service"}))
+def test_a_wrong_setting_is_not_tried_again(name: str) -> None:
+    assert unit(name)["Restart"] == ["always"]
+    assert unit(name)["RestartPreventExitStatus"] == ["2"]
+
+
+@pytest.mark.parametrize("name", sorted({*units()} - {"canopy-backup.service"}))
 def test_a_unit_is_given_time_to_end(name: str) -> None:
     (seconds,) = unit(name)["TimeoutStopSec"]
     assert int(seconds) > LONGEST_END > preload.END_WITHIN > GIVE_UP_WITHIN
@@ -76,7 +90,10 @@ def test_the_example_can_be_used_once_its_key_is_set(tmp_path: Path) -> None:
 
 
 def test_both_ways_of_running_do_not_run_at_once() -> None:
-    assert set(unit("canopy.service")["Conflicts"][0].split()) == set(units()) - {"canopy.service"}
+    assert set(unit("canopy.service")["Conflicts"][0].split()) == {
+        "canopy-web.service",
+        "canopy-worker.service",
+    }
 
 
 @pytest.fixture

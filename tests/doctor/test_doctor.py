@@ -199,8 +199,8 @@ def test_no_database_yet(make_instance: MakeInstance) -> None:
     close(app)
     environ = environ_of(app) | {"DATABASE_URL": f"sqlite:///{app.instance_path}/other.sqlite3"}
     found = findings_of(environ)
-    assert problems(found) == {"database"}
-    assert "yet" in found["database"].result.found
+    assert problems(found) == {"settings"}
+    assert "no database at" in found["settings"].result.found
     assert "counters" not in found
     assert not Path(app.instance_path, "other.sqlite3").exists()
 

@@ -27,7 +27,7 @@ ALWAYS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(self), microphone=(), payment=(), usb=()",
 }
-ON_HTTPS = {"Strict-Transport-Security": "max-age=31536000; includeSubDomains"}
+ON_HTTPS = {"Strict-Transport-Security": "max-age=31536000"}
 # The policy of https://www.w3.org/TR/CSP3/ as we want it: what is not named falls to 'none'.
 POLICY = {
     "default-src": "'none'",

@@ -260,3 +260,19 @@ def test_other_revisions_are_told_by_every_command(
         assert refused.exit_code == 1
         assert "bin/canopy migrate" in refused.stderr
     close(app)
+
+
+def test_backups_in_a_folder_are_named_by_time_and_the_newest_are_kept(
+    instance: Flask, tmp_path: Path
+) -> None:
+    others = [tmp_path / "canopy-notes.zip", tmp_path / "canopy-20200101T000000Z.zip.part"]
+    old = [tmp_path / f"canopy-2020010{day}T000000Z.zip" for day in (1, 2, 3)]
+    for path in (*others, *old):
+        path.touch()
+    done = run(instance, "backup", tmp_path, "--keep", 2)
+    assert done.exit_code == 0, done.output
+    kept = sorted(path for path in tmp_path.iterdir() if path not in others)
+    assert kept[0] == old[2]
+    assert len(kept) == 2
+    assert kept[1].stat().st_size > 0
+    assert all(path.exists() for path in others)

@@ -1,4 +1,4 @@
-"""What keeps an instance from starting is told in one sentence, with exit code 2."""
+"""What keeps an instance from starting is told in one sentence, with exit code 2 for a setting."""
 
 from __future__ import annotations
 
@@ -23,24 +23,23 @@ def _nothing_is_left(marked: Marked) -> Iterator[None]:
     assert marked.pids() == []
 
 
-def refusal(instance: Instance) -> str:
+def refusal(instance: Instance, code: int = 1) -> str:
     output, errors = instance.process.communicate(timeout=PATIENCE)
-    assert instance.process.returncode == 2, errors
+    assert instance.process.returncode == code, errors
     assert output == ""
     assert errors.count("\n") == 1, errors
     return errors.rstrip()
 
 
 def test_a_setting(serve: Serve) -> None:
-    said = refusal(serve(LOG_LEVEL="loud"))
+    said = refusal(serve(LOG_LEVEL="loud"), code=2)
     assert said.startswith("LOG_LEVEL must be one of ")
 
 
 def test_a_second_one_on_the_same_folder(serve: Serve, instance: Instance) -> None:
     said = refusal(serve(PORT="1"))
     assert (
-        said
-        == f"bin/serve is already running on {instance.folder} (process {instance.process.pid})."
+        said == f"The service already runs on {instance.folder} (process {instance.process.pid})."
     )
     instance.send(signal.SIGTERM)
     assert instance.end() == (0, "")

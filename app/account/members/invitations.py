@@ -30,6 +30,7 @@ from app.security import tokens
 from app.site import instance_state
 from app.usage.counters import count_member
 from app.values import clock
+from app.values.command_name import canopy_command
 from app.values.email import email_problem
 from app.values.ids import new_id
 from app.values.text import fold, pluralize
@@ -251,7 +252,8 @@ def _check_seats(account: Account) -> None:
         taken = f"all {limit:,} are" if limit > 1 else "it is"
         raise Forbidden(
             f"The plan {account.plan} includes {seats}, and {taken} taken. Ask whoever runs this "
-            f"instance to change the plan (bin/canopy account update {account.slug} --plan PLAN).",
+            f"instance to change the plan ({canopy_command()} account update {account.slug} "
+            "--plan PLAN).",
             details=[
                 Detail("limit", f"The plan {account.plan} allows {limit} members."),
                 Detail("current", f"The account has {current}, including invited people."),

@@ -28,6 +28,7 @@ from app.maintenance.history_bytes import note_history
 from app.models import Account, AuditCheckpoint, AuditEntry
 from app.policy.audit import INSTANCE, SEALED_AFTER, SEALED_ENTRIES
 from app.values import clock
+from app.values.command_name import canopy_command
 from app.values.ids import first_id
 
 log = logging.getLogger(__name__)
@@ -70,8 +71,8 @@ class AccountSealer:
         batch = [row for row in rows if read_body(row.body) is not None]
         if len(batch) < len(rows):
             log.error(
-                "%d unreadable entries of the audit log of %s are not sealed; see bin/canopy audit "
-                "verify --account %s",
+                "%d unreadable entries of the audit log of %s are not sealed; see "
+                f"{canopy_command()} audit verify --account %s",
                 *(len(rows) - len(batch), self.account_id, self.account_id),
             )
         is_due = not self.is_done or (

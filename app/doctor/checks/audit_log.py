@@ -13,6 +13,7 @@ from app.auth.tenant import select_of_all_accounts
 from app.doctor.results import Result, ok, problem
 from app.models import AuditEntry
 from app.values import clock
+from app.values.command_name import canopy_command
 from app.values.ids import first_id
 
 _LATE: Final = timedelta(hours=1)
@@ -42,8 +43,8 @@ def sealed(connection: Connection) -> Iterator[Result]:
         shown = ", ".join(unreadable[:_SHOWN])
         yield problem(
             f"Entries of the audit log that are unreadable: {len(unreadable):,}, such as {shown}",
-            "Somebody changed the database. bin/canopy audit verify --account ACCOUNT names all "
-            "of them; they are never sealed.",
+            f"Somebody changed the database. {canopy_command()} audit verify --account ACCOUNT "
+            "names all of them; they are never sealed.",
         )
     if late:
         yield problem(

@@ -18,6 +18,7 @@ from app.maintenance.sealed import sealed_values
 from app.models import Project
 from app.projects.derived import search_columns, stored_bytes
 from app.security.sealing import is_sealed_by, sealer_of
+from app.values.command_name import canopy_command
 from config import Settings
 
 SAMPLE: Final = 200  # projects; all of them when there are no more
@@ -34,7 +35,7 @@ def counters(connection: Connection) -> Iterator[Result]:
     shown = "; ".join(_describe(each) for each in wrong[:_SHOWN])
     yield problem(
         f"The counters of {len(wrong):,} accounts are wrong: {shown}",
-        "Run: bin/canopy doctor --fix-counters",
+        f"Run: {canopy_command()} doctor --fix-counters",
     )
 
 
@@ -54,15 +55,15 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
         shown = ", ".join(f"{number:,} in {table}" for table, number in unreadable.items())
         yield problem(
             f"Some values were encrypted with another SECRET_KEY and cannot be read: {shown}",
-            "Set SECRET_KEY_FORMER to that key and run bin/canopy secret-key finish. If the key is "
-            "lost, give each webhook a new secret "
+            f"Set SECRET_KEY_FORMER to that key and run {canopy_command()} secret-key finish. If "
+            "the key is lost, give each webhook a new secret "
             "(POST /v1/webhooks/{webhook_id}/rotate-secret). A new key signs the audit log; values "
             "in other tables expire.",
         )
     if by_former:
         yield warning(
             f"Values still encrypted with SECRET_KEY_FORMER: {by_former:,}",
-            "Once everything is restarted, run: bin/canopy secret-key finish",
+            f"Once everything is restarted, run: {canopy_command()} secret-key finish",
         )
     if not unreadable and not by_former:
         yield ok(f"the current SECRET_KEY can decrypt all encrypted values ({readable:,})")
@@ -80,7 +81,8 @@ def derived(connection: Connection) -> Iterator[Result]:
         f"Derived columns of {len(wrong):,} of {len(sample):,} projects are wrong: {shown}",
         "Something other than Canopy changed these rows. Report each one to /api/db/webhook "
         "(/docs/guides/database-webhook), or PUT the project with its geometry and a changed "
-        "description: both recompute the columns. Then run: bin/canopy doctor --fix-counters",
+        "description: both recompute the columns. Then run: "
+        f"{canopy_command()} doctor --fix-counters",
     )
 
 

@@ -13,6 +13,7 @@ from app.db.snapshots import shown_url
 from app.doctor.results import Result, ok, problem, warning
 from app.maintenance.indexes import count_faults
 from app.maintenance.schema import is_half_copied
+from app.values.command_name import canopy_command
 
 MAX_CLOCK_DIFFERENCE: Final = 1.0  # seconds
 _OLDEST_POSTGRESQL: Final = 13
@@ -38,7 +39,8 @@ def reachable(connection: Connection) -> Iterator[Result]:
     if encoding != "UTF8":
         yield problem(
             f"The database has the encoding {encoding}",
-            "Create one with ENCODING 'UTF8', and move to it with bin/canopy copy-database.",
+            "Create one with ENCODING 'UTF8', and move to it with "
+            f"{canopy_command()} copy-database.",
         )
 
 
@@ -48,7 +50,7 @@ def schema(connection: Connection) -> Iterator[Result]:
     if found == needed:
         yield ok(f"revision {found}, the newest")
     elif found is None:
-        yield problem("The database has no tables", "Run: bin/canopy migrate")
+        yield problem("The database has no tables", f"Run: {canopy_command()} migrate")
     elif is_supported_by(connection):
         yield warning(
             f"The tables are of revision {found}, those of a newer version; this one runs on them",
@@ -62,7 +64,7 @@ def schema(connection: Connection) -> Iterator[Result]:
     if is_half_copied(connection):
         yield problem(
             "A copy into this database was not finished",
-            "Run bin/canopy copy-database again, with the same settings as before.",
+            f"Run {canopy_command()} copy-database again, with the same settings as before.",
         )
 
 

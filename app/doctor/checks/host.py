@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from app.doctor.results import Result, ok, problem, warning
 from app.limits.plan_file import plans_of
+from app.values.command_name import canopy_command, has_scripts
 from config import ROOT, SECRET_KEY_FILE, Settings, SettingsError
 
 LOCK_FILE: Final = ROOT / "requirements.txt"
@@ -55,7 +56,9 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
     if faults:
         yield problem(
             "; ".join(faults),
-            "Run bin/canopy --help, which installs them, and restart the service.",
+            "Run bin/canopy --help, which installs them, and restart the service."
+            if has_scripts()
+            else "Install requirements.txt, and restart the service.",
         )
     else:
         yield ok(f"{len(locked)} packages in their locked versions")
@@ -116,9 +119,8 @@ def instance(settings: Settings) -> Iterator[Result]:
     elif mode & 0o077:
         faults.append(warning(f"Other users can open {folder}", f"chmod 700 {folder}"))
     if key.exists() and _mode(key) & 0o077:
-        advice = (
-            f"chmod 600 {key}; if others use this machine, change it with bin/canopy secret-key."
-        )
+        change = f"{canopy_command()} secret-key"
+        advice = f"chmod 600 {key}; if others use this machine, change it with {change}."
         faults.append(problem(f"Other users can read {key}", advice))
     yield from faults or [ok(str(folder))]
 

@@ -32,7 +32,10 @@ _WAITING: Final = {
     DELIVERIES: "events are not delivered",
     MAILS: "emails are not sent",
 }
-_START: Final = "bin/serve starts one; its log is logs/worker.log in the instance folder."
+_START: Final = (
+    "Start the service, or its worker (python worker.py). Where bin/serve or one unit runs all "
+    "parts, the log is logs/worker.log in the instance folder."
+)
 
 
 def url_of(settings: Settings) -> str | None:
@@ -93,7 +96,7 @@ def _sentinels(address: SentinelAddress) -> Iterator[Result]:
 def not_running() -> Result:
     return warning(
         "The embedded Valkey is not running: no jobs run, and requests are not limited",
-        "bin/serve starts it.",
+        "Start the service, which starts it.",
     )
 
 
@@ -102,8 +105,8 @@ def unreachable(settings: Settings, error: Exception) -> Result:
     return problem(
         f"{which} does not respond ({error}): no jobs run, requests are not limited, and "
         "request counts wait",
-        "Start it, or set REDIS_URL to one that runs. If the embedded one hangs, stop bin/serve "
-        "and start it again.",
+        "Start it, or set REDIS_URL to one that runs. If the embedded one hangs, restart the "
+        "service.",
     )
 
 

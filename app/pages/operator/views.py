@@ -35,6 +35,7 @@ from app.site.forms import Draft, form_page, sent_draft
 from app.site.instance_state import forget_state, read_state
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page, redirect_to
+from app.values.command_name import canopy_command
 
 bp = PageBlueprint("operator", __name__, section="/operator")
 
@@ -110,7 +111,8 @@ def run_doctor() -> Response:
     """Have a worker run the doctor now."""
     if not request_doctor_run():
         raise ServiceUnavailable(
-            "Valkey does not respond, so no job can be started. Run bin/canopy doctor on the host."
+            "Valkey does not respond, so no job can be started. Run "
+            f"{canopy_command()} doctor on the host."
         )
     return redirect_to("/operator#doctor")
 

@@ -20,14 +20,15 @@ from app.models import User
 from app.people.second_factor.changes import delete_second_factor
 from app.people.second_factor.reporting import report_change
 from app.policy.permissions import OWNER
+from app.values.command_name import canopy_command
 
 _ELSEWHERE = (
     "They also belong to an account that you do not own. Ask whoever runs this instance "
-    "(bin/canopy user reset-second-factor)."
+    f"({canopy_command()} user reset-second-factor)."
 )
 _OPERATOR = (
     "They are an operator of this instance. Ask whoever runs it "
-    "(bin/canopy user reset-second-factor)."
+    f"({canopy_command()} user reset-second-factor)."
 )
 _HAS_NONE = "They have no second factor."
 _OPERATOR_SINCE = CompiledQuery(select(User.operator_since).where(User.id == bindparam("user_id")))
