@@ -61,6 +61,13 @@ TRIALS: Final = (
         weekly=True,
     ),
     Trial(
+        "serve-kills",
+        "parts of bin/serve are killed and stopped by chance; one of the faults",
+        25,
+        (("trials.faults", "serve-kills"),),
+        "app/processes",
+    ),
+    Trial(
         "power",
         "the power is cut just after answers and deliveries; one of the faults",
         3,

@@ -22,6 +22,7 @@ from trials.faults.locked import locked
 from trials.faults.minute import minute
 from trials.faults.outages import absent, flushes
 from trials.faults.power_cuts import power_cuts, recorded
+from trials.faults.serve_kills import serve_kills, serving
 from trials.faults.starvation import starved
 from trials.faults.trial_report import CannotCause, TrialReport
 from trials.faults.web_kills import web_kills
@@ -47,6 +48,12 @@ TRIALS = (
         "web processes are killed (SIGKILL) while clients write",
         web_kills,
         options=_TWO_PROCESSES,
+    ),
+    Trial(
+        "serve-kills",
+        "parts of bin/serve are killed and stopped by chance while clients write",
+        serve_kills,
+        start=serving,
     ),
     Trial("kills", "the worker is killed (SIGKILL) at four points of a delivery", kills),
     Trial("ending", "the worker is asked to stop (SIGTERM) with requests in flight", ending),
