@@ -15,7 +15,6 @@ import socket
 import sys
 import time
 from contextlib import suppress
-from logging import getLogger
 from pathlib import Path
 from typing import Final
 
@@ -57,7 +56,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     from wsgi import app  # noqa: PLC0415
 
     logs = settings.instance_path / "logs"
-    _upgrade_database(app)
+    _upgrade_database(app, options.welcome)
     gc.collect()
     gc.freeze()  # else collecting garbage would write to the memory that the parts share
 
@@ -100,25 +99,24 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _upgrade_database(app: Flask) -> None:
+def _upgrade_database(app: Flask, terminal: int | None) -> None:
     from app.db import connections, migrations  # noqa: PLC0415
     from app.db.extensions import db  # noqa: PLC0415
     from app.db.snapshots import reason, shown_url  # noqa: PLC0415
 
-    getLogger("flask_migrate").setLevel("CRITICAL")  # its errors are raised below
+    def say(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        if terminal is not None:
+            os.write(terminal, f"{line}\n".encode())
+
     with app.app_context():
         name = shown_url(db.engine.url)
         try:
-            migrations.upgrade()
+            migrations.upgrade(say)
         except SQLAlchemyError as error:
             raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
-        except SystemExit as end:  # Flask-Migrate raises it when Alembic fails
-            if not end.code:
-                raise
-            cause = reason(end.__context__ or end)
-            raise CannotStart(
-                f"The database {name} cannot be brought up to date ({cause})."
-            ) from None
+        except migrations.CannotMigrate as error:
+            raise CannotStart(f"The database {name} cannot be migrated. {error}") from None
     with app.app_context():  # a new one, as the one before returns its connections when it ends
         connections.close_all()
 

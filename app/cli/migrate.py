@@ -10,16 +10,19 @@ from app.db.migrations import current_revision
 
 
 @click.command("migrate")
+@click.option("--without-copy", is_flag=True, help="Keep no copy of a SQLite database.")
 @json_option
 @examples("migrate")
 @with_app
-def migrate(as_json: bool) -> None:
+def migrate(without_copy: bool, as_json: bool) -> None:
     """Bring the tables of the database up to date.
 
-    bin/serve does this when it starts. If they are up to date already, nothing happens.
+    bin/serve does this when it starts. If they are up to date already, nothing happens. A SQLite
+    file is copied first; the copy, canopy.sqlite3.revision-NUMBER, lies beside it until the next
+    migration.
     """
     previous = current_revision()
-    upgrade()
+    upgrade(keeps_copy=not without_copy)
     show_record({"revision": current_revision(), "previous": previous}, as_json=as_json)
 
 

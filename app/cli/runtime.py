@@ -35,26 +35,20 @@ def _user_name() -> str:
         return f"user {os.getuid()}"
 
 
-def upgrade() -> None:
+def upgrade(*, keeps_copy: bool = True) -> None:
     """Bring the tables up to date. Raises CommandError when that is not possible."""
     try:
-        migrations.upgrade()
-    except SystemExit:  # Flask-Migrate raises it after logging an error
-        raise CommandError(
-            "The database cannot be migrated. A newer version of Canopy may have used it."
-        ) from None
+        migrations.upgrade(lambda line: echo(line, err=True), keeps_copy=keeps_copy)
+    except migrations.CannotMigrate as error:
+        raise CommandError(str(error)) from None
 
 
 def prepare_tables() -> None:
     """Make the tables of an empty database. Raises CommandError for those of another version."""
     if migrations.is_supported():
         return
-    found, needed = migrations.current_revision(), migrations.newest_revision()
+    found = migrations.current_revision()
     if found is not None:
-        advice = migrations.advice(found)
-        raise CommandError(
-            f"The database has the tables of another version of Canopy ({found}; this one needs "
-            f"{needed}). {advice}"
-        )
+        raise CommandError(migrations.of_another_version(found))
     upgrade()
     echo("The database was empty; its tables were created.", err=True)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from typing import Final, cast
 
+from alembic import command
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import Script, ScriptDirectory
+from alembic.util import CommandError
 from flask import Flask, current_app
 from flask_migrate import Migrate
-from flask_migrate import upgrade as run_upgrade
 from sqlalchemy import Connection, column, func, table
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import connections
+from app.db import connections, kept_copies, snapshots
 from app.db.extensions import db
 from app.db.postgresql.pool_mode import require_pool_mode
 from app.db.queries import connect
@@ -21,10 +24,22 @@ from config import ROOT
 
 log = logging.getLogger(__name__)
 
+# The attributes by which env.py gets a connection, and what to call after each revision.
+CONNECTION: Final = "connection"
+APPLIED: Final = "applied"
 FOLDER = str(ROOT / "migrations")
 _FIRST_NOTED: Final = "0006"  # which made the column
 # Alembic's table of one row, with a column of ours. Revisions are compared as text.
 _VERSION: Final = table("alembic_version", column("oldest_code"))
+
+_WAY_BACK: Final = (
+    "Install the version of Canopy that migrated it, or a newer one; or go back: bin/canopy "
+    "restore replaces the database, and its tables, with a backup."
+)
+
+
+class CannotMigrate(Exception):
+    """The tables stay as they are."""
 
 
 def init_app(app: Flask) -> None:
@@ -32,17 +47,63 @@ def init_app(app: Flask) -> None:
     Migrate().init_app(app, db, directory=FOLDER)
 
 
-def upgrade() -> None:
+def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = True) -> None:
     """Apply every revision that the database lacks, in one transaction. Needs an app context.
 
     A newer version may have migrated it already; nothing happens if this one runs on its tables.
 
+    Args:
+        say: called with each line about a database that has tables.
+        keeps_copy: whether a copy of such a file of SQLite is made before, beside it.
+
     Raises:
+        CannotMigrate: the tables are those of a newer version, a revision fails, or there is no
+            space for the copy.
         config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
+        sqlalchemy.exc.SQLAlchemyError: the database fails.
     """
-    require_pool_mode(current_app.config["SETTINGS"])
-    if not is_supported():
-        run_upgrade(directory=FOLDER)
+    settings = current_app.config["SETTINGS"]
+    require_pool_mode(settings)
+    if is_supported():
+        return
+    with snapshots.connect(snapshots.database_url(settings)) as connection:
+        found = revision_of(connection)
+        if found not in (None, *_revisions()):
+            raise CannotMigrate(
+                f"The tables are of revision {found}, which this version does not know. {_WAY_BACK}"
+            )
+        if found is None:
+            apply_revisions(connection)
+            return
+        say(f"Migrating the database from revision {found} to {newest_revision()}.")
+        if keeps_copy and connection.dialect.name == "sqlite":
+            try:
+                say(f"A copy of it as it was: {kept_copies.keep_copy(connection, found)}")
+            except OSError as error:
+                raise CannotMigrate(
+                    f"There is no copy of the database as it was: {error}"
+                ) from error
+        apply_revisions(connection, say=say)
+
+
+def apply_revisions(
+    connection: Connection, target: str = "head", *, say: Callable[[str], None] = lambda _: None
+) -> None:
+    """Apply the revisions that a database lacks up to one, in the current transaction, which checks
+    no foreign keys. Needs an app context.
+
+    Args:
+        say: called with a line after each.
+
+    Raises:
+        CannotMigrate: there is no such revision, or one would leave rows without their parents.
+    """
+    config = current_app.extensions["migrate"].migrate.get_config(FOLDER)
+    config.attributes |= {CONNECTION: connection, APPLIED: _Report(say)}
+    try:
+        command.upgrade(config, target)
+    except (CommandError, RuntimeError) as error:
+        raise CannotMigrate(str(error)) from error
 
 
 def make_first_tables(app: Flask) -> None:
@@ -77,6 +138,11 @@ def newest_revision() -> str:
     return head
 
 
+def _revisions() -> list[str]:
+    """All revisions of this version."""
+    return [each.revision for each in ScriptDirectory(FOLDER).walk_revisions()]
+
+
 def is_supported() -> bool:
     """Return whether this version runs on the tables of the database."""
     with connect() as connection:
@@ -96,8 +162,29 @@ def is_supported_by(connection: Connection) -> bool:
 def advice(found: str) -> str:
     """The advice about tables of another revision, on which this version does not run."""
     if found > newest_revision():
-        return "Install the version of Canopy that migrated it, or a newer one."
+        return _WAY_BACK
     return "Make a backup, then run: bin/canopy migrate"
+
+
+def of_another_version(found: str) -> str:
+    """What is said about tables of another revision, on which this version does not run."""
+    return (
+        f"The database has the tables of another version of Canopy ({found}; this one needs "
+        f"{newest_revision()}). {advice(found)}"
+    )
+
+
+class _Report:
+    """Says of each revision what it was, and how long it took."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._began = time.monotonic()
+
+    def __call__(self, step: MigrationInfo) -> None:
+        revision, now = cast("Script", step.up_revision), time.monotonic()
+        self._say(f"{revision.revision} {revision.doc}: {now - self._began:.1f} s")
+        self._began = now
 
 
 def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:

@@ -78,7 +78,7 @@ def test_tables_of_another_version_stay(empty_app: Flask) -> None:
     assert "bin/canopy migrate" in result.stderr
     unknown = run("migrate")
     assert (unknown.exit_code, unknown.stdout) == (1, "")
-    assert "newer version" in unknown.stderr
+    assert "revision 0000, which this version does not know" in unknown.stderr
 
 
 def test_migrate(empty_app: Flask) -> None:

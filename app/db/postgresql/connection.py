@@ -290,9 +290,8 @@ def accepts_changes(connection: Connection) -> bool:
 
 
 @contextmanager
-def reply_limit(connection: Connection, seconds: float | None) -> Iterator[None]:
-    """Wait this long for each reply to a connection; with None, as long as it takes. SQLite has no
-    such limit."""
+def reply_limit(connection: Connection, seconds: float) -> Iterator[None]:
+    """Wait this long for each reply to a connection. SQLite has no such limit."""
     if connection.dialect.name == "sqlite":
         yield
         return
