@@ -14,7 +14,8 @@ from sqlalchemy import Connection
 
 from app.db.column_types import Timestamp
 from app.db.extensions import db
-from app.db.migrations import APPLIED, CONNECTION, note_oldest_code
+from app.db.migrations import APPLIED, CONNECTION, keep_others_out, note_oldest_code
+from app.db.revisions import revision_of
 from app.db.snapshots import connect
 
 _TIME = 'sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")'
@@ -64,6 +65,8 @@ def run(connection: Connection) -> None:
             # Two instances that start at once migrate one after the other.
             connection.exec_driver_sql("SET LOCAL lock_timeout = '60s'")
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7310241)")
+        if (found := revision_of(connection)) is not None:
+            keep_others_out(connection, context.script.iterate_revisions("head", found))
         context.run_migrations()
         if sqlite:
             _check_foreign_keys(connection)

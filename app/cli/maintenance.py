@@ -26,7 +26,7 @@ from app.cli.output import (
     show_table,
     yes_option,
 )
-from app.db import migrations, queries
+from app.db import queries, revisions
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.db.transactions import transaction
@@ -71,7 +71,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
             progress=advance,
             started=start,
         )
-    if migrations.is_supported():  # else there is no table for it
+    if revisions.is_supported():  # else there is no table for it
         _record("instance.backed_up", path)
     record = {"file": str(path.absolute()), "bytes": written.size, **_describe(written.manifest)}
     rows = written.manifest.rows()
@@ -225,7 +225,7 @@ def _show_changes(url: URL, manifest: Manifest, present: Present, settings: Sett
 
 def _show_revisions(revision: str, present: Present) -> None:
     """Show what becomes of the tables, where they do not stay as they are."""
-    newest = migrations.newest_revision()
+    newest = revisions.newest_revision()
     if revision != newest:
         echo(f"Its tables are of revision {revision}. They are migrated to {newest}.", err=True)
     if present.revision not in (None, newest):
@@ -236,7 +236,7 @@ def _show_revisions(revision: str, present: Present) -> None:
             err=True,
         )
     if present.revision is not None and {revision, present.revision} != {newest}:
-        echo("Stop the service before, on all hosts.", err=True)
+        echo("Stop the service first, on all hosts.", err=True)
 
 
 def _has_same_key(manifest: Manifest, settings: Settings) -> bool:

@@ -6,7 +6,7 @@ import click
 
 from app.cli.context import upgrade, with_app
 from app.cli.output import examples, json_option, show_record
-from app.db.migrations import current_revision
+from app.db.revisions import current_revision
 
 
 @click.command("migrate")

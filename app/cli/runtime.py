@@ -11,7 +11,7 @@ from flask import Flask
 from app.audit.origin import Actor, Via, acting
 from app.cli.output import CommandError, echo
 from app.core import create_core
-from app.db import migrations
+from app.db import migrations, revisions
 from app.values.files import make_files_private
 
 
@@ -45,10 +45,10 @@ def upgrade(*, keeps_copy: bool = True) -> None:
 
 def prepare_tables() -> None:
     """Make the tables of an empty database. Raises CommandError for those of another version."""
-    if migrations.is_supported():
+    if revisions.is_supported():
         return
-    found = migrations.current_revision()
+    found = revisions.current_revision()
     if found is not None:
-        raise CommandError(migrations.of_another_version(found))
+        raise CommandError(revisions.of_another_version(found))
     upgrade()
     echo("The database was empty; its tables were created.", err=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, cast
 
 from alembic import command
-from alembic.runtime.migration import MigrationContext, MigrationInfo
+from alembic.runtime.migration import MigrationInfo
 from alembic.script import Script, ScriptDirectory
 from alembic.util import CommandError
 from flask import Flask, current_app
@@ -19,23 +19,23 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.db import connections, kept_copies, snapshots
 from app.db.extensions import db
 from app.db.postgresql.pool_mode import require_pool_mode
-from app.db.queries import connect
-from config import ROOT
+from app.db.revisions import (
+    FOLDER,
+    WAY_BACK,
+    current_revision,
+    is_supported,
+    newest_revision,
+    revision_of,
+)
 
 log = logging.getLogger(__name__)
 
 # The attributes by which env.py gets a connection, and what to call after each revision.
 CONNECTION: Final = "connection"
 APPLIED: Final = "applied"
-FOLDER = str(ROOT / "migrations")
 _FIRST_NOTED: Final = "0006"  # which made the column
 # Alembic's table of one row, with a column of ours. Revisions are compared as text.
 _VERSION: Final = table("alembic_version", column("oldest_code"))
-
-_WAY_BACK: Final = (
-    "Install the version of Canopy that migrated it, or a newer one; or go back: bin/canopy "
-    "restore replaces the database, and its tables, with a backup."
-)
 
 
 class CannotMigrate(Exception):
@@ -70,7 +70,7 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
         found = revision_of(connection)
         if found not in (None, *_revisions()):
             raise CannotMigrate(
-                f"The tables are of revision {found}, which this version does not know. {_WAY_BACK}"
+                f"The tables are of revision {found}, which this version does not know. {WAY_BACK}"
             )
         if found is None:
             apply_revisions(connection)
@@ -120,58 +120,9 @@ def make_first_tables(app: Flask) -> None:
         connections.close_all()  # forked web processes must not inherit them
 
 
-def current_revision() -> str | None:
-    """The revision that the database has, or None when it is empty."""
-    with connect() as connection:
-        return revision_of(connection)
-
-
-def revision_of(connection: Connection) -> str | None:
-    """The revision of the schema of a database, or None without tables."""
-    return MigrationContext.configure(connection).get_current_revision()
-
-
-def newest_revision() -> str:
-    """The revision that this version of the service requires."""
-    head = ScriptDirectory(FOLDER).get_current_head()
-    assert head is not None
-    return head
-
-
 def _revisions() -> list[str]:
     """All revisions of this version."""
     return [each.revision for each in ScriptDirectory(FOLDER).walk_revisions()]
-
-
-def is_supported() -> bool:
-    """Return whether this version runs on the tables of the database."""
-    with connect() as connection:
-        return is_supported_by(connection)
-
-
-def is_supported_by(connection: Connection) -> bool:
-    """Return whether this version runs on the tables of a database: they are of the revision that
-    it requires, or of a later one that allows it."""
-    found, own = revision_of(connection), newest_revision()
-    if found is None or found <= own:
-        return found == own
-    oldest_code = connection.exec_driver_sql("SELECT oldest_code FROM alembic_version").scalar()
-    return oldest_code is not None and oldest_code <= own
-
-
-def advice(found: str) -> str:
-    """The advice about tables of another revision, on which this version does not run."""
-    if found > newest_revision():
-        return _WAY_BACK
-    return "Make a backup, then run: bin/canopy migrate"
-
-
-def of_another_version(found: str) -> str:
-    """What is said about tables of another revision, on which this version does not run."""
-    return (
-        f"The database has the tables of another version of Canopy ({found}; this one needs "
-        f"{newest_revision()}). {advice(found)}"
-    )
 
 
 class _Report:
@@ -185,6 +136,14 @@ class _Report:
         revision, now = cast("Script", step.up_revision), time.monotonic()
         self._say(f"{revision.revision} {revision.doc}: {now - self._began:.1f} s")
         self._began = now
+
+
+def keep_others_out(connection: Connection, coming: Iterable[Script]) -> None:
+    """On PostgreSQL, keep out changes until the current transaction ends if one of the revisions to
+    come does not let earlier code run. On SQLite, it has the lock of writers already."""
+    is_shared = all(getattr(each.module, "runs_earlier_code", False) for each in coming)
+    if not is_shared and connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
 
 
 def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:

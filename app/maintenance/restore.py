@@ -11,7 +11,8 @@ from typing import NamedTuple, cast
 
 from sqlalchemy import URL, Connection, Table, update
 
-from app.db.migrations import CannotMigrate, apply_revisions, newest_revision, revision_of
+from app.db.migrations import CannotMigrate, apply_revisions
+from app.db.revisions import newest_revision, revision_of
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
 from app.maintenance import MaintenanceError
 from app.maintenance.archive import BackupReader, Manifest

@@ -7,12 +7,8 @@ from typing import Final
 
 from sqlalchemy import Connection, create_engine, inspect
 
-from app.db.migrations import (
-    apply_revisions,
-    newest_revision,
-    of_another_version,
-    revision_of,
-)
+from app.db.migrations import apply_revisions
+from app.db.revisions import newest_revision, of_another_version, revision_of
 from app.db.snapshots import shown_url
 from app.maintenance import MaintenanceError
 from app.maintenance.indexes import INDEXES

@@ -13,7 +13,8 @@ from sqlalchemy import text
 
 from app.cli import canopy
 from app.db.extensions import db
-from app.db.migrations import is_supported, newest_revision, upgrade
+from app.db.migrations import upgrade
+from app.db.revisions import is_supported, newest_revision
 from tests.cli.conftest import Run, runner
 from tests.make.apps import bare_app
 

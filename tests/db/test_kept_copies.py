@@ -14,7 +14,8 @@ from flask import Flask
 
 from app.db import kept_copies, migrations
 from app.db.connections import close_all
-from app.db.migrations import CannotMigrate, current_revision, newest_revision, upgrade
+from app.db.migrations import CannotMigrate, upgrade
+from app.db.revisions import current_revision, newest_revision
 from app.factory import create_app
 from config import load_settings
 from tests.upgrades import fixtures

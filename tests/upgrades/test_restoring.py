@@ -12,7 +12,8 @@ from sqlalchemy import inspect, text
 
 from app.db.column_types import metadata
 from app.db.connections import close_all
-from app.db.migrations import apply_revisions, newest_revision, of_another_version, upgrade
+from app.db.migrations import apply_revisions, upgrade
+from app.db.revisions import newest_revision, of_another_version
 from app.db.snapshots import connect, database_url, exclusive_writer, snapshot
 from app.factory import create_app
 from app.maintenance.archive import BackupReader
@@ -158,7 +159,8 @@ def test_what_fails_in_the_middle_changes_nothing(
     later = folder_with_revisions(tmp_path, False)
     (revision,) = Path(later).glob("versions/*_to_come.py")
     revision.write_text(revision.read_text() + "    raise RuntimeError('it fails')\n")
-    monkeypatch.setattr("app.db.migrations.FOLDER", later)
+    for module in ("migrations", "revisions"):
+        monkeypatch.setattr(f"app.db.{module}.FOLDER", later)
     with pytest.raises(Exception, match="it fails"):
         restore_into(app, tmp_path / "b.zip")
     monkeypatch.undo()
