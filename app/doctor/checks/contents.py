@@ -55,9 +55,8 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
         yield problem(
             f"Some values were encrypted with another SECRET_KEY and cannot be read: {shown}",
             "Set SECRET_KEY_FORMER to that key and run bin/canopy secret-key finish. If the key is "
-            "lost, give each webhook a new secret "
-            "(POST /v1/webhooks/{webhook_id}/rotate-secret). A new key signs the audit log; values "
-            "in other tables expire.",
+            "lost, run bin/canopy webhook rotate-secret for each webhook, and see "
+            'docs/operations.md, "If the key is lost".',
         )
     if by_former:
         yield warning(
