@@ -165,6 +165,9 @@ class Settings(SingleSignOnSettings):
     map_tile_attribution: str = _setting("", text, "attribution of the map tiles")
     web_workers: int = _setting("2", whole(1, 256), "processes of the web server")
     web_threads: int = _setting("4", whole(1, 256), "threads in each web process")
+    job_workers: int = _setting(
+        "1", whole(1, 64), "workers of `bin/serve`; each runs a job of every queue at a time"
+    )
     restart_parts: bool = _setting(
         "true", boolean, "`false`: `bin/serve` ends when one of its parts dies, and restarts none"
     )

@@ -1,4 +1,4 @@
-"""How gunicorn serves the application, started by ``bin/serve`` or by hand:
+"""How gunicorn serves the application, by itself or in ``bin/serve``:
 
 gunicorn -c gunicorn.conf.py wsgi:app
 """
@@ -6,12 +6,15 @@ gunicorn -c gunicorn.conf.py wsgi:app
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from app.processes.metrics_folder import remove_metrics_folder, set_metrics_folder
+from app.processes.metrics_folder import (
+    forget_process,
+    remove_metrics_folder,
+    set_metrics_folder,
+)
 from config import SettingsError, load_settings
 
 try:
@@ -21,13 +24,10 @@ except SettingsError as problem:
 
 set_metrics_folder(settings)  # before the first metric is made; a reload by SIGHUP keeps it
 
-from prometheus_client import multiprocess  # not before: it looks for the folder when imported
-
 from app.db import connections
 from app.jobs.valkey import connect
 from app.policy.files import FORM_BYTES
 from app.processes.embedded import redis_url
-from app.processes.parent_pipe import exit_with_supervisor, supervisor_pipe
 from app.processes.part_registry import Announcer
 from app.security.sealing import key_check
 
@@ -71,13 +71,10 @@ def on_starting(server: Any) -> None:
     """Write gunicorn's lines by the application's handler, which is set up by now."""
     server.log.error_log.handlers.clear()
     server.log.error_log.propagate = True
-    exit_with_supervisor(graceful_timeout + 2)
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """Let a web process end with the supervisor too, open its own database connections, and say
-    that it runs."""
-    exit_with_supervisor(graceful_timeout + 2)
+    """Let a web process open its own database connections, and say that it runs."""
     worker.max_body_bytes = settings.max_body_bytes
     worker.trusted_proxies = settings.trusted_proxies
     worker.max_upload_bytes = settings.max_import_bytes + FORM_BYTES
@@ -96,10 +93,8 @@ def worker_exit(_: Any, worker: Any) -> None:
 
 def on_exit(_: Any) -> None:
     """Free the memory of the metrics."""
-    if supervisor_pipe() is None:  # else it may be started again
-        remove_metrics_folder()
+    remove_metrics_folder()
 
 
 def child_exit(_: Any, worker: Any) -> None:
-    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
+    forget_process(worker.pid)

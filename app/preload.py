@@ -15,6 +15,7 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,10 +25,14 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.processes.embedded import EmbeddedError
 from app.processes.instance_lock import CannotStart
 from app.processes.logfiles import last_lines, open_log, size_of
-from app.processes.metrics_folder import remove_metrics_folder, set_metrics_folder
-from app.processes.prefork import ChildDied, Parent
+from app.processes.metrics_folder import (
+    forget_process,
+    remove_metrics_folder,
+    set_metrics_folder,
+)
+from app.processes.prefork import Child, ChildDied, Parent
 from app.processes.supervisor import COULD_NOT_START, LOADED, PART_DIED
-from config import ROOT, Settings, SettingsError, load_settings
+from config import Settings, SettingsError, load_settings
 
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; web server and worker give up a little sooner
 _ASK_EVERY: Final = 0.05  # seconds
@@ -54,6 +59,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     import worker  # noqa: PLC0415
     from app.demo.first_start import welcome  # noqa: PLC0415
     from app.maintenance.sealed import require_usable_key  # noqa: PLC0415
+    from app.processes.web_server.processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
 
     logs = settings.instance_path / "logs"
@@ -65,12 +71,15 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     gc.collect()
     gc.freeze()  # else collecting garbage would write to the memory that the parts share
 
-    def serve() -> None:
+    address = reachable(options.listener)
+    web_server = WebServer(options.listener)
+
+    def serve(process: WebProcess) -> None:
         _log_to(logs / _LOGS["web server"])
-        _run_gunicorn(options.listener)
+        process.run()
 
     def run_jobs() -> None:
-        os.close(options.listener)
+        web_server.close()
         _log_to(logs / _LOGS["worker"])
         try:
             worker.work(app, settings)
@@ -79,20 +88,28 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
 
     def greet() -> None:
         """Only once the service responds: the key of the demo account is shown this once."""
-        _wait_for(options.listener)
+        web_server.close()
+        while not responds(address):
+            time.sleep(_ASK_EVERY)
         with app.app_context(), suppress(BrokenPipeError):
             os.write(options.welcome, welcome(settings, empty=options.empty).encode())
 
+    children = [
+        Child("web server", partial(serve, process), last_sign=process.last_sign)
+        for process in web_server.processes
+    ]
+    children += [Child("worker", run_jobs) for _ in range(settings.job_workers)]
     if options.welcome is not None:
         os.write(options.welcome, LOADED)
+        children.append(Child("welcome", greet, is_once=True))
     began = {name: size_of(logs / log) for name, log in _LOGS.items()}
     try:
         Parent(
-            {"web server": serve, "worker": run_jobs},
-            once={} if options.welcome is None else {"welcome": greet},
+            children,
             restarts=settings.restart_parts,
             end_within=END_WITHIN,
-            on_stop=lambda: os.close(options.listener),
+            on_stop=web_server.close,
+            on_end=forget_process,
         ).run()
     except ChildDied as death:
         log = logs / _LOGS.get(death.name, "application.log")
@@ -133,23 +150,6 @@ def _log_to(path: Path) -> None:
     os.dup2(log, sys.stdout.fileno())
     os.dup2(log, sys.stderr.fileno())
     os.close(log)
-
-
-def _run_gunicorn(listener: int) -> None:
-    from gunicorn.app.wsgiapp import run  # type: ignore[import-untyped]  # noqa: PLC0415
-
-    # It finds the module wsgi imported already.
-    configuration = ["-c", str(ROOT / "gunicorn.conf.py"), "--bind", f"fd://{listener}"]
-    sys.argv = ["gunicorn", *configuration, "wsgi:app"]
-    run()
-
-
-def _wait_for(listener: int) -> None:
-    """Wait until the web server responds."""
-    address = reachable(listener)
-    os.close(listener)
-    while not responds(address):
-        time.sleep(_ASK_EVERY)
 
 
 def reachable(listener: int) -> tuple[str, int]:

@@ -1,18 +1,15 @@
-"""Bringing the schema of a database up to date."""
+"""Bringing the schema of a database up to date. Alembic is imported when a revision is applied."""
 
 from __future__ import annotations
 
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import Final, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
 
-from alembic import command
-from alembic.runtime.migration import MigrationInfo
-from alembic.script import Script, ScriptDirectory
-from alembic.util import CommandError
 from flask import Flask, current_app
-from flask_migrate import Migrate
 from sqlalchemy import Connection, column, func, table
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -27,6 +24,10 @@ from app.db.revisions import (
     newest_revision,
     revision_of,
 )
+
+if TYPE_CHECKING:
+    from alembic.runtime.migration import MigrationInfo
+    from alembic.script import Script
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,15 @@ class CannotMigrate(Exception):
 
 
 def init_app(app: Flask) -> None:
-    """Let ``upgrade`` and the commands of Flask-Migrate find the database and the revisions."""
+    """Let the commands of Flask-Migrate find the database and the revisions. ``flask`` imports it
+    before the application."""
+    if "flask_migrate" in sys.modules:
+        _use_flask_migrate(app)
+
+
+def _use_flask_migrate(app: Flask) -> None:
+    from flask_migrate import Migrate  # noqa: PLC0415
+
     Migrate().init_app(app, db, directory=FOLDER)
 
 
@@ -98,6 +107,10 @@ def apply_revisions(
     Raises:
         CannotMigrate: there is no such revision, or one would leave rows without their parents.
     """
+    from alembic import command  # noqa: PLC0415
+    from alembic.util import CommandError  # noqa: PLC0415
+
+    _use_flask_migrate(current_app)
     config = current_app.extensions["migrate"].migrate.get_config(FOLDER)
     config.attributes |= {CONNECTION: connection, APPLIED: _Report(say)}
     try:
@@ -122,7 +135,7 @@ def make_first_tables(app: Flask) -> None:
 
 def _revisions() -> list[str]:
     """All revisions of this version."""
-    return [each.revision for each in ScriptDirectory(FOLDER).walk_revisions()]
+    return [path.name[:4] for path in Path(FOLDER, "versions").glob("[0-9]*_*.py")]
 
 
 class _Report:

@@ -1,5 +1,5 @@
-"""The job queues. Each has a worker process that takes its jobs in the order in which they came: so
-neither deliveries of events nor mails wait for an import.
+"""The job queues. A worker runs them beside one another, and takes the jobs of each in the order in
+which they came: so neither deliveries of events nor mails wait for anything else.
 
 Queues hold the names of jobs. Former versions put dotted paths of functions on queues that have
 other names in Valkey: so the workers of both find only what they know while hosts are upgraded one
@@ -20,7 +20,8 @@ from rq.serializers import JSONSerializer
 GENERAL: Final = "canopy"
 DELIVERIES: Final = "canopy-deliveries"
 IMPORTS: Final = "canopy-imports"
-QUEUES: Final = (GENERAL, DELIVERIES, IMPORTS)
+MAILS: Final = "canopy-mails"
+QUEUES: Final = (GENERAL, DELIVERIES, IMPORTS, MAILS)
 
 RESULT_TTL: Final = 0  # seconds
 FAILURE_TTL: Final = 5  # seconds for which a failed job keeps its id, and thus the next one off

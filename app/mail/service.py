@@ -8,7 +8,7 @@ from typing import Any, Final
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.jobs.after_commit import notify_after_commit
-from app.jobs.queue import GENERAL
+from app.jobs.queue import MAILS
 from app.jobs.wake_signals import WakeSignal
 from app.mail.leases import Contents
 from app.models import Mail
@@ -17,7 +17,7 @@ from app.values import clock
 from app.values.ids import new_id
 
 # The job ends by itself before this timeout.
-NEW_MAILS: Final = WakeSignal("mails", GENERAL, job_timeout=int(RUN_FOR) + 90)
+NEW_MAILS: Final = WakeSignal("mails", MAILS, job_timeout=int(RUN_FOR) + 90)
 
 
 def queue_mail(

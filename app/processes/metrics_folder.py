@@ -43,3 +43,11 @@ def make_metrics_folder(instance_path: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
     return folder
+
+
+def forget_process(pid: int) -> None:
+    """Take the gauges of a process that has ended out of the metrics."""
+    if _VARIABLE in os.environ:
+        from prometheus_client import multiprocess  # noqa: PLC0415 - it looks for the folder
+
+        multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import stat
 import threading
-import time
 from collections.abc import Callable
 
 VARIABLE = "CANOPY_PARENT_PIPE"  # number of the reading end, for the children of bin/serve
@@ -46,17 +44,6 @@ def supervisor_pipe() -> int | None:
     return int(number) if number.isdigit() and _is_pipe(int(number)) else None
 
 
-def exit_with_supervisor(grace: float) -> None:
-    """Have this process end when ``bin/serve`` is gone: by SIGTERM, and after ``grace`` seconds in
-    any case.
-
-    Does nothing in a process that was started otherwise.
-    """
-    reading = supervisor_pipe()
-    if reading is not None:
-        _watch(reading, lambda: _end(grace))
-
-
 def _watch(
     reading: int, on_exit: Callable[[], None], on_message: Callable[[], None] | None = None
 ) -> None:
@@ -74,9 +61,3 @@ def _is_pipe(descriptor: int) -> bool:
     with contextlib.suppress(OSError):
         return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
     return False
-
-
-def _end(grace: float) -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(grace)
-    os._exit(1)

@@ -1,5 +1,4 @@
-"""A process that forks a child for each of its tasks, and restarts those that die, until it is
-asked to stop.
+"""A process that forks children, and restarts those that die, until it is asked to stop.
 
 It loads the application first, so that its children share that memory. It has one thread, which
 waits for signals, exits of children and the end of ``bin/serve`` in one place: a fork during
@@ -10,16 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, NoReturn
 
 from app.processes.child_process import MIN_PAUSE, STOPPED_FOR, describe_exit, next_pause
@@ -28,6 +27,7 @@ from app.processes.signal_pipe import SignalPipe
 
 log = logging.getLogger(__name__)
 
+SILENT_FOR: Final = 15.0  # seconds without a sign of life, after which a child is killed
 SAME_REQUEST: Final = 1.0  # seconds in which a second signal counts as the first one, sent twice
 
 _STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -36,16 +36,33 @@ _SIGNALS: Final = (*_STOP_SIGNALS, signal.SIGCHLD)
 
 @dataclass(slots=True)
 class Child:
-    """A task and its process; ``pid`` is 0 while there is none. Times are monotonic."""
+    """A task and its process; ``pid`` is 0 while there is none. Times are monotonic.
+
+    Attributes:
+        task: runs in the process. SIGTERM, which raises SystemExit unless the task sets its own
+            handler, asks it to stop.
+        is_once: whether the task ends by itself. Until it has, a death of any child is an error.
+        last_sign: returns when the process last showed that it lives. None: it shows nothing.
+    """
 
     name: str
     task: Callable[[], None]
+    is_once: bool = False
+    last_sign: Callable[[], float] | None = None
     pid: int = 0
     started_at: float = 0.0
     start_at: float = 0.0
     pause: float = 0.0
-    is_once: bool = False
     stopped_at: float | None = None  # by a signal
+
+    def kill_at(self) -> float:
+        """When the process has to be killed, as a signal stopped it or it shows no sign of life."""
+        times = [math.inf]
+        if self.stopped_at is not None:
+            times.append(self.stopped_at + STOPPED_FOR)
+        if self.pid and self.last_sign is not None:
+            times.append(max(self.started_at, self.last_sign()) + SILENT_FOR)
+        return min(times)
 
 
 class ChildDied(Exception):
@@ -57,30 +74,28 @@ class ChildDied(Exception):
 
 
 class Parent:
-    """Runs each task in a child. A task is asked to stop by SIGTERM, which raises SystemExit unless
-    it sets its own handler.
+    """Runs the tasks of its children.
 
     Args:
-        tasks: those that go on until they are asked to stop.
-        once: those that end by themselves. Until they have, a death of any child is an error.
         restarts: whether children that die are started again.
         end_within: the seconds that children have to stop before they are killed.
         on_stop: called before they are asked to.
+        on_end: called with the id of each process that has ended.
     """
 
     def __init__(
         self,
-        tasks: Mapping[str, Callable[[], None]],
+        children: Sequence[Child],
         *,
-        once: Mapping[str, Callable[[], None]] = MappingProxyType({}),
         restarts: bool = True,
         end_within: float,
         on_stop: Callable[[], None] = lambda: None,
+        on_end: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._children = [Child(name, task) for name, task in tasks.items()]
-        self._children += [Child(name, task, is_once=True) for name, task in once.items()]
+        self._children = [*children]
         self._restarts = restarts
         self._on_stop = on_stop
+        self._on_end = on_end
         self._end_within = end_within
         self._pipe = ParentPipe()  # to all children
         self._supervisor = supervisor_pipe()
@@ -103,7 +118,7 @@ class Parent:
                 is_due = not child.pid and child.start_at <= time.monotonic()
                 if is_due and self._stop_requested_at is None:
                     self._fork(child)
-            self._wait(self._seconds_until_start())
+            self._wait(self._seconds_until_due())
             self._reap()
             self._kill_stopped()
         self._on_stop()
@@ -118,16 +133,11 @@ class Parent:
         elif now > self._stop_requested_at + SAME_REQUEST:
             self._stop_now = True
 
-    def _seconds_until_start(self) -> float | None:
-        """The seconds until a child has to be started, or killed as it is stopped; None when all
-        run."""
-        times = [child.start_at for child in self._children if not child.pid]
-        times += [
-            child.stopped_at + STOPPED_FOR
-            for child in self._children
-            if child.stopped_at is not None
-        ]
-        return max(0.0, min(times) - time.monotonic()) if times else None
+    def _seconds_until_due(self) -> float | None:
+        """The seconds until a child has to be started, or perhaps killed; None when all run."""
+        times = [child.kill_at() if child.pid else child.start_at for child in self._children]
+        due = min(times, default=math.inf)
+        return None if due == math.inf else max(0.0, due - time.monotonic())
 
     def _wait(self, seconds: float | None) -> None:
         watched = () if self._supervisor is None else (self._supervisor,)
@@ -150,16 +160,18 @@ class Parent:
         if os.WIFSTOPPED(status):
             child.stopped_at = time.monotonic()
         elif not os.WIFCONTINUED(status):
+            self._on_end(child.pid)
             child.pid = 0
             self._note_end(child, os.waitstatus_to_exitcode(status))
 
     def _kill_stopped(self) -> None:
-        """Kill the children that a signal has stopped, and nobody lets go on."""
+        """Kill the children that a signal has stopped, and nobody lets go on, or that hang."""
         for child in self._children:
-            if child.stopped_at is not None and time.monotonic() > child.stopped_at + STOPPED_FOR:
-                log.error("process %s was stopped by a signal", child.name)
+            if time.monotonic() > child.kill_at():
+                reason = "shows no sign of life" if child.stopped_at is None else "was stopped"
+                log.error("process %s %s", child.name, reason)
                 os.kill(child.pid, signal.SIGKILL)
-                child.stopped_at = None
+                child.stopped_at, child.started_at = None, time.monotonic()
 
     def _note_end(self, child: Child, status: int) -> None:
         """Restart a child: at once, or after a longer pause each time it dies early."""

@@ -10,8 +10,6 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from flask import Flask, current_app
-from zxcvbn import zxcvbn
-from zxcvbn.matching import L33T_TABLE
 
 from app.policy.people import PASSWORD_LENGTH
 from app.values.text import unstorable
@@ -23,7 +21,6 @@ _WEAK_SCORE: Final = 1  # of zxcvbn: at most this score means fewer than a milli
 # many different ones of those that can stand for a letter. It tries all their meanings together.
 _SCORED_LENGTH: Final = 24
 _SUBSTITUTES_SCORED: Final = 6
-_SUBSTITUTES: Final = frozenset(char for chars in L33T_TABLE.values() for char in chars)
 _MEANINGLESS: Final = "~^*&_;:,.?'#-=\\/"
 _CONSONANTS: Final = "bcdfghjklmnprstvz"
 _VOWELS: Final = "aeiou"
@@ -103,16 +100,27 @@ def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
         return problem
     words = (word for text in about for word in (text, *text.replace("@", " ").split()))
     known = ["canopy", *words]
-    if zxcvbn(_scored(password), user_inputs=known)["score"] <= _WEAK_SCORE:
+    if score(_scored(password), known) <= _WEAK_SCORE:
         return "This password is too easy to guess. Use a few unrelated words."
     return None
+
+
+def score(password: str, known: Iterable[str]) -> int:
+    """How hard a password is to guess, from 0 to 4, for somebody who knows these words."""
+    from zxcvbn import zxcvbn  # noqa: PLC0415 - its lists of words take 12 MB
+
+    found: int = zxcvbn(password, user_inputs=[*known])["score"]
+    return found
 
 
 def _scored(password: str) -> str:
     """The text that is scored instead of a password: in it, those of too many different substitutes
     of letters stand for nothing."""
+    from zxcvbn.matching import L33T_TABLE  # noqa: PLC0415
+
+    substitutes = {char for chars in L33T_TABLE.values() for char in chars}
     scored = password[:_SCORED_LENGTH]
-    found = [char for char in dict.fromkeys(scored) if char in _SUBSTITUTES]
+    found = [char for char in dict.fromkeys(scored) if char in substitutes]
     others = zip(found[_SUBSTITUTES_SCORED:], _MEANINGLESS, strict=False)
     return scored.translate({ord(char): other for char, other in others})
 

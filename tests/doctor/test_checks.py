@@ -15,7 +15,7 @@ from rq import Worker
 from app.doctor.checks import host, valkey
 from app.doctor.checks.database import compare_clock
 from app.doctor.results import Status
-from app.jobs.queue import DELIVERIES, job_queue
+from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect
 from app.limits.request_counts import CHANGED
 from app.processes.part_registry import RunningPart, _announce
@@ -169,17 +169,17 @@ def _only(check: Callable[[Redis], Iterator[Any]], client: Redis) -> Any:
 
 
 def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
-    assert [found.status for found in valkey.worker(redis)] == [Status.WARNING] * 3
+    assert [found.status for found in valkey.worker(redis)] == [Status.WARNING] * len(QUEUES)
     worker = Worker([job_queue(redis, DELIVERIES)], connection=redis)
     worker.register_birth()
-    general, deliveries, _ = valkey.worker(redis)
+    general, deliveries, *_ = valkey.worker(redis)
     assert general.found == (
-        "The queue canopy has no worker: emails are not sent, and request counts are not saved; "
-        "0 jobs are waiting"
+        "The queue canopy has no worker: request counts are not saved, and old rows are not "
+        "deleted; 0 jobs are waiting"
     )
     assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs waiting"
     redis.hset(worker.key, "last_heartbeat", "2026-01-01T00:00:00.000000Z")
-    _, deliveries, _ = valkey.worker(redis)
+    _, deliveries, *_ = valkey.worker(redis)
     assert deliveries.status is Status.WARNING
     assert "The queue canopy-deliveries has no worker: events are not delivered" in deliveries.found
 

@@ -15,7 +15,7 @@ from flask import Flask
 from redis import Redis
 from rq import SimpleWorker
 
-from app.jobs.queue import job_queue
+from app.jobs.queue import MAILS, job_queue
 from app.jobs.registry import RegisteredJob
 from app.jobs.scheduler import Scheduler
 from app.mail.jobs import JOBS
@@ -67,7 +67,7 @@ def _own_signals() -> Iterator[None]:
 
 def _work(app: Flask, client: Redis) -> None:
     """Run all queued jobs."""
-    queue = job_queue(client)
+    queue = job_queue(client, MAILS)
     with app.app_context(), _own_signals():
         worker = SimpleWorker(
             [queue], connection=client, job_class=RegisteredJob, serializer=queue.serializer
@@ -82,7 +82,7 @@ def test_a_job_lost_by_valkey_is_made_up_for_by_the_next_periodic_run(
     sending, inbox = connected()
     with second_app(sending, redis_url=f"{valkey_url}?db=10") as app:
         queue(app)
-        assert job_queue(own_store).count == 1
+        assert job_queue(own_store, MAILS).count == 1
         own_store.flushdb()
         _work(app, own_store)
         assert inbox.mails == []
@@ -99,7 +99,7 @@ def test_a_commit_wakes_a_worker(connected: Connected, valkey_url: str, own_stor
         queue(app)
         _work(app, own_store)
         assert len(inbox.mails) == 1
-        assert job_queue(own_store).count == 0
+        assert job_queue(own_store, MAILS).count == 0
 
 
 @pytest.mark.both

@@ -7,7 +7,7 @@ from flask import Flask
 from redis import Redis
 
 from app.db.extensions import db
-from app.jobs.queue import job_queue
+from app.jobs.queue import MAILS, job_queue
 from app.jobs.valkey import valkey
 from app.mail.jobs import send_mails
 from app.mail.service import NEW_MAILS, queue_mail
@@ -25,7 +25,7 @@ def _woken(app: Flask) -> list[str]:
     with app.app_context():
         client = valkey().client
         assert isinstance(client, Redis)
-        queue = job_queue(client)
+        queue = job_queue(client, MAILS)
         found = [job.func_name for job in queue.jobs]
         queue.empty()
         NEW_MAILS.begin(client)
@@ -65,7 +65,7 @@ def test_a_commit_while_the_job_ends_wakes_another(
     monkeypatch.setattr("app.mail.jobs._lease", commit)
     with outbox.app_context():
         commit()
-        job_queue(valkey().client).empty()  # a worker has taken the job
+        job_queue(valkey().client, MAILS).empty()  # a worker has taken the job
         assert send_mails() == 0
     assert _woken(outbox) == ["send-mails"]
 

@@ -21,7 +21,7 @@ from tests.waiting import PATIENCE, wait_for
 
 _SCRIPT = """
 import ctypes, os, signal, sys, threading, time
-from app.processes.prefork import Parent
+from app.processes.prefork import Child, Parent
 
 def note():
     print("child", os.getpid(), time.monotonic(), flush=True)
@@ -54,8 +54,14 @@ def show_threads():
     work()
 
 ctypes.CDLL(None).prctl(36, 1)  # orphans fall to this process, as to process 1
-tasks = {name: globals()[name] for name in sys.argv[1:]}
-Parent(tasks, end_within=float(os.environ["END_WITHIN"])).run()
+def hang():
+    note()
+    while True:
+        time.sleep(0.05)
+
+signs = {"hang": lambda: 0.0}
+children = [Child(name, globals()[name], last_sign=signs.get(name)) for name in sys.argv[1:]]
+Parent(children, end_within=float(os.environ["END_WITHIN"])).run()
 print("end", flush=True)
 """
 
@@ -127,6 +133,15 @@ def test_the_others_go_on_when_one_dies(start: Start, marked: Marked) -> None:
     third = _pid(process)
     assert len({first, second, third}) == 3
     assert set(marked.pids()) == {process.pid, second, third}
+
+
+def test_one_that_shows_no_sign_of_life_comes_again(start: Start, tree: Path) -> None:
+    set_constants(tree, {"app/processes/prefork.py": {"SILENT_FOR": 0.5}})
+    process = start("hang", "work")
+    lives = {_pid(process) for _ in range(2)}
+    assert _pid(process) not in lives
+    assert process.stderr is not None
+    assert "process hang shows no sign of life" in process.stderr.readline()
 
 
 def test_a_death_is_logged(start: Start) -> None:

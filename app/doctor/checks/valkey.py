@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from app.doctor.checks.database import compare_clock
 from app.doctor.results import Result, ok, problem, warning
-from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
+from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
@@ -27,9 +27,10 @@ from config import Settings
 WAITS_SECONDS: Final = 2.0  # longer than the service, so that a slow server is told from none
 _MANY_JOBS: Final = 1000
 _WAITING: Final = {
-    GENERAL: "emails are not sent, and request counts are not saved",
+    GENERAL: "request counts are not saved, and old rows are not deleted",
     IMPORTS: "imported files are not read, and imports are not applied",
     DELIVERIES: "events are not delivered",
+    MAILS: "emails are not sent",
 }
 _START: Final = "bin/serve starts one; its log is logs/worker.log in the instance folder."
 

@@ -13,7 +13,7 @@ from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_latest
 from app.db.queries import CompiledQuery, connect
 from app.db.revisions import current_revision, newest_revision
-from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
+from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import valkey
 from app.models import AccountUsage, Mail, User
 from app.pages.operator.accounts import SUMMED
@@ -25,9 +25,10 @@ from app.webhooks.deliveries.metrics import read_backlog
 from config import Settings
 
 _QUEUES: Final = {
-    GENERAL: "Emails, counts and cleanup",
+    GENERAL: "Counts and cleanup",
     DELIVERIES: "Deliveries to webhooks",
     IMPORTS: "Imports and checks of the instance",
+    MAILS: "Emails",
 }
 _TOTALS: Final = CompiledQuery(
     select(

@@ -34,7 +34,7 @@ from app.people.second_factor.checking import (
 )
 from app.people.second_factor.passkeys import list_passkeys, registration_options
 from app.people.second_factor.recovery_codes import codes_left_now, recovery_codes_left
-from app.people.second_factor.webauthn_messages import BadResponse, is_possible
+from app.people.second_factor.relying_party import BadResponse, is_possible
 from app.people.service import record_sign_in
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
 from app.site.forms import Draft, count_post, form_page, sent_draft

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select, update
-from webauthn.helpers import bytes_to_base64url
 
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.models import Passkey
-from app.people.second_factor import webauthn_messages as messages
 from app.people.second_factor.challenges import Purpose, new_challenge, use_challenge
-from app.people.second_factor.webauthn_messages import BadResponse, KnownPasskey
+from app.people.second_factor.relying_party import BadResponse, KnownPasskey, is_possible
 from app.policy.second_factor import PASSKEYS
 from app.values import clock
 from app.values.ids import is_id, new_id
@@ -41,6 +39,8 @@ def list_passkeys(user_id: str) -> list[Any]:
 
 def registration_options(purpose: Purpose, email: str, issuer: str) -> str:
     """The options with which a browser creates a passkey, as JSON."""
+    from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
+
     challenge, known = new_challenge(purpose), _known(purpose.user_id)
     return messages.registration_options(purpose.user_id, email, issuer, challenge, known)
 
@@ -48,8 +48,10 @@ def registration_options(purpose: Purpose, email: str, issuer: str) -> str:
 def sign_in_options(purpose: Purpose) -> str | None:
     """The options with which a browser lets a passkey of the person sign, as JSON; None if they
     have none, or passkeys are not possible on this host."""
+    from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
+
     known = _known(purpose.user_id)
-    if not known or not messages.is_possible():
+    if not known or not is_possible():
         return None
     return messages.sign_in_options(new_challenge(purpose), known)
 
@@ -64,6 +66,8 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
         BadResponse: the response is invalid, or its challenge has expired.
         Conflict: the person has ``PASSKEYS`` already.
     """
+    from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
+
     own = select(func.count()).where(Passkey.user_id == purpose.user_id)
     if db.session.scalars(own).one() >= PASSKEYS:
         message = f"You already have {PASSKEYS} passkeys. Remove one before you add another."
@@ -76,7 +80,7 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
         id=new_id("passkey"),
         user_id=purpose.user_id,
         name=name,
-        credential_id=bytes_to_base64url(made.credential_id),
+        credential_id=made.credential_id,
         public_key=made.public_key,
         sign_count=made.sign_count,
         transports=made.transports,
@@ -94,6 +98,8 @@ def use_passkey(purpose: Purpose, text: str) -> bool:
     Args:
         text: the browser's response to ``sign_in_options``, as JSON.
     """
+    from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
+
     try:
         response = messages.read_sign_in(text)
         if not use_challenge(purpose, response.challenge):

@@ -1,17 +1,14 @@
 """The WebAuthn messages that the service and a browser exchange about passkeys.
 
-The relying party is the host of ``PUBLIC_URL``, or if that is not set, such as on a developer's
-machine, the host that the browser requests.
+Imported only when a browser sends or needs one: the library takes 4 MB.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 import webauthn
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
@@ -20,6 +17,7 @@ from cryptography.x509 import DuplicateExtension, InvalidVersion
 from webauthn.authentication.verify_authentication_response import VerifiedAuthentication
 from webauthn.helpers import (
     base64url_to_bytes,
+    bytes_to_base64url,
     decode_credential_public_key,
     decoded_public_key_to_cryptography,
     parse_authentication_credential_json,
@@ -38,6 +36,7 @@ from webauthn.helpers.structs import (
 from webauthn.registration.verify_registration_response import VerifiedRegistration
 
 from app.http.urls import absolute_url
+from app.people.second_factor.relying_party import BadResponse, KnownPasskey, relying_party_id
 from app.policy.second_factor import RSA_BITS, SECOND_STEP_LIFE
 
 _TIMEOUT: Final = int(SECOND_STEP_LIFE.total_seconds() * 1000)  # milliseconds
@@ -49,49 +48,13 @@ _MALFORMED: Final = (
 )  # fmt: skip
 
 
-class BadResponse(Exception):
-    """A browser's response is malformed or invalid."""
-
-
-class KnownPasskey(NamedTuple):
-    """A passkey that was registered.
-
-    Attributes:
-        credential_id: base64url.
-        transports: the ways in which a browser reaches it, separated by spaces.
-    """
+class NewPasskey(NamedTuple):
+    """The stored values of a new passkey; ``credential_id`` is base64url."""
 
     credential_id: str
-    transports: str
-
-    def descriptor(self) -> PublicKeyCredentialDescriptor:
-        transports = [AuthenticatorTransport(name) for name in self.transports.split()]
-        return PublicKeyCredentialDescriptor(
-            id=base64url_to_bytes(self.credential_id), transports=transports or None
-        )
-
-
-class NewPasskey(NamedTuple):
-    """The stored values of a new passkey."""
-
-    credential_id: bytes
     public_key: bytes
     sign_count: int
     transports: str
-
-
-def _relying_party_id() -> str:
-    """The host for which passkeys are created."""
-    return urlsplit(absolute_url("")).hostname or ""
-
-
-def is_possible() -> bool:
-    """Return False if the host is an IP address, for which browsers create no passkeys."""
-    try:
-        ipaddress.ip_address(_relying_party_id())
-    except ValueError:
-        return True
-    return False
 
 
 def registration_options(
@@ -102,14 +65,14 @@ def registration_options(
         resident_key=ResidentKeyRequirement.PREFERRED, user_verification=_PREFERRED
     )
     options = webauthn.generate_registration_options(
-        rp_id=_relying_party_id(),
+        rp_id=relying_party_id(),
         rp_name=issuer,
         user_id=user_id.encode(),
         user_name=email,
         challenge=challenge,
         timeout=_TIMEOUT,
         authenticator_selection=selection,
-        exclude_credentials=[each.descriptor() for each in known],
+        exclude_credentials=[_descriptor(each) for each in known],
     )
     return webauthn.options_to_json(options)
 
@@ -117,10 +80,10 @@ def registration_options(
 def sign_in_options(challenge: bytes, known: Sequence[KnownPasskey]) -> str:
     """The options, as JSON, to let one of these passkeys sign."""
     options = webauthn.generate_authentication_options(
-        rp_id=_relying_party_id(),
+        rp_id=relying_party_id(),
         challenge=challenge,
         timeout=_TIMEOUT,
-        allow_credentials=[each.descriptor() for each in known],
+        allow_credentials=[_descriptor(each) for each in known],
         user_verification=_PREFERRED,
     )
     return webauthn.options_to_json(options)
@@ -137,6 +100,13 @@ class BrowserResponse(NamedTuple):
         """The id of the passkey that it claims to be of, base64url."""
         found: str = self.credential.id
         return found
+
+
+def _descriptor(passkey: KnownPasskey) -> PublicKeyCredentialDescriptor:
+    transports = [AuthenticatorTransport(name) for name in passkey.transports.split()]
+    return PublicKeyCredentialDescriptor(
+        id=base64url_to_bytes(passkey.credential_id), transports=transports or None
+    )
 
 
 def read_registration(text: str) -> BrowserResponse:
@@ -164,7 +134,7 @@ def verify_registration(response: BrowserResponse) -> NewPasskey:
         verified: VerifiedRegistration = webauthn.verify_registration_response(
             credential=response.credential,
             expected_challenge=response.challenge,
-            expected_rp_id=_relying_party_id(),
+            expected_rp_id=relying_party_id(),
             expected_origin=absolute_url(""),
         )
         _check_can_verify(verified.credential_public_key)
@@ -173,7 +143,10 @@ def verify_registration(response: BrowserResponse) -> NewPasskey:
     transports = response.credential.response.transports or ()
     names = " ".join(sorted({each.value for each in transports}))
     return NewPasskey(
-        verified.credential_id, verified.credential_public_key, verified.sign_count, names
+        bytes_to_base64url(verified.credential_id),
+        verified.credential_public_key,
+        verified.sign_count,
+        names,
     )
 
 
@@ -201,7 +174,7 @@ def verify_sign_in(response: BrowserResponse, public_key: bytes, sign_count: int
         verified: VerifiedAuthentication = webauthn.verify_authentication_response(
             credential=response.credential,
             expected_challenge=response.challenge,
-            expected_rp_id=_relying_party_id(),
+            expected_rp_id=relying_party_id(),
             expected_origin=absolute_url(""),
             credential_public_key=public_key,
             credential_current_sign_count=sign_count,
