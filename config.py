@@ -178,7 +178,7 @@ class Settings(SingleSignOnSettings):
         "256", whole(16, 2**20), "memory for the data of the embedded Valkey, in MiB"
     )
     job_memory_mb: int = _setting(
-        "2048", whole(1024, 2**40), "memory of a job, in MiB; its threads may reserve half of it"
+        "2048", whole(256, 2**40), "memory of a job, in MiB; its threads may reserve half of it"
     )
     database_pool_size: int = _setting(
         "8",

@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.configure(settings)
         app = create_app(settings)
         make_first_tables(app)
+        require_usable_key(app)
         gc.collect()
         gc.freeze()  # else collecting garbage would write to the memory that jobs share with this
         try:
@@ -60,12 +61,10 @@ def work(app: Flask, settings: Settings, queues: Sequence[str] = QUEUES) -> None
     """Run jobs until this process is asked to stop.
 
     Raises:
-        config.SettingsError: SECRET_KEY cannot read what is stored, or the mode of PgBouncer is
-            wrong.
+        config.SettingsError: the mode of PgBouncer is wrong.
         app.processes.embedded.EmbeddedError: the embedded Valkey cannot be started.
     """
     require_pool_mode(settings)
-    require_usable_key(app)
     redis_url(settings)
     # A name whose servers do not respond would block a thread that resolves it for long.
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")

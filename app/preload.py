@@ -16,7 +16,6 @@ import sys
 import time
 from contextlib import suppress
 from functools import partial
-from logging import getLogger
 from pathlib import Path
 from typing import Final
 
@@ -63,11 +62,16 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     import worker  # noqa: PLC0415
     from app.db import connections  # noqa: PLC0415
     from app.demo.first_start import welcome  # noqa: PLC0415
+    from app.maintenance.sealed import require_usable_key  # noqa: PLC0415
     from app.processes.web_server.processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
 
     logs = settings.instance_path / "logs"
-    _upgrade_database(app)
+    _upgrade_database(app, options.welcome)
+    try:
+        require_usable_key(app)
+    except SettingsError as error:  # a lost key; all else goes on
+        _say(str(error), options.welcome)
     gc.collect()
     gc.freeze()  # else collecting garbage would write to the memory that the parts share
 
@@ -122,27 +126,28 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _upgrade_database(app: Flask) -> None:
+def _upgrade_database(app: Flask, terminal: int | None) -> None:
     from app.db import connections, migrations  # noqa: PLC0415
     from app.db.extensions import db  # noqa: PLC0415
     from app.db.snapshots import reason, shown_url  # noqa: PLC0415
 
-    getLogger("flask_migrate").setLevel("CRITICAL")  # its errors are raised below
     with app.app_context():
         name = shown_url(db.engine.url)
         try:
-            migrations.upgrade()
+            migrations.upgrade(lambda line: _say(line, terminal))
         except SQLAlchemyError as error:
             raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
-        except SystemExit as end:  # Flask-Migrate raises it when Alembic fails
-            if not end.code:
-                raise
-            cause = reason(end.__context__ or end)
-            raise CannotStart(
-                f"The database {name} cannot be brought up to date ({cause})."
-            ) from None
+        except migrations.CannotMigrate as error:
+            raise CannotStart(f"The database {name} cannot be migrated. {error}") from None
     with app.app_context():  # a new one, as the one before returns its connections when it ends
         connections.close_all()
+
+
+def _say(line: str, terminal: int | None) -> None:
+    """Tell the log, and the person who started the instance."""
+    sys.stdout.write(f"{line}\n")
+    if terminal is not None:
+        os.write(terminal, f"{line}\n".encode())
 
 
 def _log_to(path: Path) -> None:

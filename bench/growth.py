@@ -26,6 +26,7 @@ from typing import Final
 
 from sqlalchemy import text
 
+from app.db import queries
 from app.db.extensions import db
 from bench import load, query_plans, report
 from bench.filling import RARE, Filled, fill
@@ -140,7 +141,7 @@ def fresh(filled: Filled, into: Measured, column: str, seconds: float) -> None:
             call(number)
         middle, _ = median_ms(call, seconds)
         into.notes.append(f"{column}: {what}, right after loading: {middle:.2f} ms")
-    with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with queries.connect() as connection:
         began = time.perf_counter()
         connection.execute(text("SET statement_timeout = 0"))
         connection.execute(text("VACUUM ANALYZE projects, assets"))

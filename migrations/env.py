@@ -1,7 +1,7 @@
-"""How Alembic runs the revisions: on the application's own engine.
+"""How Alembic runs the revisions: in one transaction, on a connection without time limits.
 
-On SQLite foreign keys are switched off meanwhile: a table that is rebuilt would take its children
-with it. They are checked before the transaction ends, so nothing dangling is ever committed.
+On SQLite it checks no foreign keys meanwhile: a table that is rebuilt would take its children with
+it. They are checked before the transaction ends, so nothing dangling is ever committed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from sqlalchemy import Connection
 
 from app.db.column_types import Timestamp
 from app.db.extensions import db
-from app.db.migrations import note_oldest_code
-from app.db.postgresql.connection import reply_limit
+from app.db.migrations import APPLIED, CONNECTION, keep_others_out, note_oldest_code
+from app.db.revisions import revision_of
+from app.db.snapshots import connect
 
 # Alembic cannot compare indexes on expressions on SQLite, which has tables in their place.
 _SEARCH_INDEX = "autogenerate skipping .* index '(projects|assets|account_assets)_(text|box)'"
@@ -38,6 +39,8 @@ def _drafted(kind: str, item: Any, _: Any) -> str | Literal[False]:
 def _note_version(*, ctx: MigrationContext, step: MigrationInfo, **_: Any) -> None:
     assert ctx.connection is not None
     note_oldest_code(ctx.connection, step)
+    if (applied := context.config.attributes.get(APPLIED)) is not None:
+        applied(step)
 
 
 def _check_foreign_keys(connection: Connection) -> None:
@@ -46,37 +49,38 @@ def _check_foreign_keys(connection: Connection) -> None:
         raise RuntimeError(f"The revision would leave rows without their parents: {dangling[:5]}")
 
 
-def run() -> None:
-    """Apply what is asked for in one transaction."""
-    with db.engine.connect() as connection:
-        sqlite = connection.dialect.name == "sqlite"
+def run(connection: Connection) -> None:
+    """Apply what is asked for in the current transaction."""
+    sqlite = connection.dialect.name == "sqlite"
+    warnings.filterwarnings("ignore", _SEARCH_INDEX, UserWarning)
+    context.configure(
+        connection=connection,
+        target_metadata=db.metadata,
+        render_as_batch=sqlite,
+        transaction_per_migration=False,
+        transactional_ddl=True,  # SQLite's is, too, with transactions that the engine begins
+        compare_type=True,
+        include_name=_is_compared,
+        render_item=_drafted,
+        on_version_apply=_note_version,
+    )
+    with context.begin_transaction():
+        if not sqlite:
+            # Two instances that start at once migrate one after the other.
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '60s'")
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7310241)")
+        if (found := revision_of(connection)) is not None:
+            keep_others_out(connection, context.script.iterate_revisions("head", found))
+        context.run_migrations()
         if sqlite:
-            connection.connection.execute("PRAGMA foreign_keys=OFF")
-            warnings.filterwarnings("ignore", _SEARCH_INDEX, UserWarning)
-        context.configure(
-            connection=connection,
-            target_metadata=db.metadata,
-            render_as_batch=sqlite,
-            transaction_per_migration=False,
-            transactional_ddl=True,  # SQLite's is, too, with transactions that the engine begins
-            compare_type=True,
-            include_name=_is_compared,
-            render_item=_drafted,
-            on_version_apply=_note_version,
-        )
-        with reply_limit(connection, None), context.begin_transaction():
-            if not sqlite:
-                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
-                # Two instances that start at once migrate one after the other.
-                connection.exec_driver_sql("SET LOCAL lock_timeout = '60s'")
-                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7310241)")
-            context.run_migrations()
-            if sqlite:
-                _check_foreign_keys(connection)
-        if sqlite:
-            connection.connection.execute("PRAGMA foreign_keys=ON")
+            _check_foreign_keys(connection)
 
 
 if context.is_offline_mode():
     raise SystemExit("Revisions run against a database; offline SQL is not written.")
-run()
+given = context.config.attributes.get(CONNECTION)
+if given is None:  # a command of Flask-Migrate
+    with connect(db.engine.url) as own:
+        run(own)
+else:
+    run(given)

@@ -17,6 +17,7 @@ from app.api.requests import early_error, request_id
 from app.auth.guard import is_caller_deleted
 from app.db.engines import is_outage
 from app.db.postgresql.connection import CommitOutcomeUnknown
+from app.db.revisions import OtherTables
 from app.http import errors
 from app.http.errors import ApiError
 from app.limits import limiter
@@ -42,6 +43,11 @@ _OUTCOME_UNKNOWN: Final = (
     "The database did not confirm the change, which may have been made or not. Repeat the request "
     "with its Idempotency-Key, if it had one; otherwise read what is there before you repeat it."
 )
+_OTHER_TABLES: Final = (
+    "The service is of another version than its database, as during an upgrade. Until they fit "
+    "again, it takes no changes, but answers what only reads."
+)
+_UPGRADE_SECONDS: Final = 30
 
 ErrorPage = Callable[[ApiError, str], Response | None]
 
@@ -91,6 +97,8 @@ def as_api_error(error: SQLAlchemyError) -> ApiError | None:
     if not is_outage(error):
         return None
     cause = getattr(error, "orig", None) or error
+    if isinstance(cause, OtherTables):  # which is logged once
+        return errors.ServiceUnavailable(_OTHER_TABLES, retry_after=_UPGRADE_SECONDS)
     log.warning("database unavailable: %s", cause)
     return errors.ServiceUnavailable(
         _OUTCOME_UNKNOWN if isinstance(cause, CommitOutcomeUnknown) else None

@@ -53,9 +53,9 @@ def create_application(settings: Settings) -> Flask:
     return app
 
 
-def upgrade() -> None:
+def upgrade(*, keeps_copy: bool = True) -> None:
     """Bring the tables up to date. Raises CommandError when that is not possible."""
-    _runtime().upgrade()
+    _runtime().upgrade(keeps_copy=keeps_copy)
 
 
 def _application(creates: bool) -> Flask:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
 from app.cli.output import CommandError, command_error
 from app.db.engines import is_outage
+from app.db.migrations import CannotMigrate
 from app.db.snapshots import DATABASE_ERRORS, reason, shown_url
 from app.http.errors import ApiError
 from app.maintenance import MaintenanceError
@@ -60,7 +61,7 @@ def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
     def run(*args: Any, **options: Any) -> Result:
         try:
             return command(*args, **options)
-        except MaintenanceError as error:
+        except (CannotMigrate, MaintenanceError) as error:
             raise CommandError(str(error)) from None
         except DATABASE_ERRORS as error:
             raise CommandError(f"The database cannot be used ({reason(error)}).") from None

@@ -26,7 +26,7 @@ from app.cli.output import (
     show_table,
     yes_option,
 )
-from app.db import migrations, queries
+from app.db import queries, revisions
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.db.transactions import transaction
@@ -35,7 +35,7 @@ from app.maintenance.authenticity import is_authentic, require_authentic
 from app.maintenance.backup import NOT_INCLUDED, back_up
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.dump import OnRows, no_progress
-from app.maintenance.restore import check, restore, rows_now
+from app.maintenance.restore import Present, check, present, restore
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
@@ -84,7 +84,7 @@ def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
             progress=advance,
             started=start,
         )
-    if migrations.is_supported():  # else there is no table for it
+    if revisions.is_supported():  # else there is no table for it
         _record("instance.backed_up", path)
     if folder is not None and keep:
         for old in sorted(folder.glob(_NAMED))[:-keep]:
@@ -117,6 +117,9 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     The command first checks the whole FILE, including its signature. It then replaces everything in
     one step. The service may keep running: it shows the old state until the new one is complete,
     and changes wait or get a 503.
+
+    A backup of an older version is migrated. Tables that a newer version has migrated are dropped,
+    so this is the way back to the version before an upgrade. For both, stop the service.
     """
     settings: Settings = current_app.config["SETTINGS"]
     url = database_url(settings)
@@ -127,12 +130,10 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
         with _bar("Checking ", quiet=as_json) as (start, advance):
             start(sum(source.manifest.rows().values()))
             check(source, advance)
-        before, after = rows_now(url), source.manifest.rows()
+        before, after = present(url), source.manifest.rows()
         if not (yes and as_json):
             _show_changes(url, source.manifest, before, settings)
         confirm("Replace everything?", yes=yes, as_json=as_json)
-        if migrations.current_revision() is None:
-            upgrade()
         with _bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
             put_off = restore(source, url, advance)
@@ -141,7 +142,7 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
         found = {"same_secret_key": same_key, "verified": is_authentic(source, keys)}
-        others = {"rows_before": before, "rows": after, "deletions_put_off": put_off}
+        others = {"rows_before": before.rows, "rows": after, "deletions_put_off": put_off}
         show_json(record | found | others)
     else:
         echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
@@ -222,19 +223,36 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings: Settings) -> None:
+def _show_changes(url: URL, manifest: Manifest, present: Present, settings: Settings) -> None:
     """Show what will be replaced, on standard error like the question."""
-    after = manifest.rows()
+    before, after = present.rows, manifest.rows()
     echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
     echo(f"{'':10}{'now':>14}{'after':>14}", err=True)
     for name in _SHOWN:
-        echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
+        echo(f"{name:10}{before.get(name, 0):>14,}{after.get(name, 0):>14,}", err=True)
+    _show_revisions(manifest.schema_revision, present)
     if not _has_same_key(manifest, settings):
         echo(
             "The backup was made with another SECRET_KEY. To read what that key encrypted, such as "
             "webhook secrets, set SECRET_KEY_FORMER to it.",
             err=True,
         )
+
+
+def _show_revisions(revision: str, present: Present) -> None:
+    """Show what becomes of the tables, where they do not stay as they are."""
+    newest = revisions.newest_revision()
+    if revision != newest:
+        echo(f"Its tables are of revision {revision}. They are migrated to {newest}.", err=True)
+    if present.revision not in (None, newest):
+        echo(f"The present tables, of revision {present.revision}, are dropped.", err=True)
+    if present.unknown:
+        echo(
+            f"Those that this version does not know are dropped, too: {', '.join(present.unknown)}",
+            err=True,
+        )
+    if present.revision is not None and {revision, present.revision} != {newest}:
+        echo("Stop the service first, on all hosts.", err=True)
 
 
 def _has_same_key(manifest: Manifest, settings: Settings) -> bool:

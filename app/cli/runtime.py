@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager
 from flask import Flask
 
 from app.audit.origin import Actor, Via, acting
-from app.cli.output import CommandError
+from app.cli.output import CommandError, echo
 from app.cli.settings import read_settings
 from app.core import create_core
-from app.db import migrations
+from app.db import migrations, revisions
 from app.db.extensions import db
 from app.db.snapshots import shown_url
 from app.values.command_name import canopy_command
@@ -43,14 +43,12 @@ def _user_name() -> str:
         return f"user {os.getuid()}"
 
 
-def upgrade() -> None:
+def upgrade(*, keeps_copy: bool = True) -> None:
     """Bring the tables up to date. Raises CommandError when that is not possible."""
     try:
-        migrations.upgrade()
-    except SystemExit:  # Flask-Migrate raises it after logging an error
-        raise CommandError(
-            "The database cannot be migrated. A newer version of Canopy may have used it."
-        ) from None
+        migrations.upgrade(lambda line: echo(line, err=True), keeps_copy=keeps_copy)
+    except migrations.CannotMigrate as error:
+        raise CommandError(str(error)) from None
 
 
 def require_tables(*, creates: bool) -> None:
@@ -59,9 +57,9 @@ def require_tables(*, creates: bool) -> None:
     Args:
         creates: make them where there are none.
     """
-    if migrations.is_supported():
+    if revisions.is_supported():
         return None
-    found, needed = migrations.current_revision(), migrations.newest_revision()
+    found = revisions.current_revision()
     if found is None and creates:
         return upgrade()
     if found is None:
@@ -70,7 +68,4 @@ def require_tables(*, creates: bool) -> None:
             f"The database {name} has no tables. Start the service, or run: "
             f"{canopy_command()} migrate. Is DATABASE_URL the one of the service?"
         )
-    raise CommandError(
-        f"The database has the tables of another version of Canopy ({found}; this one needs "
-        f"{needed}). {migrations.advice(found)}"
-    )
+    raise CommandError(revisions.of_another_version(found))

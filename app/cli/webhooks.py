@@ -44,7 +44,13 @@ from app.values.ids import is_id
 from app.values.strict_json import loads
 from app.webhooks.logs.filters import LogQuery
 from app.webhooks.logs.listing import list_logs
-from app.webhooks.service import create_webhook, delete_webhook, list_webhooks, send_test
+from app.webhooks.service import (
+    create_webhook,
+    delete_webhook,
+    list_webhooks,
+    rotate_secret,
+    send_test,
+)
 from config import Settings
 
 _PORT: Final = 8443
@@ -128,6 +134,23 @@ def list_all(account: str, as_json: bool) -> None:
     show_records(list_webhooks(found.id), _COLUMNS, as_json=as_json, none=none)
 
 
+@webhook.command("rotate-secret")
+@click.argument("webhook_id", metavar="WEBHOOK_ID")
+@json_option
+@examples("webhook rotate-secret wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
+@in_database
+def rotate_secret_(webhook_id: str, as_json: bool) -> None:
+    """Give a webhook a new secret and print it. Its receiver needs it at once.
+
+    Also where SECRET_KEY is lost, and the former secret cannot be read.
+    """
+    principal = _operator_for(webhook_id)
+    with transaction():
+        rotated = rotate_secret(principal, webhook_id, overlap_hours=0)
+    shown = {"id": webhook_id, "url": rotated.record["url"], "secret": rotated.secret}
+    show_record(shown, as_json=as_json)
+
+
 @webhook.command("test")
 @click.argument("webhook_id", metavar="WEBHOOK_ID")
 @json_option
@@ -135,14 +158,19 @@ def list_all(account: str, as_json: bool) -> None:
 @in_database
 def test(webhook_id: str, as_json: bool) -> None:
     """Send a test event to a webhook, disabled or not."""
+    principal = _operator_for(webhook_id)
+    with transaction():
+        event_id = send_test(principal, webhook_id)
+    queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
+    show_record(queued, as_json=as_json)
+
+
+def _operator_for(webhook_id: str) -> Principal:
+    """The operator in the account of a webhook. Raises CommandError."""
     account_id = account_of(Webhook, webhook_id) if is_id("webhook", webhook_id) else None
     if account_id is None:
         raise CommandError(f"There is no webhook with the id {webhook_id!r}.")
-    account = find_account(account_id)
-    with transaction():
-        event_id = send_test(operator_of(account), webhook_id)
-    queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
-    show_record(queued, as_json=as_json)
+    return operator_of(find_account(account_id))
 
 
 class _Printer:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 from flask import Flask, current_app
@@ -24,8 +25,10 @@ from app.db import queries
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.postgresql import connection as postgresql
+from app.db.postgresql.connection import VERSION
 from app.db.postgresql.failover import KnownServer
 from app.db.postgresql.unconfirmed import refuse_unconfirmed
+from app.db.revisions import TablesCheck
 from app.db.write_queue import QueuedConnection, join_queue
 from app.values import processor_clock
 from config import Settings
@@ -83,16 +86,18 @@ def init_app(app: Flask) -> None:
     db.init_app(app)
     settings: Settings = app.config["SETTINGS"]
     reading_engine = queries.init_app(app, settings.database_url, engine_options(settings))
+    check = TablesCheck()
     with app.app_context():
         if db.engine.dialect.name == "sqlite":
             event.listen(db.engine, "connect", _prepare_sqlite)
             event.listen(db.engine, "connect", lambda connection, _: join_queue(connection))
-            event.listen(db.engine, "begin", _begin_immediately)
+            event.listen(db.engine, "begin", partial(_begin_immediately, check))
             event.listen(reading_engine, "connect", _prepare_sqlite)
         else:
             server = KnownServer()
             for engine in (db.engine, reading_engine):
-                postgresql.prepare(engine, settings, server, is_reading=engine is reading_engine)
+                check_tables = None if engine is reading_engine else check
+                postgresql.prepare(engine, settings, server, check_tables=check_tables)
             refuse_unconfirmed(db.engine, reading_engine, settings)
         for engine in (db.engine, reading_engine):
             event.listen(engine, "handle_error", lambda _: processor_clock.raise_refusal())
@@ -166,10 +171,22 @@ def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
     cursor.close()
 
 
-def _begin_immediately(connection: Connection) -> None:
+def _begin_immediately(check: TablesCheck, connection: Connection) -> None:
     driver: Any = connection.connection.driver_connection
     with driver.queued():
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+    try:
+        found = driver.execute(VERSION).fetchone()
+    except sqlite3.OperationalError as error:
+        driver.rollback()
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            raise OperationalError(VERSION, {}, error) from error
+        found = None  # no such table or column
+    try:
+        check(found)
+    except OperationalError:
+        driver.rollback()
+        raise
 
 
 def insert_into(model: type[Base]) -> Any:

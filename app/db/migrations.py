@@ -1,26 +1,29 @@
-"""Bringing the schema of a database up to date.
-
-Alembic is imported only when there is something to migrate: it takes 7 MB, and a good part of the
-start.
-"""
+"""Bringing the schema of a database up to date. Alembic is imported when a revision is applied."""
 
 from __future__ import annotations
 
 import logging
 import sys
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from flask import Flask, current_app
-from sqlalchemy import Connection, column, func, inspect, select, table
+from sqlalchemy import Connection, column, func, table
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import connections
+from app.db import connections, kept_copies, snapshots
 from app.db.extensions import db
 from app.db.postgresql.pool_mode import require_pool_mode
-from app.db.queries import connect
-from app.values.command_name import canopy_command
-from config import ROOT
+from app.db.revisions import (
+    FOLDER,
+    current_revision,
+    is_supported,
+    newest_revision,
+    revision_of,
+    way_back,
+)
 
 if TYPE_CHECKING:
     from alembic.runtime.migration import MigrationInfo
@@ -28,10 +31,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FOLDER = str(ROOT / "migrations")
+# The attributes by which env.py gets a connection, and what to call after each revision.
+CONNECTION: Final = "connection"
+APPLIED: Final = "applied"
 _FIRST_NOTED: Final = "0006"  # which made the column
 # Alembic's table of one row, with a column of ours. Revisions are compared as text.
-_VERSION: Final = table("alembic_version", column("version_num"), column("oldest_code"))
+_VERSION: Final = table("alembic_version", column("oldest_code"))
+
+
+class CannotMigrate(Exception):
+    """The tables stay as they are."""
 
 
 def init_app(app: Flask) -> None:
@@ -47,21 +56,68 @@ def _use_flask_migrate(app: Flask) -> None:
     Migrate().init_app(app, db, directory=FOLDER)
 
 
-def upgrade() -> None:
+def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = True) -> None:
     """Apply every revision that the database lacks, in one transaction. Needs an app context.
 
     A newer version may have migrated it already; nothing happens if this one runs on its tables.
 
+    Args:
+        say: called with each line about a database that has tables.
+        keeps_copy: whether a copy of such a file of SQLite is made before, beside it.
+
     Raises:
+        CannotMigrate: the tables are those of a newer version, a revision fails, or there is no
+            space for the copy.
         config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
+        sqlalchemy.exc.SQLAlchemyError: the database fails.
     """
-    require_pool_mode(current_app.config["SETTINGS"])
+    settings = current_app.config["SETTINGS"]
+    require_pool_mode(settings)
     if is_supported():
         return
-    from flask_migrate import upgrade as run_upgrade  # noqa: PLC0415
+    with snapshots.connect(snapshots.database_url(settings)) as connection:
+        found = revision_of(connection)
+        if found not in (None, *_revisions()):
+            raise CannotMigrate(
+                f"The tables are of revision {found}, which this version does not know. "
+                f"{way_back()}"
+            )
+        if found is None:
+            apply_revisions(connection)
+            return
+        say(f"Migrating the database from revision {found} to {newest_revision()}.")
+        if keeps_copy and connection.dialect.name == "sqlite":
+            try:
+                say(f"A copy of it as it was: {kept_copies.keep_copy(connection, found)}")
+            except OSError as error:
+                raise CannotMigrate(
+                    f"There is no copy of the database as it was: {error}"
+                ) from error
+        apply_revisions(connection, say=say)
+
+
+def apply_revisions(
+    connection: Connection, target: str = "head", *, say: Callable[[str], None] = lambda _: None
+) -> None:
+    """Apply the revisions that a database lacks up to one, in the current transaction, which checks
+    no foreign keys. Needs an app context.
+
+    Args:
+        say: called with a line after each.
+
+    Raises:
+        CannotMigrate: there is no such revision, or one would leave rows without their parents.
+    """
+    from alembic import command  # noqa: PLC0415
+    from alembic.util import CommandError  # noqa: PLC0415
 
     _use_flask_migrate(current_app)
-    run_upgrade(directory=FOLDER)
+    config = current_app.extensions["migrate"].migrate.get_config(FOLDER)
+    config.attributes |= {CONNECTION: connection, APPLIED: _Report(say)}
+    try:
+        command.upgrade(config, target)
+    except (CommandError, RuntimeError) as error:
+        raise CannotMigrate(str(error)) from error
 
 
 def make_first_tables(app: Flask) -> None:
@@ -78,46 +134,30 @@ def make_first_tables(app: Flask) -> None:
         connections.close_all()  # forked web processes must not inherit them
 
 
-def current_revision() -> str | None:
-    """The revision that the database has, or None when it is empty."""
-    with connect() as connection:
-        return revision_of(connection)
+def _revisions() -> list[str]:
+    """All revisions of this version."""
+    return [path.name[:4] for path in Path(FOLDER, "versions").glob("[0-9]*_*.py")]
 
 
-def revision_of(connection: Connection) -> str | None:
-    """The revision of the schema of a database, or None without tables."""
-    if not inspect(connection).has_table(_VERSION.name):
-        return None
-    found: str | None = connection.execute(select(_VERSION.c.version_num)).scalar()
-    return found
+class _Report:
+    """Says of each revision what it was, and how long it took."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._began = time.monotonic()
+
+    def __call__(self, step: MigrationInfo) -> None:
+        revision, now = cast("Script", step.up_revision), time.monotonic()
+        self._say(f"{revision.revision} {revision.doc}: {now - self._began:.1f} s")
+        self._began = now
 
 
-def newest_revision() -> str:
-    """The revision that this version of the service requires."""
-    return max(path.name for path in Path(FOLDER, "versions").glob("[0-9]*_*.py")).partition("_")[0]
-
-
-def is_supported() -> bool:
-    """Return whether this version runs on the tables of the database."""
-    with connect() as connection:
-        return is_supported_by(connection)
-
-
-def is_supported_by(connection: Connection) -> bool:
-    """Return whether this version runs on the tables of a database: they are of the revision that
-    it requires, or of a later one that allows it."""
-    found, own = revision_of(connection), newest_revision()
-    if found is None or found <= own:
-        return found == own
-    oldest_code = connection.exec_driver_sql("SELECT oldest_code FROM alembic_version").scalar()
-    return oldest_code is not None and oldest_code <= own
-
-
-def advice(found: str) -> str:
-    """The advice about tables of another revision, on which this version does not run."""
-    if found > newest_revision():
-        return "Install the version of Canopy that migrated it, or a newer one."
-    return f"Make a backup, then run: {canopy_command()} migrate"
+def keep_others_out(connection: Connection, coming: Iterable[Script]) -> None:
+    """On PostgreSQL, keep out changes until the current transaction ends if one of the revisions to
+    come does not let earlier code run. On SQLite, it has the lock of writers already."""
+    is_shared = all(getattr(each.module, "runs_earlier_code", False) for each in coming)
+    if not is_shared and connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
 
 
 def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:

@@ -74,17 +74,22 @@ def snapshot(url: URL) -> Iterator[Connection]:
 
 
 @contextmanager
-def exclusive_writer(url: URL, tables: Sequence[str]) -> Iterator[Connection]:
+def exclusive_writer(
+    url: URL, tables: Sequence[str], *, create: bool = False
+) -> Iterator[Connection]:
     """A transaction during which no other one writes to the tables. It is committed at the end of
     the block, and rolled back when the block raises; until then readers see the state before it.
+
+    Args:
+        create: create a SQLite file that does not exist.
 
     SQLite checks no foreign keys meanwhile; use ``PRAGMA foreign_key_check``.
 
     Raises:
         sqlalchemy.exc.OperationalError: other writers did not finish within 30 seconds.
     """
-    with _engine(url) as engine, engine.connect() as connection:
-        if url.get_backend_name() == "postgresql":
+    with _engine(url, create=create) as engine, engine.connect() as connection:
+        if url.get_backend_name() == "postgresql" and tables:
             _lock_tables(connection, tables)
         yield connection
         connection.commit()

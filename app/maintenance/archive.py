@@ -148,9 +148,10 @@ class BackupReader:
             raise self._damage(f"{_member(name)}: {error}") from None
 
     def check_columns(self, codecs: list[TableCodec]) -> None:
-        """Raise MaintenanceError when the tables are not those of this version."""
-        columns = {table.name: table.columns for table in self.manifest.tables}
-        if columns != {codec.name: codec.columns for codec in codecs}:
+        """Raise MaintenanceError when the tables are not these; their columns may be in another
+        order."""
+        columns = {table.name: sorted(table.columns) for table in self.manifest.tables}
+        if columns != {codec.name: sorted(codec.columns) for codec in codecs}:
             raise self._damage("its tables do not match its schema")
 
     def check_rows(self, codec: TableCodec) -> Iterator[int]:

@@ -120,7 +120,7 @@ def _copy(
     clear(writing, codecs)
     writing.commit()
     read = [_copy_table(reading, writing, codec, progress) for codec in codecs]
-    finish(writing, codecs)
+    finish(writing)
     writing.commit()
     found = [checksum_of(writing, codec, progress) for codec in codecs]
     writing.rollback()

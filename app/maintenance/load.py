@@ -3,14 +3,31 @@ which triggers fill, and PostgreSQL's sequences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, Final
 
 from sqlalchemy import Connection
 
 from app.maintenance import MaintenanceError
 from app.maintenance.indexes import count_faults, empty_indexes, text_faults
 from app.maintenance.rows import Row, TableCodec
+
+_SEQUENCES: Final = (
+    "SELECT c.oid::regclass::text, a.attname,"
+    " pg_get_serial_sequence(c.oid::regclass::text, a.attname)"
+    " FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0"
+    " WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
+    " AND NOT a.attisdropped"
+    " AND pg_get_serial_sequence(c.oid::regclass::text, a.attname) IS NOT NULL"
+)
+_INDEXES: Final = (
+    "SELECT type, name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    " OR type = 'view' AND name LIKE '%\\_words' ESCAPE '\\'"
+)
+_FUNCTIONS: Final = (
+    "SELECT oid::regprocedure::text FROM pg_proc"
+    " WHERE pronamespace = current_schema()::regnamespace AND starts_with(proname, 'canopy_')"
+)
 
 
 def clear(connection: Connection, codecs: Sequence[TableCodec]) -> None:
@@ -44,16 +61,14 @@ def insert(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> No
             copy.write_row(row)
 
 
-def finish(connection: Connection, codecs: Sequence[TableCodec]) -> None:
+def finish(connection: Connection) -> None:
     """Update and check indexes and sequences, after all rows were written.
 
     Raises:
         MaintenanceError: a row refers to one that is missing, or an index differs from its table.
     """
     if connection.dialect.name == "postgresql":
-        for codec in codecs:
-            if codec.autoincrement_column is not None:
-                _advance_sequence(connection, codec.name, codec.autoincrement_column)
+        advance_sequences(connection)
         return
     dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     if dangling is not None:
@@ -78,15 +93,37 @@ def _clear_sqlite(connection: Connection, codecs: Sequence[TableCodec]) -> None:
         connection.exec_driver_sql(sql)
 
 
-def _advance_sequence(connection: Connection, table: str, column: str) -> None:
-    """Set the sequence past the numbers in use.
+def advance_sequences(connection: Connection) -> None:
+    """Set PostgreSQL's sequences past the numbers in use.
 
-    A rollback does not reset a sequence, so it is never set back.
+    A rollback does not reset a sequence, so none is set back.
     """
-    # S608: the names are those of our own tables.
-    statement = (
-        f'SELECT setval(name, greatest(nextval(name), (SELECT max("{column}") FROM {table}))) '  # noqa: S608
-        f"FROM (SELECT pg_get_serial_sequence('{table}', '{column}')::regclass AS name) AS found "
-        "WHERE name IS NOT NULL"
-    )
-    connection.exec_driver_sql(statement)
+    if connection.dialect.name != "postgresql":
+        return
+    for table, column, sequence in connection.exec_driver_sql(_SEQUENCES).all():
+        # S608: the names are those of our own tables.
+        statement = (
+            f"SELECT setval('{sequence}', greatest(nextval('{sequence}'),"  # noqa: S608
+            f' (SELECT max("{column}") FROM {table})))'
+        )
+        connection.exec_driver_sql(statement)
+
+
+def drop_tables(connection: Connection, names: Collection[str]) -> None:
+    """Drop tables, with their indexes, and the functions of indexes on PostgreSQL.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: something else depends on them.
+    """
+    quote = connection.dialect.identifier_preparer.quote
+    if connection.dialect.name == "sqlite":
+        # The indexes first: each has tables of its own, which only it can drop, and reads a view.
+        for kind, name in connection.exec_driver_sql(_INDEXES).all():
+            connection.exec_driver_sql(f"DROP {kind} {quote(name)}")
+        for name in names:
+            connection.exec_driver_sql(f"DROP TABLE {quote(name)}")
+        return
+    if names:
+        connection.exec_driver_sql(f"DROP TABLE {', '.join(map(quote, names))}")
+    for function in connection.exec_driver_sql(_FUNCTIONS).scalars().all():
+        connection.exec_driver_sql(f"DROP FUNCTION {function}")

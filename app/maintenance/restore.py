@@ -1,20 +1,25 @@
-"""Restoring a backup: replacing the rows of a database by those of the file."""
+"""Restoring a backup: replacing the rows of a database by those of the file.
+
+Where database and backup have the tables of this version, the tables stay. Otherwise they are made
+anew, as the backup's version had them, and migrated once they are filled.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import NamedTuple, cast
 
 from sqlalchemy import URL, Connection, Table, update
 
-from app.db.migrations import newest_revision
+from app.db.migrations import CannotMigrate, apply_revisions
+from app.db.revisions import newest_revision, revision_of
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
 from app.maintenance import MaintenanceError
 from app.maintenance.archive import BackupReader, Manifest
 from app.maintenance.dump import OnRows, TableChecksum, batches, count_rows, no_progress
-from app.maintenance.load import clear, finish, insert
+from app.maintenance.load import advance_sequences, clear, drop_tables, finish, insert
 from app.maintenance.rows import TableCodec, table_codecs
-from app.maintenance.schema import require_current
+from app.maintenance.schema import codecs_at, require_whole, tables_to_drop
 from app.models import Account
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
@@ -25,51 +30,82 @@ def check(backup: BackupReader, progress: OnRows = no_progress) -> None:
     """Read the whole backup, and check that this version can restore it.
 
     Raises:
-        MaintenanceError: it is damaged, or of another schema.
+        MaintenanceError: it is damaged, or of a newer version.
     """
-    if backup.manifest.schema_revision != newest_revision():
-        raise MaintenanceError(_of_another_schema(backup.manifest))
-    codecs = table_codecs()
-    backup.check_columns(codecs)
-    for codec in codecs:
+    for codec in _codecs(backup):
         for rows in backup.check_rows(codec):
             progress(rows)
 
 
-def rows_now(url: URL) -> dict[str, int]:
-    """The number of rows of each table that the database has."""
+class Present(NamedTuple):
+    """What a restore replaces: the revision of the tables, None without any; the number of rows of
+    each that this version knows; and the others that it would drop."""
+
+    revision: str | None
+    rows: dict[str, int]
+    unknown: list[str]
+
+
+def present(url: URL) -> Present:
+    """What the database has.
+
+    Raises:
+        MaintenanceError: a copy into it was not finished.
+    """
     if not may_exist(url):
-        return {}
+        return Present(None, {}, [])
     with snapshot(url) as connection:
-        return count_rows(connection, table_codecs())
+        revision = require_whole(connection) if revision_of(connection) else None
+        rows = count_rows(connection, table_codecs())
+        known = {*rows, "alembic_version"}
+        unknown = [name for name in tables_to_drop(connection, ()) if name not in known]
+        return Present(revision, rows, unknown)
 
 
 def restore(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
     """Replace all rows of the database, in one transaction.
 
-    Until it is committed, readers see the old rows and writers wait. Deletions of accounts that
-    were scheduled when the backup was made are put off, as they may have been canceled since.
+    Until it is committed, readers see the old rows and writers wait; on PostgreSQL readers wait,
+    too, where the tables are made anew. Deletions of accounts that were scheduled when the backup
+    was made are put off, as they may have been canceled since. Needs an app context.
 
     Returns the slugs of these accounts.
 
     Raises:
-        MaintenanceError: the schema is not the newest, or the rows do not fit together; nothing
-            was changed.
+        CannotMigrate, MaintenanceError: the rows do not fit together; nothing was changed.
         sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the same, as the database says it.
     """
-    codecs = table_codecs()
-    with snapshot(url) as connection:
-        require_current(connection)
-    with exclusive_writer(url, [codec.name for codec in codecs]) as connection:
-        clear(connection, codecs)
+    revision, codecs = backup.manifest.schema_revision, _codecs(backup)
+    is_current = present(url).revision == revision == newest_revision()
+    tables = [codec.name for codec in codecs] if is_current else []
+    with exclusive_writer(url, tables, create=True) as connection:
+        if is_current:
+            clear(connection, codecs)
+        else:
+            drop_tables(connection, tables_to_drop(connection, backup.manifest.rows()))
+            apply_revisions(connection, revision)
         for codec in codecs:
             for batch in batches(_checked_again(backup, codec)):
                 insert(connection, codec, [codec.row(line) for line in batch])
                 progress(len(batch))
+        if revision != newest_revision():
+            advance_sequences(connection)
+            apply_revisions(connection)
         put_off = _put_off_deletions(connection)
-        finish(connection, codecs)
+        finish(connection)
     refresh_statistics(url)
     return put_off
+
+
+def _codecs(backup: BackupReader) -> list[TableCodec]:
+    """The codecs of the tables of a backup. Raises MaintenanceError as ``check`` does."""
+    manifest = backup.manifest
+    try:
+        codecs = codecs_at(manifest.schema_revision)
+    except CannotMigrate:
+        raise MaintenanceError(_of_unknown_version(manifest)) from None
+    backup.check_columns(codecs)
+    return [TableCodec(codec.table, manifest.table(codec.name).columns) for codec in codecs]
 
 
 def _put_off_deletions(connection: Connection) -> list[str]:
@@ -92,10 +128,10 @@ def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
         )
 
 
-def _of_another_schema(manifest: Manifest) -> str:
+def _of_unknown_version(manifest: Manifest) -> str:
     maker = describe(manifest.service_version, manifest.commit)
     return (
-        f"The backup has schema {manifest.schema_revision}, but this version of Canopy needs "
-        f"{newest_revision()}. Restore it with the version of Canopy that made it, "
-        f"{maker}, then start this version, which migrates the database."
+        f"The backup has schema {manifest.schema_revision}, and this version of Canopy knows those "
+        f"up to {newest_revision()}. Restore it with the version of Canopy that made it, {maker}, "
+        "or a newer one."
     )

@@ -12,7 +12,6 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
@@ -57,20 +56,26 @@ class ColumnEncoding(NamedTuple):
 
 
 class TableCodec:
-    """Converts the rows of one table to lines and back."""
+    """Converts the rows of one table to lines and back.
 
-    def __init__(self, table: Table) -> None:
+    Args:
+        columns: the names of its columns in another order than that of the table.
+    """
+
+    def __init__(self, table: Table, columns: Sequence[str] = ()) -> None:
         self.table = table
         self.name = str(table.name)
-        self.columns = [str(column.name) for column in table.columns]
-        encodings = [_encoding(column) for column in table.columns]
+        found = {str(column.name): column for column in table.columns}
+        self._ordered = [found[name] for name in columns or found]
+        self.columns = [str(column.name) for column in self._ordered]
+        encodings = [_encoding(column) for column in self._ordered]
         self._encoders = [(n, each.encode) for n, each in enumerate(encodings) if each.encode]
         self._decoders = [(n, each.decode) for n, each in enumerate(encodings) if each.decode]
 
     def select(self, dialect: str) -> Select[Any]:
         """All rows in the order of the primary key, which is that of code points for text."""
         key = [_sortable(column, dialect) for column in self.table.primary_key]
-        return select(*(_raw(column, dialect) for column in self.table.columns)).order_by(*key)
+        return select(*(_raw(column, dialect) for column in self._ordered)).order_by(*key)
 
     def line(self, row: Sequence[Value]) -> bytes:
         """The line of a row that ``select`` returned, with its line feed."""
@@ -93,12 +98,6 @@ class TableCodec:
             if values[index] is not None:
                 values[index] = decode(values[index])
         return tuple(values)
-
-    @cached_property
-    def autoincrement_column(self) -> str | None:
-        """The column that the database numbers by itself, if there is one."""
-        column = self.table.autoincrement_column
-        return None if column is None else column.name
 
 
 def table_codecs() -> list[TableCodec]:

@@ -76,7 +76,7 @@ def require_usable_key(app: Flask) -> None:
             raise SettingsError(
                 "SECRET_KEY is not the key with which the secrets in the database were encrypted, "
                 "so no event could be signed. Set the SECRET_KEY of the other hosts. If that key "
-                "is lost, rotate the secrets of the webhooks, then start the worker again."
+                "is lost, run bin/canopy webhook rotate-secret for each webhook."
             )
 
 

@@ -7,9 +7,9 @@ from typing import Final
 from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db.migrations import is_supported_by
 from app.db.postgresql.connection import accepts_changes, reply_limit
 from app.db.queries import connect
+from app.db.revisions import state_of
 from app.jobs.valkey import valkey
 from app.processes.worker_registry import count_workers, is_any_missing
 from app.values.strict_json import dumps
@@ -32,44 +32,47 @@ def ready() -> Response:
     If a queue has no worker, the service is degraded but ready: requests are answered, while mails
     and deliveries wait.
     """
-    worker = _worker_state()
-    is_ready = _has_usable_schema()
+    worker, database = _worker_state(), _readiness()
+    is_ready = database == "ok"
     status = "unavailable" if not is_ready else "ok" if worker == "ok" else "degraded"
-    checks = {"database": _state(is_ready), "worker": worker}
+    checks = {"database": database, "worker": worker}
     return _json({"status": status, "checks": checks}, 200 if is_ready else 503)
 
 
 @bp.get("/api/health")
 def health() -> Response:
-    """The state of each part. Without Valkey, and after a minute without a worker, the service is
-    degraded."""
-    database = _database_answers()
+    """The state of each part. Without Valkey, after a minute without a worker, and while another
+    version's tables refuse changes, the service is degraded."""
+    database = _database_state()
     redis = valkey().is_writable()
     queue = _queue_state(has_valkey=redis)
-    status = "unavailable" if not database else "ok" if queue == "ok" else "degraded"
-    checks = {"database": _state(database), "redis": _state(redis), "queue": queue}
-    return _json({"status": status, "checks": checks}, 200 if database else 503)
+    is_up = database in ("ok", "other_version")
+    is_whole = database == queue == "ok"
+    status = "unavailable" if not is_up else "ok" if is_whole else "degraded"
+    checks = {"database": database, "redis": _state(redis), "queue": queue}
+    return _json({"status": status, "checks": checks}, 200 if is_up else 503)
 
 
-def _database_answers() -> bool:
+def _database_state() -> str:
     try:
         with connect() as connection:
-            return bool(connection.exec_driver_sql("SELECT 1").scalar_one() == 1)
+            return state_of(connection)
     except SQLAlchemyError:
-        return False
+        return "unavailable"
 
 
-def _has_usable_schema() -> bool:
+def _readiness() -> str:
+    """As ``_database_state``, within seconds; ``unavailable`` also where it takes no changes."""
     try:
         with connect() as connection, reply_limit(connection, _READY_SECONDS):
-            is_usable = is_supported_by(connection) and accepts_changes(connection)
-            if not is_usable:
-                # It may lead to a server that is no longer the primary, and so may all others.
-                connection.invalidate()
-                connection.engine.dispose()
-            return is_usable
+            if accepts_changes(connection):
+                return state_of(connection)
+            # It leads to a server that is no longer the primary, and so may all others.
+            connection.invalidate()
+            connection.engine.dispose()
     except SQLAlchemyError:
-        return False
+        pass
+    return "unavailable"
 
 
 def _worker_state() -> str:

@@ -173,9 +173,14 @@ class Supervisor:
             while not self._stop_requests():
                 if self._signals.wait(CHECK_EVERY, watched):
                     text = os.read(reading, LONGEST_WELCOME)
-                    if welcome := text.removeprefix(LOADED):
+                    said, loaded, welcome = text.partition(LOADED)
+                    if deadline < math.inf and text:
+                        return text
+                    os.write(sys.stderr.fileno(), said)  # about a migration
+                    if loaded or not text:
+                        deadline = time.monotonic() + READY_WITHIN
+                    if welcome:
                         return welcome
-                    deadline = time.monotonic() + READY_WITHIN
                     watched = [reading] if text else []  # without one, its process has ended
                 if status := self._application.exit_status():
                     # A signal to all processes at once, as systemd sends it, reaches one first.

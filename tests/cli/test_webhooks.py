@@ -18,8 +18,11 @@ from flask import Flask
 
 from app.cli import webhooks
 from app.cli.certificates import ensure_certificates
+from app.db.extensions import db
+from app.models import Webhook
+from app.security.sealing import unseal
 from config import ROOT, Settings
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, runner
 from tests.make import Client, events, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
 from tests.outbound.conftest import LOOPBACK
@@ -261,3 +264,16 @@ def test_test_of_a_webhook_that_is_deleted(run: Run, client: Client) -> None:
     result = run("webhook", "test", webhook["id"])
     assert (result.exit_code, result.stdout) == (1, "")
     assert "This webhook does not exist" in result.stderr
+
+
+def test_a_secret_whose_key_is_lost_is_rotated(client: Client, app: Flask) -> None:
+    webhook = make_webhook(client, url="https://hooks.example.org/", events=["project.created"])
+    with second_app(app, secret_key="another key of more than thirty-two characters") as other:
+        done = runner(other)("webhook", "rotate-secret", webhook["id"], "--json")
+        assert done.exit_code == 0, done.stderr
+        with other.app_context():
+            sealed = db.session.get_one(Webhook, webhook["id"]).sealed_secret
+            assert unseal(sealed) == json.loads(done.stdout)["secret"]
+            db.session.rollback()
+    unknown = runner(app)("webhook", "rotate-secret", "wh_0")
+    assert (unknown.exit_code, unknown.stderr[:22]) == (1, "Error: There is no web")

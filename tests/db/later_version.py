@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from app.db import migrations
+from app.db import revisions
 
 REVISION = '''"""A revision to come"""
 
@@ -24,8 +24,8 @@ def upgrade():
 
 def folder_with_revisions(folder: Path, *runs_earlier_code: bool) -> str:
     """The migrations, and one more for each of these."""
-    shutil.copytree(migrations.FOLDER, folder / "migrations")
-    former = migrations.newest_revision()
+    shutil.copytree(revisions.FOLDER, folder / "migrations")
+    former = revisions.newest_revision()
     for number, value in enumerate(runs_earlier_code, int(former) + 1):
         revision = f"{number:04}"
         code = REVISION.format(revision=revision, former=former, runs_earlier_code=value)

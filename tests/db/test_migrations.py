@@ -25,7 +25,8 @@ from sqlalchemy import (
 )
 
 from app.db.extensions import db
-from app.db.migrations import FOLDER, is_supported
+from app.db.revisions import FOLDER, is_supported
+from app.db.snapshots import connect
 
 ROWS = 3
 ONE_ROW = ("instance_state",)  # tables that cannot have more
@@ -126,10 +127,10 @@ def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, rev
     dropped = {name for step in later for name in DROPPED.get(step, ())}
     with empty_app.app_context():
         run_upgrade(directory=FOLDER, revision=revision)
-        with db.engine.begin() as connection:
+        with connect(db.engine.url) as connection:
             for table in tables(connection):
                 fill(connection, table)
-        with db.engine.connect() as connection:
+        with connect(db.engine.url) as connection:
             columns = {
                 table.name: [column.name for column in table.columns]
                 for table in tables(connection)
@@ -139,7 +140,7 @@ def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, rev
         assert all(len(rows) == rows_in(name) for name, rows in before.items())
         run_upgrade(directory=FOLDER)
         assert is_supported()
-        with db.engine.connect() as connection:
+        with connect(db.engine.url) as connection:
             assert rows_of(connection, columns) == before
 
 
@@ -149,7 +150,7 @@ def test_each_boundary_gets_an_entry(empty_app: Flask) -> None:
     ids = ("proj_01k9zq3mgse2j7tbyw5c4r8nhd", "proj_01k9zq3mgse2j7tbyw5c4r8nhe")
     with empty_app.app_context():
         run_upgrade(directory=FOLDER, revision="0006")
-        with db.engine.begin() as connection:
+        with connect(db.engine.url) as connection:
             (accounts,) = (table for table in tables(connection) if table.name == "accounts")
             (projects,) = (table for table in tables(connection) if table.name == "projects")
             fill(connection, accounts)
@@ -162,7 +163,7 @@ def test_each_boundary_gets_an_entry(empty_app: Flask) -> None:
                 row |= {"id": project_id, "geometry": boundary, "area_m2": boundary and 77}
                 connection.execute(projects.insert().values(row))
         run_upgrade(directory=FOLDER)
-        with db.engine.connect() as connection:
+        with connect(db.engine.url) as connection:
             rows = connection.exec_driver_sql(
                 "SELECT b.id, b.project_id, b.area_m2, b.added_m2, b.removed_m2, b.geometry,"
                 " b.source, b.created_by, b.replaced_at, b.created_at = p.created_at"
@@ -209,13 +210,13 @@ def test_attempts_in_the_log_are_counted(empty_app: Flask) -> None:
     """By hour, outcome and rounded duration."""
     with empty_app.app_context():
         run_upgrade(directory=FOLDER, revision="0010")
-        with db.engine.begin() as connection:
+        with connect(db.engine.url) as connection:
             for table in tables(connection):
                 fill(connection, table)
             logs = next(each for each in tables(connection) if each.name == "delivery_logs")
             connection.execute(logs.update().values(status="success", response_time_ms=123))
         run_upgrade(directory=FOLDER)
-        with db.engine.connect() as connection:
+        with connect(db.engine.url) as connection:
             counts = next(each for each in tables(connection) if each.name == "attempt_counts")
             found = connection.execute(counts.select().order_by(counts.c.hour)).mappings().all()
     assert [row["number"] for row in found] == [1] * ROWS

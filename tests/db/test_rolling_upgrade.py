@@ -16,7 +16,7 @@ from flask import Flask
 from flask_migrate import upgrade as run_upgrade
 from sqlalchemy import text
 
-from app.db import migrations
+from app.db import migrations, revisions
 from app.db.extensions import db
 from config import ROOT
 from tests.db.later_version import folder_with_revisions
@@ -70,8 +70,8 @@ def test_which_later_revisions_this_version_runs_on(
     with empty_app.app_context():
         migrations.upgrade()
         run_upgrade(directory=later)
-        assert migrations.current_revision() > migrations.newest_revision()
-        assert migrations.is_supported() is is_supported
+        assert revisions.current_revision() > revisions.newest_revision()
+        assert revisions.is_supported() is is_supported
         if is_supported:
             migrations.upgrade()  # does nothing
     status = empty_app.test_client().get("/readyz").status_code
@@ -95,7 +95,7 @@ def test_it_works_on_the_tables_of_a_later_version(empty_app: Flask, tmp_path: P
 @pytest.mark.slow
 def test_the_version_before_this_one_works_on_our_tables(empty_app: Flask, tmp_path: Path) -> None:
     """If the newest revision says so."""
-    newest = migrations.newest_revision()
+    newest = revisions.newest_revision()
     (file,) = (ROOT / "migrations" / "versions").glob(f"{newest}_*.py")
     if "runs_earlier_code = False" in file.read_text():
         pytest.skip("the newest revision says that the version before it does not run on it")

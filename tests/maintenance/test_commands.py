@@ -246,19 +246,22 @@ def test_the_doctor_with_wrong_settings(instance: Flask, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_other_revisions_are_told_by_every_command(
-    make_instance: MakeInstance, folder: Path
-) -> None:
+def test_tables_of_other_revisions_are_told(make_instance: MakeInstance, folder: Path) -> None:
     app = make_instance("sqlite")
     run(app, "backup", folder / "b.zip")
-    change(app, "UPDATE alembic_version SET version_num = '0000'")
-    for arguments in (
-        ("restore", folder / "b.zip", "--yes"),
-        ("copy-database", "--to", f"sqlite:///{folder}/copy.sqlite3"),
-    ):
-        refused = run(app, *arguments)
-        assert refused.exit_code == 1
-        assert "bin/canopy migrate" in refused.stderr
+    change(app, "CREATE TABLE of_newer (id integer)")
+    change(app, "UPDATE alembic_version SET version_num = '9999', oldest_code = '9999'")
+    refused = run(app, "copy-database", "--to", f"sqlite:///{folder}/copy.sqlite3")
+    assert refused.exit_code == 1
+    assert "9999" in refused.stderr
+    refused = run(app, "migrate")
+    assert refused.exit_code == 1
+    assert "bin/canopy restore" in refused.stderr
+    done = run(app, "restore", folder / "b.zip", "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert "The present tables, of revision 9999, are dropped." in done.stderr
+    assert "dropped, too: of_newer" in done.stderr
+    assert run(app, "migrate").exit_code == 0
     close(app)
 
 

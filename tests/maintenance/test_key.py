@@ -52,3 +52,4 @@ def test_the_worker_says_so(tmp_path: Path) -> None:
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
     assert done.stderr.startswith("SECRET_KEY is not the key")
+    assert "bin/canopy webhook rotate-secret" in done.stderr

@@ -18,7 +18,7 @@ import pytest
 from flask import Flask
 
 from app.api.openapi.document import description
-from app.db.migrations import newest_revision
+from app.db.revisions import newest_revision
 from app.values.version import VERSION
 from tests.architecture.sources import ROOT
 from tests.make import second_app

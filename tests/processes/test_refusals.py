@@ -75,5 +75,5 @@ def test_a_database_that_is_out_of_reach(serve: Serve) -> None:
 def test_a_database_that_cannot_be_migrated(serve: Serve) -> None:
     said = refusal(serve(FAULT="database newer"))
     assert said == (
-        "The database sqlite:///stand-in cannot be brought up to date (no such revision)."
+        "The database sqlite:///stand-in cannot be migrated. There is no such revision."
     )

@@ -164,7 +164,10 @@ def test_the_death_of_a_part_ends_all_if_that_is_wanted(
 @pytest.mark.trial
 def test_a_migration_may_take_longer_than_a_start(serve: Serve, tree: Path) -> None:
     set_constants(tree, {"app/processes/supervisor.py": {"READY_WITHIN": 12}})
-    serve(FAULT="database slow").wait_until_ready()
+    instance = serve(FAULT="database slow")
+    assert instance.process.stderr is not None
+    assert instance.process.stderr.readline() == "Migrating.\n"  # while it lasts
+    instance.wait_until_ready()
 
 
 @pytest.mark.trial

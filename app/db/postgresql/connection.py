@@ -8,7 +8,7 @@ limits of its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -19,7 +19,7 @@ from psycopg.conninfo import make_conninfo, timeout_from_conninfo
 from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.engine import Dialect, ExceptionContext, make_url
+from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 
 from app.db.postgresql.failover import KnownServer
@@ -29,6 +29,7 @@ from app.values.processor_clock import ProcessorClock
 from config import Settings, SettingsError
 
 T = TypeVar("T")
+CheckTables = Callable[[Any], None]
 
 # Parameters of libpq (https://www.postgresql.org/docs/current/libpq-connect.html), unless the
 # address has others. A host that vanishes is noticed after 4 s when something was sent to it, and
@@ -43,8 +44,10 @@ NETWORK_LIMITS: Final[dict[str, int]] = {
 # Names its schema: the search_path of the role may lead to another function, and the clock decides
 # what is deleted by age.
 _CLOCK: Final = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::pg_catalog.float8"
+# What a change asks for at its beginning. On PostgreSQL it waits for a migration onto whose tables
+# the versions before cannot write, and such a migration for it.
+VERSION: Final = "SELECT version_num, oldest_code FROM alembic_version"
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
-_FRESH_SECONDS: Final = 1.0  # for which a new connection is assumed to be open
 _READ_ONLY: Final = "25006"  # read_only_sql_transaction
 _CANCEL_SECONDS: Final = 2.0
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
@@ -185,7 +188,7 @@ def prepare(
     settings: Settings,
     server: KnownServer,
     *,
-    is_reading: bool = True,
+    check_tables: CheckTables | None = None,
     has_clock: bool = True,
 ) -> None:
     """Make the connections of ``engine`` limited ones, with the settings of our sessions.
@@ -196,7 +199,9 @@ def prepare(
 
     Args:
         server: what is known of the server; engines with the same address share it.
-        is_reading: the engine is for reading, where what failed is done once more.
+        check_tables: given the row of ``VERSION`` at the beginning of each change, or None where
+            there is no such table. Without it the engine is for reading, where what failed is done
+            once more.
         has_clock: the clock of its server decides; that of a replica does not.
     """
     timeout = settings.database_timeout_ms
@@ -209,7 +214,7 @@ def prepare(
         server.on_opened(connection.info.host, connection.info.port)
         connection.server, connection.opened_at = server, time.monotonic()
         connection.reply_seconds = reply_seconds(settings)
-        connection.is_reading = is_reading
+        connection.is_reading = check_tables is None
         if not is_shared:
             connection.execute(set_all)
             connection.commit()
@@ -217,8 +222,8 @@ def prepare(
 
     event.listen(engine, "handle_error", _leave_read_only)
     event.listen(engine, "checkout", lambda connection, *_: server.check(connection.opened_at))
-    if not is_reading:
-        event.listen(engine, "checkout", partial(_refuse_closed, engine.dialect))
+    if check_tables is not None:
+        event.listen(engine, "checkout", partial(_begin, check_tables))
     elif has_clock:
         event.listen(engine, "checkout", _follow_clock)
     if is_shared:
@@ -231,15 +236,18 @@ def _leave_read_only(context: ExceptionContext) -> None:
         context.is_disconnect = True
 
 
-def _refuse_closed(dialect: Dialect, connection: LimitedConnection, *_: object) -> None:
-    """Ask before each change whether its connection still lives, and have the pool replace it if
-    not. A reading is done again instead."""
-    if time.monotonic() - connection.opened_at < _FRESH_SECONDS:
-        return
+def _begin(check_tables: CheckTables, connection: LimitedConnection, *_: object) -> None:
+    """Begin the transaction of a change, and check the tables, whose lock it keeps until its end.
+    Where its connection is dead, have the pool replace it. A reading is done again instead."""
     try:
-        dialect.do_ping(connection)  # type: ignore[arg-type]
+        found = connection.execute(VERSION).fetchone()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
+        found = None
     except psycopg.OperationalError as error:
-        raise DisconnectionError(str(error)) from error
+        if connection.closed:
+            raise DisconnectionError(str(error)) from error
+        raise
+    check_tables(found)
 
 
 def reply_seconds(settings: Settings) -> float:
@@ -290,9 +298,8 @@ def accepts_changes(connection: Connection) -> bool:
 
 
 @contextmanager
-def reply_limit(connection: Connection, seconds: float | None) -> Iterator[None]:
-    """Wait this long for each reply to a connection; with None, as long as it takes. SQLite has no
-    such limit."""
+def reply_limit(connection: Connection, seconds: float) -> Iterator[None]:
+    """Wait this long for each reply to a connection. SQLite has no such limit."""
     if connection.dialect.name == "sqlite":
         yield
         return

@@ -56,9 +56,8 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
         yield problem(
             f"Some values were encrypted with another SECRET_KEY and cannot be read: {shown}",
             f"Set SECRET_KEY_FORMER to that key and run {canopy_command()} secret-key finish. If "
-            "the key is lost, give each webhook a new secret "
-            "(POST /v1/webhooks/{webhook_id}/rotate-secret). A new key signs the audit log; values "
-            "in other tables expire.",
+            f"the key is lost, run {canopy_command()} webhook rotate-secret for each webhook, and "
+            'see "If the key is lost" in /docs/guides/operations.',
         )
     if by_former:
         yield warning(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from app.db.migrations import advice, is_supported_by, newest_revision, revision_of
+from app.db.revisions import advice, is_supported_by, newest_revision, revision_of
 from app.db.snapshots import shown_url
 from app.doctor.results import Result, ok, problem, warning
 from app.maintenance.indexes import count_faults

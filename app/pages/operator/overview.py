@@ -11,8 +11,8 @@ from sqlalchemy import and_, case, func, select
 
 from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_latest
-from app.db.migrations import current_revision, newest_revision
 from app.db.queries import CompiledQuery, connect
+from app.db.revisions import current_revision, newest_revision
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import valkey
 from app.models import AccountUsage, Mail, User
