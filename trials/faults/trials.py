@@ -16,6 +16,7 @@ from trials.faults.database_restarts import restarts
 from trials.faults.delivering import service
 from trials.faults.disk_full import disk_full, on_small_disk
 from trials.faults.hostile_files.trial import hostile_files
+from trials.faults.import_beside import import_beside
 from trials.faults.import_kills import import_kills
 from trials.faults.kills import ending, kills
 from trials.faults.locked import locked
@@ -62,6 +63,12 @@ TRIALS = (
         "a worker, Valkey and PostgreSQL are killed during imports",
         import_kills,
         options=_TWO_PROCESSES,
+    ),
+    Trial(
+        "import-beside",
+        "a file of 48 MB is imported while events of another account are delivered",
+        import_beside,
+        start=serving,
     ),
     Trial("flushes", "Valkey is flushed every two seconds", flushes, DATABASES[:1]),
     Trial("absent", "Valkey is killed, and restarted empty", absent),
