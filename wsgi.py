@@ -11,7 +11,6 @@ from flask.cli import run_command
 from werkzeug.serving import is_running_from_reloader
 
 from app.db.migrations import make_first_tables
-from app.doctor.flask_run import missing_parts
 from app.factory import create_app
 from app.http import logging
 from app.jobs.valkey import valkey
@@ -43,6 +42,8 @@ except EmbeddedError as problem:
 
 command = click.get_current_context(silent=True)
 if command is not None and command.command is run_command and not is_running_from_reloader():
+    from app.doctor.flask_run import missing_parts
+
     with app.app_context():
         for part in missing_parts():
             click.echo(f" * {part}")

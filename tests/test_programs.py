@@ -15,8 +15,8 @@ from trials.machines.programs import PACKAGES
 LOOKED_FOR = re.compile(r"""\b(?:tool|which|find_installed)\("([\w-]+)""")
 # Tables of commands, where a name does not stand beside what looks for it.
 IN_TABLES = {"docker", "docker-compose", "unzip", "bsdtar", "7z"}
-# Chromium has an entry of its own, a package has Valkey, and git is everywhere.
-OTHERS = {"chromium", "chromium-browser", "valkey-server", "git"}
+# Chromium has an entry of its own, a package has Valkey, and the others are everywhere.
+OTHERS = {"chromium", "chromium-browser", "valkey-server", "git", "cp"}
 
 
 def test_every_program_that_a_test_looks_for_is_named() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+import click
 from flask import Flask, current_app
+from flask.cli import FlaskGroup
 from sqlalchemy import Connection, column, func, table
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -44,9 +45,9 @@ class CannotMigrate(Exception):
 
 
 def init_app(app: Flask) -> None:
-    """Let the commands of Flask-Migrate find the database and the revisions. ``flask`` imports it
-    before the application."""
-    if "flask_migrate" in sys.modules:
+    """Give the command ``flask`` those of Flask-Migrate."""
+    context = click.get_current_context(silent=True)
+    if context is not None and isinstance(context.find_root().command, FlaskGroup):
         _use_flask_migrate(app)
 
 

@@ -37,6 +37,8 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         patch.delenv("CANOPY_COMMAND")
         patch.setenv("INSTANCE_PATH", str(tmp_path / "instance"))
         patch.setenv("PYTHONPATH", str(ROOT))
+        migrate = [sys.executable, "-m", "app.cli", "migrate"]
+        subprocess.run(migrate, check=True, capture_output=True)
         yield tmp_path
 
 

@@ -65,7 +65,10 @@ def test_a_process_reads_standard_input(tmp_path: Path) -> None:
     }  # fmt: skip
     command = [sys.executable, "-m", "app.cli"]
     create = ["account", "create", "--name", "A", "--owner-email", "a@example.org"]
-    subprocess.run([*command, *create], env=environment, cwd=ROOT, check=True, capture_output=True)
+    for words in (["migrate"], create):
+        subprocess.run(
+            [*command, *words], env=environment, cwd=ROOT, check=True, capture_output=True
+        )
     with subprocess.Popen(["cat", str(DISTRICTS)], stdout=subprocess.PIPE) as source:
         done = subprocess.run(
             [*command, "import", "-", "--account", "a", "--json"],

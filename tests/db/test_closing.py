@@ -4,6 +4,7 @@ copied."""
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import sqlite3
 import subprocess
@@ -36,7 +37,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 def environ(scratch: Path, tmp_path: Path, valkey_url: str) -> dict[str, str]:
     templates.copy_sqlite(tmp_path / "instance")
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return kept | {"INSTANCE_PATH": str(tmp_path / "instance"), "REDIS_URL": f"{valkey_url}?db=7"}
+    settings = {"REDIS_URL": f"{valkey_url}?db=7", "SECRET_KEY": secrets.token_urlsafe(48)}
+    return kept | settings | {"INSTANCE_PATH": str(tmp_path / "instance")}
 
 
 def test_after_the_web_server(environ: dict[str, str], tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_default_plan_that_does_not_exist_is_refused(app: Flask) -> None:
     "command",
     [
         ["-m", "app.serve", "--empty"],
-        ["-m", "app.cli", "account", "list"],
+        ["-m", "app.cli", "migrate"],
         ["worker.py"],
         ["-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
     ],
