@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -124,7 +125,8 @@ def test_a_command_waits_in_place(
         assert "A" not in projects(client)
         try_all(client)
 
-    monkeypatch.setattr(waiting.time, "sleep", sleep)
+    # Not ``time.sleep``: threads of other applications, which look for Valkey, call that.
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(sleep=sleep))
     path = tmp_path / "a.geojson"
     path.write_bytes(collection(feature(square(1, 1), name="A")))
     slug = client.get("/v1/account").json["data"]["slug"]
