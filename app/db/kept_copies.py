@@ -11,6 +11,8 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection
 
+from app.values.command_name import canopy_command
+
 _MEGABYTE = 1_000_000
 
 
@@ -59,5 +61,5 @@ def _require_space(connection: Connection, database: Path) -> None:
         raise OSError(
             f"it and the migration need {needed / _MEGABYTE:,.0f} MB, and {free / _MEGABYTE:,.0f} "
             f"MB are free in {database.parent}. Free some space, or copy the file elsewhere and "
-            "run: bin/canopy migrate --without-copy"
+            f"run: {canopy_command()} migrate --without-copy"
         )

@@ -16,6 +16,7 @@ from app.db.extensions import db
 from app.db.queries import connect
 from app.models import Authenticator, IdempotentResponse, Mail, OAuthToken, SigningKey, Webhook
 from app.security.sealing import is_readable, reseal
+from app.values.command_name import canopy_command
 from config import SettingsError
 
 _BATCH_ROWS: Final = 200
@@ -76,7 +77,7 @@ def require_usable_key(app: Flask) -> None:
             raise SettingsError(
                 "SECRET_KEY is not the key with which the secrets in the database were encrypted, "
                 "so no event could be signed. Set the SECRET_KEY of the other hosts. If that key "
-                "is lost, run bin/canopy webhook rotate-secret for each webhook."
+                f"is lost, run {canopy_command()} webhook rotate-secret for each webhook."
             )
 
 
