@@ -19,6 +19,7 @@ from werkzeug.test import TestResponse
 
 from app.api.expensive import TURNS
 from app.db.connections import close_all
+from app.db.migrations import use_flask_migrate
 from app.factory import create_app
 from app.processes import embedded
 from app.security import passwords
@@ -170,11 +171,12 @@ def email() -> str:
 
 @pytest.fixture(params=DATABASES)
 def empty_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) -> Iterator[Flask]:
-    """The application on a database of its own, without tables."""
+    """The application on a database of its own, without tables, for Flask-Migrate's functions."""
     environ = {"REDIS_URL": valkey_url}
     if request.param == "postgresql":
         environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
     with app_without_tables(tmp_path / "instance", **environ) as made:
+        use_flask_migrate(made)
         yield made
 
 

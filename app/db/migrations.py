@@ -48,10 +48,11 @@ def init_app(app: Flask) -> None:
     """Give the command ``flask`` those of Flask-Migrate."""
     context = click.get_current_context(silent=True)
     if context is not None and isinstance(context.find_root().command, FlaskGroup):
-        _use_flask_migrate(app)
+        use_flask_migrate(app)
 
 
-def _use_flask_migrate(app: Flask) -> None:
+def use_flask_migrate(app: Flask) -> None:
+    """Give an application the commands and functions of Flask-Migrate."""
     from flask_migrate import Migrate  # noqa: PLC0415
 
     Migrate().init_app(app, db, directory=FOLDER)
@@ -112,7 +113,7 @@ def apply_revisions(
     from alembic import command  # noqa: PLC0415
     from alembic.util import CommandError  # noqa: PLC0415
 
-    _use_flask_migrate(current_app)
+    use_flask_migrate(current_app)
     config = current_app.extensions["migrate"].migrate.get_config(FOLDER)
     config.attributes |= {CONNECTION: connection, APPLIED: _Report(say)}
     try:
