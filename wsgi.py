@@ -15,6 +15,7 @@ from app.factory import create_app
 from app.http import logging
 from app.jobs.valkey import valkey
 from app.processes.embedded import EmbeddedError
+from app.processes.worker_registry import count_workers
 from app.values.files import make_files_private
 from config import SettingsError, load_settings
 
@@ -42,11 +43,10 @@ except EmbeddedError as problem:
 
 command = click.get_current_context(silent=True)
 if command is not None and command.command is run_command and not is_running_from_reloader():
-    from app.doctor.flask_run import missing_parts
-
     with app.app_context():
-        for part in missing_parts():
-            click.echo(f" * {part}")
+        workers = valkey().attempt(count_workers)
+    if workers is not None and not all(workers.values()):
+        click.echo(" * No worker is running: mails and webhooks wait. Start one: python worker.py")
 
 # What exists by now stays: the garbage collector need not visit it again, nor write to the memory
 # that the web processes share. The threshold: a boundary is a hundred thousand lists, none of them

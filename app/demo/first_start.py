@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from app.account.lookup import first_account
 from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, make_demo
+from app.site.static_files import HOW_TO_MAKE, missing_files
 from app.values.command_name import canopy_command
 from app.values.strict_json import dumps
 from config import Settings
@@ -38,6 +39,8 @@ def welcome(settings: Settings, *, empty: bool) -> str:
     """
     url = settings.public_url
     head = f"Canopy is at {url}\nSign in at {url}/login\nThe API reference is at {url}/docs\n"
+    if missing := missing_files():
+        head += f"{missing} {HOW_TO_MAKE}\n"
     account = first_account()
     if account is None and not empty:
         try:

@@ -34,6 +34,7 @@ BoundCheck = Callable[[], Iterator[Result]]  # a check with its arguments
 OF_HOST: Final[dict[str, Check]] = {
     "python": host.python_version,
     "dependencies": host.dependencies,
+    "set-up": host.made_files,
 }
 OF_SETTINGS: Final[dict[str, Check]] = {
     "settings": host.settings,

@@ -8,24 +8,33 @@ set-up; where that could not be done, pages work without maps and say so.
 from __future__ import annotations
 
 import hashlib
+from logging import getLogger
 from pathlib import Path
 from typing import Final
 
 from flask import Blueprint, Flask, Response, current_app, send_from_directory
 
+from config import ROOT
+
+log = getLogger(__name__)
 bp = Blueprint("static_files", __name__)
 
 _FOLDER: Final = Path(__file__).parent / "static"
 _STAMP: Final = _FOLDER / "third_party" / "stamp"  # written last, when all files are there
+_GUIDES: Final = ROOT / "app" / "reference" / "guides" / "made" / "stamp"
+HOW_TO_MAKE: Final = f"Run: python3 {ROOT / 'bin' / '_third_party.py'}"
 _VERSION: Final = "canopy_static_version"
 _YEAR: Final = 365 * 24 * 3600
 
 
 def init_app(app: Flask) -> None:
-    """Serve the files, and let templates name their addresses with ``static``."""
+    """Serve the files, let templates name their addresses with ``static``, and log what is missing
+    of them."""
     app.extensions[_VERSION] = _version()
     app.register_blueprint(bp)
     app.jinja_env.globals["static"] = _static_path
+    if missing := missing_files():
+        log.warning("%s %s", missing, HOW_TO_MAKE)
 
 
 def _static_path(name: str) -> str:
@@ -36,6 +45,13 @@ def _static_path(name: str) -> str:
 def has_third_party() -> bool:
     """Return whether the libraries and the data of maps are installed."""
     return _STAMP.is_file()
+
+
+def missing_files() -> str:
+    """What set-up should have made and did not, as a sentence; empty if all is there."""
+    missing = [] if has_third_party() else ["the browser code of the maps"]
+    missing += [] if _GUIDES.is_file() else ["the guides at /docs/guides"]
+    return f"The pages lack {' and '.join(missing)}." if missing else ""
 
 
 @bp.get("/static/<version>/<path:name>")

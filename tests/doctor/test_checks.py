@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flask import Flask
 from redis import Redis
 from rq import Worker
 
@@ -20,8 +21,9 @@ from app.jobs.valkey import connect
 from app.limits.request_counts import CHANGED
 from app.processes.part_registry import RunningPart, _announce
 from app.security.sealing import key_check
+from app.site import static_files
 from app.values import clock
-from config import load_settings
+from config import ROOT, load_settings
 from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.make import make_account, make_webhook
@@ -136,6 +138,27 @@ def test_the_room_on_the_disk(
     monkeypatch.setattr(host.shutil, "disk_usage", lambda _: usage)
     (found,) = host.disk(settings)
     assert found.status is status
+
+
+def test_files_of_the_pages_that_were_not_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("_STAMP", "_GUIDES"):
+        stamp = folder / name
+        monkeypatch.setattr(static_files, name, stamp)
+        stamp.touch()
+    assert [each.status for each in host.made_files()] == [Status.OK]
+    (folder / "_GUIDES").unlink()
+    (found,) = host.made_files()
+    assert (found.status, found.found) == (
+        Status.WARNING,
+        "The pages lack the guides at /docs/guides.",
+    )
+    assert found.advice == f"Run: python3 {ROOT}/bin/_third_party.py"
+    (folder / "_STAMP").unlink()
+    static_files.init_app(Flask(__name__))
+    sentence = "The pages lack the browser code of the maps and the guides at /docs/guides."
+    assert caplog.messages == [f"{sentence} {found.advice}"]
 
 
 def test_packages_that_are_not_as_locked_are_found(folder: Path) -> None:

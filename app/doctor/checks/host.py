@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from app.doctor.results import Result, ok, problem, warning
 from app.limits.plan_file import plans_of
+from app.site.static_files import HOW_TO_MAKE, missing_files
 from app.values.command_name import canopy_command, has_scripts
 from config import ROOT, SECRET_KEY_FILE, Settings, SettingsError
 
@@ -62,6 +63,12 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
         )
     else:
         yield ok(f"{len(locked)} packages in their locked versions")
+
+
+def made_files() -> Iterator[Result]:
+    """What set-up makes for the pages is there."""
+    missing = missing_files()
+    yield warning(missing, HOW_TO_MAKE) if missing else ok("the pages have maps and guides")
 
 
 def settings(settings: Settings) -> Iterator[Result]:
