@@ -201,6 +201,14 @@ class Settings(SingleSignOnSettings):
     log_format: str = _setting(
         "auto", one_of("auto", "json", "text"), "`auto`: text on a terminal, otherwise JSON"
     )
+    log_file_mb: int = _setting(
+        "10", whole(1, 2**20), "size of a log file of `bin/serve` before it is rotated, in MiB"
+    )
+    log_files: int = _setting(
+        "5",
+        whole(0, 1000),
+        "files that `bin/serve` keeps of each log; 0: it logs to standard error",
+    )
     log_level: str = _setting(
         "info", one_of("debug", "info", "warning", "error"), "lowest severity to log"
     )

@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.processes.embedded import EmbeddedError
 from app.processes.instance_lock import CannotStart
-from app.processes.logfiles import last_lines, open_log, size_of
+from app.processes.logfiles import its_log, last_lines, log_path, open_log, size_of
 from app.processes.metrics_folder import (
     forget_process,
     remove_metrics_folder,
@@ -66,7 +66,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     from app.processes.web_server.processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
 
-    logs = settings.instance_path / "logs"
+    logs = {part: log_path(settings, name) for part, name in _LOGS.items()}
     _upgrade_database(app, options.welcome)
     try:
         require_usable_key(app)
@@ -79,12 +79,12 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     web_server = WebServer(options.listener)
 
     def serve(process: WebProcess) -> None:
-        _log_to(logs / _LOGS["web server"])
+        _log_to(logs["web server"])
         process.run()
 
     def run_jobs() -> None:
         web_server.close()
-        _log_to(logs / _LOGS["worker"])
+        _log_to(logs["worker"])
         try:
             worker.work(app, settings)
         except (SettingsError, EmbeddedError) as error:
@@ -106,7 +106,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     if options.welcome is not None:
         os.write(options.welcome, LOADED)
         children.append(Child("welcome", greet, is_once=True))
-    began = {name: size_of(logs / log) for name, log in _LOGS.items()}
+    began = {part: size_of(log) for part, log in logs.items()}
     try:
         Parent(
             children,
@@ -116,9 +116,9 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
             on_end=forget_process,
         ).run()
     except ChildDied as death:
-        log = logs / _LOGS.get(death.name, "application.log")
+        log = logs.get(death.name)  # else it is that of this process, whose lines are shown anyway
         lines = last_lines(log, after=began.get(death.name, 0))
-        sys.stderr.write(f"{lines}The {death}; its log is {log}.\n")
+        sys.stderr.write(f"{lines}The {death}{its_log(log)}.\n")
         return PART_DIED
     finally:
         remove_metrics_folder()
@@ -144,13 +144,17 @@ def _upgrade_database(app: Flask, terminal: int | None) -> None:
 
 
 def _say(line: str, terminal: int | None) -> None:
-    """Tell the log, and the person who started the instance."""
-    sys.stdout.write(f"{line}\n")
+    """Tell the log, and the person who started the instance, who may read it anyway."""
+    if terminal is None or load_settings().log_files:
+        sys.stdout.write(f"{line}\n")
     if terminal is not None:
         os.write(terminal, f"{line}\n".encode())
 
 
-def _log_to(path: Path) -> None:
+def _log_to(path: Path | None) -> None:
+    """Send the output of this process to its log; standard error, where that is it, it has."""
+    if path is None:
+        return
     log = open_log(path)
     os.dup2(log, sys.stdout.fileno())
     os.dup2(log, sys.stderr.fileno())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.processes.logfiles import last_lines, open_log, size_of
+from app.processes.logfiles import its_log, last_lines, open_log, size_of
 
 STOPPED_FOR: Final = 5.0  # seconds for which a signal may stop a child before it is killed
 STABLE_AFTER: Final = 10.0  # seconds; a child that dies sooner starts again after a pause
@@ -25,11 +25,11 @@ class ExitStatus:
 
     name: str
     code: int
-    log: Path
+    log: Path | None
     lines: str
 
     def __str__(self) -> str:
-        return f"{self.name} died ({describe_exit(self.code)}); its log is {self.log}."
+        return f"{self.name} died ({describe_exit(self.code)}){its_log(self.log)}."
 
 
 class ChildProcess:
@@ -40,7 +40,7 @@ class ChildProcess:
         self,
         name: str,
         command: Sequence[str],
-        log: Path,
+        log: Path | None,
         *,
         environment: Mapping[str, str],
         folder: Path,

@@ -1,44 +1,78 @@
-"""The log files of child processes, rotated, and shown on a terminal."""
+"""The logs of ``bin/serve``'s parts: files, rotated and shown on a terminal, or standard error, for
+which the path is None."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-LIMIT = 10 * 1024 * 1024
+from config import Settings
+
 CHECK_EVERY = 0.2  # seconds
 
 
-def open_log(path: Path) -> int:
+def log_path(settings: Settings, name: str) -> Path | None:
+    """The file of a log, or None where it is standard error."""
+    return settings.instance_path / "logs" / name if settings.log_files else None
+
+
+def open_log(path: Path | None) -> int:
     """A descriptor for a child's output. It appends, so that ``rotate`` can truncate the file."""
+    if path is None:
+        return os.dup(sys.stderr.fileno())
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    rotate(path)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
-def rotate(path: Path, limit: int = LIMIT) -> None:
-    """Copy a log that has grown too large to ``.1`` and truncate it, while its writers go on."""
-    with contextlib.suppress(FileNotFoundError):
-        if path.stat().st_size > limit:
-            shutil.copyfile(path, f"{path}.1")
-            os.truncate(path, 0)
+def rotate(path: Path, limit: int, files: int) -> None:
+    """Copy a log of more than ``limit`` bytes to ``.1`` and truncate it, while its writers go on.
+    Of it and its former files, ``files`` are kept. Where that fails, as on a full disk, it stays.
+    """
+    if size_of(path) <= limit:
+        return
+    copy = Path(f"{path}.0")
+    try:
+        for number in _former(path):
+            if number >= files - 1:  # first, as it makes room
+                Path(f"{path}.{number}").unlink()
+        if files > 1:
+            shutil.copyfile(path, copy)
+            for number in _former(path):
+                Path(f"{path}.{number}").replace(f"{path}.{number + 1}")
+        os.truncate(path, 0)
+    except OSError:
+        copy.unlink(missing_ok=True)
 
 
-def size_of(path: Path) -> int:
+def _former(path: Path) -> list[int]:
+    """The numbers of the former files of a log, the oldest first."""
+    found = (each.suffix[1:] for each in path.parent.glob(f"{path.name}.*"))
+    return sorted((int(number) for number in found if number.isdigit()), reverse=True)
+
+
+def size_of(path: Path | None) -> int:
     """The size of a log, in bytes; 0 if there is none."""
-    return path.stat().st_size if path.exists() else 0
+    return path.stat().st_size if path is not None and path.exists() else 0
 
 
-def last_lines(path: Path, count: int = 8, *, after: int = 0) -> str:
+def its_log(path: Path | None) -> str:
+    """Where the log of a part that died is, as the end of a sentence."""
+    return "" if path is None else f"; its log is {path}"
+
+
+def last_lines(path: Path | None, count: int = 8, *, after: int = 0) -> str:
     """The last ``count`` lines of a log, which show why its process died.
 
     Args:
         after: the size that it had when the process began.
     """
+    if path is None:
+        return ""
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
         size = path.stat().st_size
         file.seek(max(after if after <= size else 0, size - 8192))  # or it was rotated

@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from app.processes import embedded, parent_pipe, valkey_watchdog
 from app.processes.child_process import STOPPED_FOR, ChildProcess, ExitStatus, next_pause
 from app.processes.embedded import EmbeddedError
-from app.processes.logfiles import Mirror, last_lines, rotate
+from app.processes.logfiles import Mirror, its_log, last_lines, log_path, rotate, size_of
 from app.processes.parent_pipe import ParentPipe
 from app.processes.signal_pipe import SignalPipe
 from config import ROOT, Settings
@@ -96,7 +96,10 @@ class Supervisor:
         self._settings = settings
         self._command = command
         self._instance = settings.instance_path
-        self._logs = [self._instance / "logs" / name for name in _LOGS]
+        self._logs = [log_path(settings, name) for name in _LOGS]
+        self._valkey_log = self._instance / valkey_watchdog.LOG
+        # Where the lines of this run begin in the logs of others than its child.
+        self._began = {path: size_of(path) for path in (*self._logs, self._valkey_log)}
         self._lock = lock
         self._listener = listener
         self._stop_requests = stop_requests
@@ -109,7 +112,7 @@ class Supervisor:
         self._silent_since: float | None = None  # since when Valkey does not answer
         self._stopped_since: float | None = None  # since when a signal has stopped the application
         self._mirror: Mirror | None = None
-        self._rotated = time.monotonic()
+        self._rotated = -math.inf
 
     def run(self, *, empty: bool) -> None:
         """Start the parts, and keep them running until a stop is requested, or until one has died
@@ -121,6 +124,9 @@ class Supervisor:
         Raises:
             app.processes.embedded.EmbeddedError: Valkey cannot be started.
         """
+        self._rotate_logs()
+        if not self._settings.log_files:
+            self._show([self._valkey_log], sys.stderr)  # which commands start, too
         if self._settings.redis_url is None:
             embedded.redis_url(self._settings)
             self._valkey = embedded.recorded(self._instance)
@@ -129,9 +135,9 @@ class Supervisor:
             return
         with contextlib.suppress(OSError):  # standard output is closed
             os.write(sys.stdout.fileno(), welcome.rstrip() + b"\n")
-        if sys.stdout.isatty():
-            self._mirror = Mirror(self._logs, sys.stdout.fileno())
-            self._mirror.start()
+        files = [path for path in self._logs if path is not None]
+        if files and sys.stdout.isatty():
+            self._show(files, sys.stdout)
         while not self._must_end():
             self._signals.wait(CHECK_EVERY)
             if self._must_end():
@@ -191,7 +197,8 @@ class Supervisor:
                 if time.monotonic() > deadline:
                     reason = f"The web server did not respond within {READY_WITHIN:.0f} s"
                     log = self._logs[1]
-                    self.failure = Failure(f"{last_lines(log)}{reason}; its log is {log}.\n")
+                    lines = last_lines(log, after=self._began[log])
+                    self.failure = Failure(f"{lines}{reason}{its_log(log)}.\n")
                     return None
             return None
         finally:
@@ -213,7 +220,7 @@ class Supervisor:
             "MALLOC_TRIM_THRESHOLD_": "1048576",
             parent_pipe.VARIABLE: str(self._pipe.reading),
         }
-        if self._settings.log_format == "auto" and sys.stdout.isatty():
+        if self._settings.log_format == "auto" and self._logs[0] and sys.stdout.isatty():
             environment["LOG_FORMAT"] = "text"  # the logs are shown there
         listener = self._listener.fileno()
         self._application_restarts.note_start()
@@ -257,9 +264,10 @@ class Supervisor:
         known, self._valkey = self._valkey, now if runs else None
         if known is not None and (not runs or now is None or now.pid != known.pid):
             reason = embedded.describe_end(self._instance, known.pid)
-            log = self._instance / valkey_watchdog.LOG
+            log = self._valkey_log
             sentence = f"Valkey died ({reason}); its log is {log}."
-            failure = Failure(f"{last_lines(log)}{sentence}\n")
+            failure = Failure(f"{last_lines(log, after=self._began[log])}{sentence}\n")
+            self._began[log] = size_of(log)
             self._note_death(sentence, failure, self._valkey_restarts)
         if not runs:
             self._start_valkey()
@@ -308,8 +316,13 @@ class Supervisor:
     def _rotate_logs(self) -> None:
         if time.monotonic() - self._rotated > ROTATE_EVERY:
             self._rotated = time.monotonic()
+            limit, files = self._settings.log_file_mb << 20, max(self._settings.log_files, 1)
             for path in (self._instance / "logs").glob("*.log"):
-                rotate(path)
+                rotate(path, limit, files)
+
+    def _show(self, logs: Sequence[Path], stream: TextIO) -> None:
+        self._mirror = Mirror(logs, stream.fileno())
+        self._mirror.start()
 
 
 def _failure(status: ExitStatus) -> Failure:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -21,7 +23,7 @@ def log(tmp_path: Path) -> Path:
 def test_a_writer_goes_on_in_a_rotated_log(log: Path) -> None:
     writer = open_log(log)
     os.write(writer, b"old\n" * 100)
-    rotate(log, limit=100)
+    rotate(log, limit=100, files=2)
     os.write(writer, b"new\n")
     os.close(writer)
     assert log.read_bytes() == b"new\n"
@@ -30,8 +32,40 @@ def test_a_writer_goes_on_in_a_rotated_log(log: Path) -> None:
 
 def test_a_small_log_is_left_alone(log: Path) -> None:
     os.close(open_log(log))
-    rotate(log)
+    rotate(log, limit=0, files=2)
     assert [path.name for path in log.parent.iterdir()] == ["web.log"]
+
+
+def test_as_many_files_are_kept_as_are_set(log: Path) -> None:
+    writer = open_log(log)
+
+    def write(*texts: str, files: int) -> dict[str, str]:
+        for text in texts:
+            os.write(writer, text.encode())
+            rotate(log, limit=0, files=files)
+        return {path.name: path.read_text() for path in log.parent.iterdir()}
+
+    three = {"web.log": "", "web.log.1": "d", "web.log.2": "c", "web.log.3": "b"}
+    assert write("a", "b", "c", "d", files=4) == three
+    assert write("e", files=2) == {"web.log": "", "web.log.1": "e"}
+    assert write("f", files=1) == {"web.log": ""}
+    os.close(writer)
+
+
+def test_a_log_that_cannot_be_copied_stays(log: Path) -> None:
+    log.parent.mkdir()
+    log.write_text("old\n" * 1000)
+    command = (
+        "import resource, signal, sys\nfrom pathlib import Path\n"
+        "from app.processes.logfiles import rotate\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"  # as a full disk
+        "rotate(Path(sys.argv[1]), 1, 3)"
+    )
+    subprocess.run([sys.executable, "-c", command, log], check=True, timeout=PATIENCE)
+    assert {path.name: path.read_text() for path in log.parent.iterdir()} == {
+        "web.log": "old\n" * 1000
+    }
 
 
 def test_the_last_lines(log: Path) -> None:
@@ -53,7 +87,7 @@ def test_a_mirror_shows_whole_new_lines_also_after_a_rotation(log: Path) -> None
     assert os.read(reading, 100).decode() == "web │ one\n"
     os.write(writer, b"o\n")
     assert os.read(reading, 100).decode() == "web │ two\n"
-    rotate(log, limit=1)
+    rotate(log, limit=1, files=2)
     time.sleep(0.3)
     os.write(writer, b"x\n")
     mirror.stop()

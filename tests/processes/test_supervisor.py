@@ -55,6 +55,35 @@ def test_serves_and_ends_with_0_when_asked(serve: Serve, marked: Marked) -> None
     assert marked.pids() == []
 
 
+def test_logs_go_to_standard_error_instead(serve: Serve) -> None:
+    instance = serve(LOG_FILES="0")
+    instance.wait_until_ready()
+    wait_for(lambda: starts_a_job(instance))
+    instance.send(signal.SIGTERM)
+    assert instance.process.wait(PATIENCE) == 0
+    assert instance.process.stderr is not None
+    said = instance.process.stderr.read()
+    assert "valkey │ " in said
+    assert [path.name for path in (instance.folder / "logs").iterdir()] == ["valkey.log"]
+
+
+def test_why_valkey_died_is_said_of_this_run_alone(
+    serve: Serve, environment: dict[str, str], marked: Marked
+) -> None:
+    log = Path(environment["INSTANCE_PATH"], "logs", "valkey.log")
+    log.parent.mkdir(parents=True)
+    log.write_text("of a former run\n")
+    instance = serve(RESTART_PARTS="false")
+    instance.wait_until_ready()
+    os.kill(marked.pids("unixsocket:")[0], signal.SIGKILL)
+    assert instance.process.wait(PATIENCE) == 1
+    assert instance.process.stderr is not None
+    said = instance.process.stderr.read()
+    assert "Valkey died (" in said
+    assert "Ready to accept connections" in said
+    assert "of a former run" not in said
+
+
 @pytest.mark.trial
 def test_a_terminal_that_is_closed_ends_it(instance: Instance, marked: Marked) -> None:
     instance.send(signal.SIGHUP)
