@@ -37,7 +37,7 @@ _OF_THE_OPERATOR: Final = re.compile(
     r"SELECT (credentials|oauth_applications|webhooks)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
 )
 # So does the operator's database, which tells of a row that was changed in it
-# (``app.database_webhook``).
+# (``app.database_webhook``), and ``doctor --repair``.
 _OF_THE_DATABASE: Final = re.compile(
     r"SELECT (projects|assets)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
     r"( AND projects\.deleted_at IS NULL)?"
@@ -85,10 +85,12 @@ def _check_readings() -> None:
 def _may_be_of_all(text: str) -> bool:
     """Whether a statement may go around the tenant filter here: a command's, that of the database,
     or one of a page of operators."""
+    is_of_database = _OF_THE_DATABASE.fullmatch(text) is not None
     if not has_request_context():
-        return ALL_ACCOUNTS in text or _OF_THE_OPERATOR.fullmatch(text) is not None
+        is_of_operator = _OF_THE_OPERATOR.fullmatch(text) is not None
+        return ALL_ACCOUNTS in text or is_of_operator or is_of_database
     if request.path == "/api/db/webhook":
-        return _OF_THE_DATABASE.fullmatch(text) is not None
+        return is_of_database
     return request.path.startswith("/operator") and is_of_operators(text)
 
 

@@ -1,4 +1,4 @@
-"""``bin/canopy doctor``: finding out what is wrong with this instance."""
+"""``bin/canopy doctor``: finding out what is wrong with this instance, and repairing it."""
 
 from __future__ import annotations
 
@@ -7,34 +7,48 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import click
+from flask import current_app
 
+from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import echo, examples, json_option, show_json
 from app.cli.settings import prepare_environment
 from app.db.snapshots import database_url
-from app.doctor.counters import WrongCounters, correct_counters
+from app.db.transactions import transaction
 from app.doctor.doctor import DoctorFinding, run_checks
+from app.doctor.repairs import Repairs, repair
 from app.doctor.results import Status
-from config import load_settings
 
 _COLOURS: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}
 _NAME_WIDTH: Final = 16
+_SHOWN: Final = 3  # ids
 
 
 @click.command("doctor")
-@click.option("--fix-counters", is_flag=True, help="Correct wrong account counters first.")
+@click.option(
+    "--repair",
+    "repairs",
+    is_flag=True,
+    help="First correct what is derived from other data and wrong: areas, boxes and search texts, "
+    "boundary histories, map shapes, search indexes and counters.",
+)
 @json_option
-@examples("doctor", "doctor --json", "doctor --fix-counters")
+@examples("doctor", "doctor --json", "doctor --repair")
 @click.pass_context
 @errors_as_messages
-def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
+def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
     """Find out what is wrong with this instance and how to fix it.
 
-    Without --fix-counters, nothing is changed or started. The exit code is 1 if there is a problem;
+    Without --repair, nothing is changed or started. The exit code is 1 if there is a problem;
     warnings do not count.
     """
-    prepare_environment()
-    corrected = _correct_counters(quiet=as_json) if fix_counters else []
+    done = None
+    if repairs:
+        done = _repair()
+        if not as_json:
+            _show_repairs(done)
+    else:
+        prepare_environment()
     findings = []
     for finding in run_checks(os.environ):
         findings.append(finding)
@@ -42,7 +56,7 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
             _show(finding)
     problems = sum(finding.is_problem for finding in findings)
     if as_json:
-        show_json(_document(findings, corrected))
+        show_json(_document(findings) | (done._asdict() if done else {}))
     else:
         warnings = sum(finding.result.status is Status.WARNING for finding in findings)
         told = f" Warnings: {warnings}." if warnings else ""
@@ -50,11 +64,20 @@ def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     ctx.exit(1 if problems else 0)
 
 
-def _correct_counters(*, quiet: bool) -> list[WrongCounters]:
-    corrected = correct_counters(database_url(load_settings(creates=False)))
-    if not quiet:
-        echo(f"Corrected the counters of {len(corrected):,} accounts.\n", err=True)
-    return corrected
+@in_database
+def _repair() -> Repairs:
+    return repair(database_url(current_app.config["SETTINGS"]), transaction)
+
+
+def _show_repairs(done: Repairs) -> None:
+    for kind, names in done.repaired.items():
+        more = " …" if len(names) > _SHOWN else ""
+        echo(f"Repaired {kind}: {len(names):,} ({', '.join(names[:_SHOWN])}{more})")
+    for name, reason in done.refused.items():
+        echo(f"Not repaired: {name}: {reason}")
+    if not (done.repaired or done.refused):
+        echo("Nothing to repair.")
+    echo("")
 
 
 def _show(finding: DoctorFinding) -> None:
@@ -67,9 +90,7 @@ def _show(finding: DoctorFinding) -> None:
         echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
 
 
-def _document(
-    findings: Sequence[DoctorFinding], corrected: Sequence[WrongCounters]
-) -> dict[str, Any]:
+def _document(findings: Sequence[DoctorFinding]) -> dict[str, Any]:
     return {
         "ok": not any(finding.is_problem for finding in findings),
         "checks": [
@@ -81,7 +102,6 @@ def _document(
             }
             for finding in findings
         ],
-        "corrected_accounts": [each.account_id for each in corrected],
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy.orm import undefer
 
 from app.audit.entries import record as record_entry
-from app.audit.origin import Actor
+from app.audit.origin import Actor, is_command
 from app.audit.targets import Target
 from app.auth.operator import acting_for, first_owner
 from app.auth.tenant import account_of, find_locked, rows_of
@@ -22,11 +22,12 @@ from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Event, Project
+from app.projects.boundary_history.entries import Author, find_present
 from app.projects.boundary_history.recording import is_recorded, record_change_by_sql
 from app.usage.counters import lock_counters, recount
 from app.values import clock
 from app.values.ids import is_id
-from app.values.records import set_columns
+from app.values.records import hectares, set_columns
 from app.values.strict_json import dumps, loads_own
 
 _DATABASE: Final = Actor("system", None, "Database")
@@ -51,8 +52,11 @@ class RowChange(NamedTuple):
         return not known or any(self.record[name] != self.old_record[name] for name in _COUNTED)
 
 
-def apply_change(change: RowChange) -> bool:
+def apply_change(change: RowChange, *, recounts: bool = True) -> bool:
     """Complete a change, in the caller's transaction. False when there is nothing to do.
+
+    Args:
+        recounts: correct the counters of the account, too.
 
     Raises:
         ValidationFailed: the row was moved to another account, or holds what the API would reject.
@@ -63,10 +67,10 @@ def apply_change(change: RowChange) -> bool:
         return False
     if is_deletion:
         return _publish_deletion(table, row_id, change.old_record)
-    return _complete_row(table, row_id, change)
+    return _complete_row(table, row_id, change, recounts)
 
 
-def _complete_row(table: ReportedTable, row_id: str, change: RowChange) -> bool:
+def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts: bool) -> bool:
     """Correct a row, and publish how it differs from its last event."""
     account_id, former = account_of(table.model, row_id), change.old_record.get("account_id")
     if account_id is None:
@@ -85,18 +89,29 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange) -> bool:
         before = _data(last)
     elif former is not None:
         before = table.reported_record(change.old_record)
-    changes = _changes(before, table.record(row), has_new_boundary) if before else {}
+    is_published = has_new_boundary and before is not None and _lacks_entry_only(row, before)
+    has_changed = has_new_boundary and not is_published
+    changes = _changes(before, table.record(row), has_changed) if before else {}
     is_applied = is_new or is_corrected or has_new_boundary or bool(changes)
     if is_applied:
+        if is_published:
+            record_change_by_sql(row, None, Author())
         row.updated_at = clock.now()
         db.session.flush()
-        if has_new_boundary:
+        if has_changed:
             record_change_by_sql(row, change.old_record.get("geometry"))
         _publish(table, table.record(row), owner, {} if is_new else changes, is_new=is_new)
     # Of a change that an event of the service has published, the counters may know nothing yet.
-    if is_applied or change.may_change_counters():
+    if recounts and (is_applied or change.may_change_counters()):
         recount(account_id)
     return is_applied
+
+
+def _lacks_entry_only(project: Project, last: Record) -> bool:
+    """Return whether the last event is of the boundary that a project has, to which an earlier
+    version gave no entry."""
+    is_same = last.get("area_hectares") == hectares(project.area_m2)
+    return is_same and find_present(project) is None
 
 
 def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str, Any]) -> bool:
@@ -217,6 +232,8 @@ def _audit(
     owner: EventActor,
     changes: Changes | None = None,
 ) -> None:
-    """Write an entry of the audit log: nobody knows who made the change."""
+    """Write an entry of the audit log: nobody knows who made the change. What a command corrects,
+    its operator does."""
     target = Target(table.name, record["id"], record["name"])
-    record_entry(action, target, account_id=owner.account_id, changes=changes, actor=_DATABASE)
+    actor = None if is_command() else _DATABASE
+    record_entry(action, target, account_id=owner.account_id, changes=changes, actor=actor)

@@ -11,7 +11,9 @@ from sqlalchemy import URL, Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
-from app.db.snapshots import exclusive_writer, snapshot
+from app.db.snapshots import snapshot
+from app.db.transactions import Transaction, insert_row
+from app.maintenance.history_bytes import note_history
 from app.models import (
     Account,
     AccountUsage,
@@ -24,8 +26,7 @@ from app.models import (
     Project,
 )
 from app.policy.bounds import HISTORY_ROW_BYTES
-from app.usage.counters import COUNTED, next_version
-from app.values import clock
+from app.usage.counters import COUNTED, recount
 
 _USAGE: Final = cast("Table", AccountUsage.__table__)
 
@@ -83,31 +84,22 @@ def wrong_histories(connection: Connection) -> Iterator[WrongCounters]:
             yield WrongCounters(account_id, *counted)
 
 
-def correct_counters(url: URL) -> list[WrongCounters]:
-    """Correct wrong counters, and return them.
+def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounters]:
+    """Correct wrong counters, those of an account in one transaction, and return them. Needs an app
+    context on the same database.
 
-    Changes of projects and members wait meanwhile: each updates a counter, which must not happen
-    between counting and writing. The history is long, so it is compared before, and what its
-    counter lacked then is added.
+    The history is long, so what its counter lacked when all of it was read is added.
     """
     with snapshot(url) as connection:
-        histories = list(wrong_histories(connection))
-    with exclusive_writer(url, [_USAGE.name]) as connection:
-        found = list(wrong_counters(connection))
-        for account_id, stored, actual in found:
-            now = clock.unix_milliseconds(clock.now())
+        found = _merged(list(wrong_counters(connection)), list(wrong_histories(connection)))
+    for account_id, stored, actual in found:
+        with in_transaction():
             if stored is None:
-                made = _USAGE.insert().values(account_id=account_id, map_version=now, **actual)
-                connection.execute(made)
-            else:
-                own = _USAGE.update().where(_USAGE.c.account_id == account_id)
-                changed = own.values(actual | {"map_version": next_version()})
-                connection.execute(changed, {"now": now})
-        for account_id, counted, actual in histories:
-            lacking = actual["history_bytes"] - (counted or {}).get("history_bytes", 0)
-            own = _USAGE.update().where(_USAGE.c.account_id == account_id)
-            connection.execute(own.values(history_bytes=_USAGE.c.history_bytes + lacking))
-    return _merged(found, histories)
+                insert_row(AccountUsage, {"account_id": account_id})
+            lacking = actual.get("history_bytes", 0) - (stored or {}).get("history_bytes", 0)
+            note_history(account_id, rows=0, size=lacking)
+            recount(account_id)
+    return found
 
 
 def _merged(*found: list[WrongCounters]) -> list[WrongCounters]:

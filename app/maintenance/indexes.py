@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import URL, Connection
 from sqlalchemy.exc import DatabaseError
+
+from app.db.snapshots import exclusive_writer
 
 
 class Indexes(NamedTuple):
@@ -58,6 +60,38 @@ def text_faults(connection: Connection) -> list[str]:
         except DatabaseError:
             faults.append(f"{name}_text does not agree with the texts")
     return faults
+
+
+def rebuild_faulty(url: URL) -> list[str]:
+    """Rebuild the indexes that differ from their tables, and return their names. Changes wait
+    meanwhile. PostgreSQL has no such indexes."""
+    if url.get_backend_name() != "sqlite":
+        return []
+    with exclusive_writer(url, []) as connection:
+        faults = count_faults(connection) + text_faults(connection)
+    faulty = sorted({sentence.split()[0] for sentence in faults})
+    for index in faulty:
+        with exclusive_writer(url, []) as connection:
+            _rebuild(connection, index)
+    return faulty
+
+
+def _rebuild(connection: Connection, index: str) -> None:
+    name, _, kind = index.rpartition("_")
+    if kind == "text":
+        connection.exec_driver_sql(f"INSERT INTO {index}({index}) VALUES ('rebuild')")
+        return
+    table = next(each.table for each in INDEXES if each.name == name)
+    trigger = connection.exec_driver_sql(
+        f"SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = '{name}_enter'"
+    ).scalar_one()
+    # What the trigger does for a new row, for all rows.
+    _, _, insert = trigger.rpartition(f"INSERT INTO {index} ")
+    columns, _, rest = insert.partition(" WHERE ")
+    condition, _, _ = rest.partition(";")
+    chosen = f"{columns} FROM {table} AS new WHERE {condition}"
+    connection.exec_driver_sql(f"DELETE FROM {index}")
+    connection.exec_driver_sql(f"INSERT INTO {index} {chosen}")
 
 
 def _number(connection: Connection, statement: str) -> int:

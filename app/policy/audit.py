@@ -95,6 +95,7 @@ ACTIONS: Final[dict[str, str]] = {
     "instance.secret_key_rotated": "rotated the secret key of {}",
     "instance.backed_up": "made a backup of {}",
     "instance.restored": "restored a backup of {}",
+    "instance.repaired": "repaired derived data of {}",
     "instance.sign_up_closed": "closed sign-up on {}",
     "instance.sign_up_opened": "opened sign-up on {}",
     "instance.message_shown": "put a message on all pages of {}",

@@ -15,7 +15,7 @@ down_revision = "0026"
 branch_labels = None
 depends_on = None
 
-# Earlier code does not count what it writes: bin/canopy doctor --fix-counters does afterwards.
+# Earlier code does not count what it writes: bin/canopy doctor --repair does afterwards.
 runs_earlier_code = True
 
 _ROW_BYTES = 500

@@ -35,9 +35,6 @@ class Place(NamedTuple):
 
 # Statements that do not begin with the tenant filter, by the reason why that is right.
 _REASONS = {
-    "of each account by its id": (
-        Place("app.doctor.counters", "correct_counters", "AccountUsage"),
-    ),
     "over all accounts": (
         Place("app.monitoring.readings", "_IMPORTS", "Import"),
         Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"),
@@ -74,6 +71,7 @@ _REASONS = {
         Place("app.usage.counters", "lock_counters", "AccountUsage"),
         Place("app.usage.thresholds", "_REQUESTS", "AccountUsage"),
         Place("app.projects.boundary_history.entries", "_CLOSE", "BoundaryEntry"),
+        Place("app.projects.boundary_history.entries", "_REOPEN", "BoundaryEntry"),
         Place("app.projects.boundary_history.shapes", "_DROP", "BoundaryShape"),
         Place("app.projects.boundary_history.shapes", "_insert", "Project"),
         Place("app.projects.boundary_history.shape_backlog", "_MARK", "BoundaryEntry"),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
-
 from flask import Flask
 from sqlalchemy import delete, update
 
 from app.db.extensions import db
 from app.db.snapshots import snapshot
+from app.db.transactions import transaction
 from app.doctor import counters
 from app.doctor.counters import WrongCounters, correct_counters, wrong_counters, wrong_histories
 from app.models import AccountUsage
@@ -21,6 +19,11 @@ from tests.make.webhooks import make_webhook
 def found(app: Flask) -> list[WrongCounters]:
     with snapshot(url_of(app)) as connection:
         return list(wrong_counters(connection))
+
+
+def corrected(app: Flask) -> list[WrongCounters]:
+    with app.app_context():
+        return correct_counters(url_of(app), transaction)
 
 
 def _filled(app: Flask) -> Client:
@@ -66,7 +69,7 @@ def test_wrong_counters_are_corrected(instance: Flask) -> None:
     client, other = _filled(instance), _filled(instance)
     actual = client.get("/v1/account").json["data"]["usage"]
     spoil(client, projects_active=5, area_m2=-3, members=0)
-    assert [each.account_id for each in correct_counters(url_of(instance))] == [client.account_id]
+    assert [each.account_id for each in corrected(instance)] == [client.account_id]
     assert found(instance) == []
     assert client.get("/v1/account").json["data"]["usage"] == actual
     assert other.get("/v1/account").json["data"]["usage"] == actual
@@ -84,9 +87,9 @@ def test_a_wrong_history_is_found_and_corrected(instance: Flask) -> None:
         (wrong,) = wrong_histories(connection)
     assert wrong.account_id == client.account_id
     assert (wrong.stored, wrong.actual) == ({"history_bytes": right - 70}, {"history_bytes": right})
-    (corrected,) = correct_counters(url_of(instance))
-    assert corrected.stored is not None
-    assert (corrected.stored["members"], corrected.actual["history_bytes"]) == (9, right)
+    (done,) = corrected(instance)
+    assert done.stored is not None
+    assert (done.stored["members"], done.actual["history_bytes"]) == (9, right)
     assert client.get("/v1/account/usage").json["data"]["history_bytes"]["current"] == right
 
 
@@ -96,24 +99,26 @@ def test_a_row_that_lacks_is_made(instance: Flask) -> None:
     with instance.app_context():
         db.session.execute(delete(AccountUsage).where(AccountUsage.account_id == client.account_id))
         db.session.commit()
-    assert [each.stored for each in correct_counters(url_of(instance))] == [None]
+    assert [each.stored for each in corrected(instance)] == [None]
     assert client.get("/v1/account").json["data"]["usage"] == actual
 
 
 def test_a_change_during_the_correction_is_counted(instance: Flask, monkeypatch) -> None:
     client = _filled(instance)
-    spoil(client, projects_active=50)
-    writer = threading.Thread(target=lambda: make_project(client))
+    make_webhook(client, events=["*"])
+    spoil(client, projects_active=50, history_bytes=1)
     compare = counters.wrong_counters
 
-    def slowly(connection):
-        result = list(compare(connection))
-        writer.start()
-        time.sleep(0.3)
-        return iter(result)
+    def then_write(connection):
+        found = list(compare(connection))
+        make_project(client)
+        return iter(found)
 
-    monkeypatch.setattr(counters, "wrong_counters", slowly)
-    correct_counters(url_of(instance))
-    writer.join()
+    with snapshot(url_of(instance)):  # a file of its log that stays, as a service has it
+        monkeypatch.setattr(counters, "wrong_counters", then_write)
+        corrected(instance)
+    monkeypatch.undo()
     assert found(instance) == []
+    with snapshot(url_of(instance)) as connection:
+        assert list(wrong_histories(connection)) == []
     assert client.get("/v1/projects").json["meta"]["total"] == 4

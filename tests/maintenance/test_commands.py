@@ -219,7 +219,7 @@ def test_the_doctor_of_an_instance_with_a_fault(instance: Flask) -> None:
     found = run(instance, "doctor")
     assert found.exit_code == 1
     assert "Problems: 1." in found.stdout
-    assert "bin/canopy doctor --fix-counters" in found.stdout
+    assert "bin/canopy doctor --repair" in found.stdout
     as_json = run(instance, "doctor", "--json")
     assert as_json.exit_code == 1
     assert orjson.loads(as_json.stdout)["ok"] is False
@@ -229,9 +229,11 @@ def test_the_doctor_of_an_instance_with_a_fault(instance: Flask) -> None:
 def test_the_doctor_corrects_counters(instance: Flask) -> None:
     client = fill(instance)
     spoil(client, area_m2=-1)
-    done = run(instance, "doctor", "--fix-counters", "--json")
+    done = run(instance, "doctor", "--repair", "--json")
     assert done.exit_code == 0
-    assert orjson.loads(done.stdout)["corrected_accounts"] == [client.account_id]
+    document = orjson.loads(done.stdout)
+    assert document["repaired"] == {"counters": [client.account_id]}
+    assert document["refused"] == {}
     with snapshot(url_of(instance)) as connection:
         assert list(wrong_counters(connection)) == []
 
@@ -242,7 +244,6 @@ def test_the_doctor_with_wrong_settings(instance: Flask, monkeypatch: pytest.Mon
     found = run(instance, "doctor")
     assert found.exit_code == 1
     assert "PORT must be a whole number" in found.stdout
-    assert run(instance, "doctor", "--fix-counters").exit_code == 2
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from flask import Flask
 
+from app.db.transactions import transaction
 from app.doctor.counters import correct_counters
 from app.ogc import feature_collections
 from tests.database_webhook.reports import change
@@ -126,7 +127,8 @@ def test_corrected_counters_have_pages_read_again(
     project = make_project(client, name="Oak")
     assert (names(client), names(stranger)) == (["Oak"], [])
     change(client, "projects", project["id"], account_id=stranger.account_id)
-    correct_counters(url_of(app))
+    with app.app_context():
+        correct_counters(url_of(app), transaction)
     assert (names(client), names(stranger)) == ([], ["Oak"])
 
 

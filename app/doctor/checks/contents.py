@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Final, cast
+from typing import Final
 
-import orjson
-from sqlalchemy import Connection, Table, func
+from sqlalchemy import Connection
 
-from app.auth.tenant import select_of_all_accounts
 from app.doctor.counters import WrongCounters, wrong_counters, wrong_histories
+from app.doctor.derived import wrong_rows
 from app.doctor.results import Result, ok, problem, warning
-from app.geometry import GeometryInvalid, read_boundary
 from app.maintenance.sealed import sealed_values
-from app.models import Project
-from app.projects.derived import search_columns, stored_bytes
 from app.security.sealing import is_sealed_by, sealer_of
 from app.values.command_name import canopy_command
+from app.values.text import pluralize
 from config import Settings
 
-SAMPLE: Final = 200  # projects; all of them when there are no more
+SAMPLE: Final = 200  # rows of a table; all of them when there are no more
 _SHOWN: Final = 3
-_PROJECTS: Final = cast("Table", Project.__table__)
 
 
 def counters(connection: Connection) -> Iterator[Result]:
@@ -35,7 +30,7 @@ def counters(connection: Connection) -> Iterator[Result]:
     shown = "; ".join(_describe(each) for each in wrong[:_SHOWN])
     yield problem(
         f"The counters of {len(wrong):,} accounts are wrong: {shown}",
-        f"Run: {canopy_command()} doctor --fix-counters",
+        f"Run: {canopy_command()} doctor --repair",
     )
 
 
@@ -69,19 +64,17 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
 
 
 def derived(connection: Connection) -> Iterator[Result]:
-    """Area, bounds and search text of a sample of projects match their other columns."""
-    sample = list(_sample(connection))
-    wrong = [(row.id, columns) for row in sample if (columns := _drifted(row))]
+    """Area, bounds, search text, boundary history and map shapes of a sample of projects, and what
+    is derived of assets, match their other columns."""
+    wrong = list(wrong_rows(connection, SAMPLE))
     if not wrong:
-        yield ok(f"area, bounds and search text of {len(sample):,} projects are right")
+        yield ok(f"they are right in all projects and assets, or in {SAMPLE} of each")
         return
-    shown = "; ".join(f"{name} ({', '.join(columns)})" for name, columns in wrong[:_SHOWN])
+    shown = "; ".join(f"{row.id} ({', '.join(row.wrong)})" for row in wrong[:_SHOWN])
     yield problem(
-        f"Derived columns of {len(wrong):,} of {len(sample):,} projects are wrong: {shown}",
-        "Something other than Canopy changed these rows. Report each one to /api/db/webhook "
-        "(/docs/guides/database-webhook), or PUT the project with its geometry and a changed "
-        "description: both recompute the columns. Then run: "
-        f"{canopy_command()} doctor --fix-counters",
+        f"What is derived from {pluralize(len(wrong), 'row')} of a sample is wrong: {shown}",
+        f"Run: {canopy_command()} doctor --repair. An earlier version, or somebody with SQL, has "
+        "changed these rows (/docs/guides/database-webhook).",
     )
 
 
@@ -95,44 +88,3 @@ def _describe(wrong: WrongCounters) -> str:
         if stored[name] != actual[name]
     ]
     return f"{account_id} {', '.join(parts)}"
-
-
-def _sample(connection: Connection) -> Iterator[Any]:
-    """All projects if they are few, else a random sample."""
-    low, high, number = connection.execute(
-        select_of_all_accounts(func.min(_PROJECTS.c.row), func.max(_PROJECTS.c.row), func.count())
-    ).one()
-    if number <= SAMPLE:
-        yield from connection.execute(select_of_all_accounts(_PROJECTS))
-        return
-    for _ in range(SAMPLE):
-        chosen = random.randint(low, high)  # noqa: S311 - nothing secret
-        next_one = (
-            select_of_all_accounts(_PROJECTS)
-            .where(_PROJECTS.c.row >= chosen)
-            .order_by(_PROJECTS.c.row)
-        )
-        yield connection.execute(next_one.limit(1)).one()
-
-
-def _drifted(row: Any) -> list[str]:
-    """The names of the wrong columns."""
-    stored = {"stored_bytes": stored_bytes(row.geometry, row.metadata)}
-    derived = search_columns(row.name, row.description) | stored
-    wrong = [name for name, value in derived.items() if getattr(row, name) != value]
-    return wrong + _drifted_geometry(row)
-
-
-def _drifted_geometry(row: Any) -> list[str]:
-    found = (row.west, row.south, row.east, row.north)
-    if row.geometry is None:
-        return [] if (row.area_m2, *found) == (None,) * 5 else ["area_m2 or bounds"]
-    try:
-        boundary = read_boundary(orjson.loads(row.geometry))
-    except (GeometryInvalid, orjson.JSONDecodeError):
-        return ["geometry"]
-    # Another version of PROJ may differ in the last digit.
-    difference = abs((row.area_m2 or 0) - boundary.area_m2)
-    is_near = row.area_m2 is not None and difference <= max(1, boundary.area_m2 * 1e-9)
-    correct = {"area_m2": is_near, "bounds": found == boundary.bounds}
-    return [name for name, is_correct in correct.items() if not is_correct]

@@ -95,9 +95,7 @@ def indexes(connection: Connection) -> Iterator[Result]:
     """The search and box indexes of SQLite have as many rows as their tables."""
     faults = count_faults(connection) if connection.dialect.name == "sqlite" else []
     if faults:
-        yield problem(
-            "; ".join(faults), "Make a backup and restore it, which rebuilds the indexes."
-        )
+        yield problem("; ".join(faults), f"Run: {canopy_command()} doctor --repair")
     else:
         yield ok("the search and box indexes match their tables")
 

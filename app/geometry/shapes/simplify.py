@@ -89,6 +89,16 @@ def map_shapes(text: str) -> dict[int, str]:
     return _shapes(text, levels)
 
 
+def levels_of(size: int, bounds: Bounds) -> list[int]:
+    """The levels for which ``map_shapes`` gives a boundary of ``size`` bytes a shape.
+
+    Args:
+        bounds: its box, in degrees.
+    """
+    levels = (level for level in MAP_LEVELS if not is_shown_whole(size, level))
+    return [level for level in levels if pixels(bounds, level) >= MAP_LEAST_PIXELS]
+
+
 def is_shown_whole(size: int, level: int | None) -> bool:
     """True if a boundary of ``size`` bytes is shown as it is at this level.
 

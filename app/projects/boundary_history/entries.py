@@ -38,6 +38,7 @@ _CLOSE: Final = (
     )
     .returning(_ENTRIES.c.id)
 )
+_REOPEN: Final = update(_ENTRIES).where(*_OWN, _IS_PRESENT).values(simplified_at=None)
 _FIND: Final = columns_of(BoundaryEntry, BoundaryEntry.area_m2, BoundaryEntry.checksum).where(
     _ENTRIES.c.project_id == bindparam("project_id"), _IS_PRESENT
 )
@@ -126,6 +127,12 @@ def close_present(project: Project, text: str | None) -> str | None:
     own = {"account": project.account_id, "project": project.id}
     values = {"moment": project.updated_at, "text": text, "size": size}
     return db.session.connection().execute(_CLOSE, own | values).scalar_one_or_none()
+
+
+def reopen_present(project: Project) -> None:
+    """Note that the present boundary has no shapes."""
+    own = {"account": project.account_id, "project": project.id}
+    db.session.connection().execute(_REOPEN, own)
 
 
 def find_present(project: Project) -> Any:

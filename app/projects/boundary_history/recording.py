@@ -89,7 +89,7 @@ def is_recorded(project: Project) -> bool:
     return is_entry_of(entry, boundary)
 
 
-def record_change_by_sql(project: Project, reported: object) -> None:
+def record_change_by_sql(project: Project, reported: object, author: Author = _BY_SQL) -> None:
     """Record the boundary of a project that was changed with SQL.
 
     Args:
@@ -101,7 +101,13 @@ def record_change_by_sql(project: Project, reported: object) -> None:
         former = StoredBoundary(reported, entry.area_m2)
     entries.close_present(project, former and former.text)
     is_comparable = former is not None or entry is None
-    _record_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
+    _record_present(project, author, former, change=None if is_comparable else UNKNOWN)
+
+
+def renew_shapes(project: Project) -> None:
+    """Have the job make the shapes of the present boundary again."""
+    shapes.drop_shapes(project)
+    entries.reopen_present(project)
 
 
 def _record_present(

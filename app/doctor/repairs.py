@@ -1,0 +1,72 @@
+"""Repairing what is derived: ``bin/canopy doctor --repair``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+from sqlalchemy import URL
+
+from app.audit.entries import created, record_of_instance
+from app.auth.tenant import find_locked
+from app.database_webhook.service import RowChange, apply_change
+from app.db.snapshots import snapshot
+from app.db.transactions import Transaction
+from app.doctor.counters import correct_counters
+from app.doctor.derived import SHAPES, WrongRow, wrong_rows
+from app.http.errors import ValidationFailed
+from app.maintenance.indexes import rebuild_faulty
+from app.models import Project
+from app.projects.boundary_history.recording import renew_shapes
+
+
+class Repairs(NamedTuple):
+    """What was repaired: the names of indexes, and the ids of rows, by kind. ``refused``: the rows
+    that were not, each with the reason."""
+
+    repaired: dict[str, list[str]]
+    refused: dict[str, str]
+
+
+def repair(url: URL, in_transaction: Transaction) -> Repairs:
+    """Correct what is derived from other data and wrong: each row, and the counters of each
+    account, in a transaction of its own; an index as a whole, for which changes wait.
+
+    A row that was changed with SQL is completed as if it had been reported
+    (``app.database_webhook``), with its event and its entry in the audit log. Shapes of maps are
+    left to the job that makes them. Needs an app context on the same database.
+    """
+    repaired: dict[str, list[str]] = defaultdict(list)
+    refused = {}
+    repaired["indexes"] = rebuild_faulty(url)  # first, as changes of rows update them
+    with snapshot(url) as connection:
+        found = list(wrong_rows(connection))
+    for row in found:
+        reason = _repair_row(row, in_transaction)
+        if reason is None:
+            repaired[SHAPES if row.wrong == [SHAPES] else row.table].append(row.id)
+        else:
+            refused[row.id] = reason
+    repaired["counters"] = [each.account_id for each in correct_counters(url, in_transaction)]
+    done = {kind: names for kind, names in repaired.items() if names}
+    if done:
+        with in_transaction():
+            numbers = {kind: len(names) for kind, names in done.items()}
+            record_of_instance("instance.repaired", created(numbers))
+    return Repairs(done, refused)
+
+
+def _repair_row(row: WrongRow, in_transaction: Transaction) -> str | None:
+    """Returns why it is not possible, or None."""
+    try:
+        with in_transaction():
+            is_done = row.wrong != [SHAPES] and apply_change(
+                RowChange("UPDATE", row.table, {"id": row.id}, {}), recounts=False
+            )
+            if SHAPES in row.wrong and (project := find_locked(row.account_id, Project, row.id)):
+                renew_shapes(project)
+                is_done = True
+    except ValidationFailed as error:
+        faults = "; ".join(f"{each.field}: {each.message}" for each in error.details)
+        return f"first correct what the API would reject ({faults})"
+    return None if is_done else "it has changed meanwhile, or its account has no owner"
