@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 from flask import Flask
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
 from app.cli.output import CommandError, command_error
@@ -50,7 +50,8 @@ def message_of(error: Exception, app: Flask | None) -> click.ClickException | No
                 f"Another change came at the same time ({reason(error)}). Run the command again."
             )
         case SQLAlchemyError() if app is not None and is_outage(error):
-            return CommandError(f"The database {_database(app)} {_outage(error)}.")
+            url = make_url(app.config["SETTINGS"].database_url)
+            return CommandError(f"The database {shown_url(url)} {_outage(error, url)}.")
     return None
 
 
@@ -69,13 +70,8 @@ def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
     return run
 
 
-def _database(app: Flask) -> str:
-    """The address of the database without its password."""
-    return shown_url(make_url(app.config["SETTINGS"].database_url))
-
-
-def _outage(error: SQLAlchemyError) -> str:
-    cause = reason(error)
+def _outage(error: SQLAlchemyError, url: URL) -> str:
+    cause = reason(error, url)
     if "locked" in cause or "lock timeout" in cause:
         return f"is busy with a long change ({cause}); run the command again when it is done"
     return f"cannot be reached ({cause})"

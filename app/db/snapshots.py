@@ -6,9 +6,10 @@ may take long, and on SQLite they read without the lock that writers need.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -24,6 +25,11 @@ from config import Settings
 WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
 _ATTEMPTS: Final = 5
 _DEADLOCK: Final = "40P01"
+_LEAST_SPACE: Final = 64 * 1024  # bytes, which SQLite needs to begin its log
+_OF_FULL_DISK: Final = (  # what SQLite may say then
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL),
+)
 
 # The errors of statements and of COPY.
 DATABASE_ERRORS: Final = (SQLAlchemyError, psycopg.Error)
@@ -45,10 +51,24 @@ def may_exist(url: URL) -> bool:
     return url.get_backend_name() != "sqlite" or Path(url.database or "").exists()
 
 
-def reason(error: BaseException) -> str:
-    """The database's own error message, in one line."""
+def reason(error: BaseException, url: URL | None = None) -> str:
+    """The database's own error message, in one line.
+
+    Args:
+        url: of the database, if a full disk, which SQLite tells as something else, is to be told.
+    """
+    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
+    if url is not None and code in _OF_FULL_DISK and _is_disk_full(url):
+        return "its disk is full"
     text = str(getattr(error, "orig", None) or error).strip()
     return (text.splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _is_disk_full(url: URL) -> bool:
+    folder = Path(url.database or "").parent
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free < _LEAST_SPACE
+    return False
 
 
 @contextmanager

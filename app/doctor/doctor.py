@@ -11,6 +11,7 @@ from sqlalchemy import URL
 
 from app.db.snapshots import DATABASE_ERRORS, database_url, reason, shown_url, snapshot
 from app.doctor.checks import (
+    addresses,
     audit_log,
     contents,
     database,
@@ -41,6 +42,8 @@ OF_SETTINGS: Final[dict[str, Check]] = {
     "plans": host.plans,
     "instance folder": host.instance,
     "disk": host.disk,
+    "port": addresses.port,
+    "public address": addresses.public_url,
     "mail server": mail.server,
     "single sign-on": single_sign_on.provider,
     "database hosts": postgresql.database_hosts,
@@ -142,10 +145,11 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
         with snapshot(url) as connection:
             yield from check(connection)
     except DATABASE_ERRORS as error:
-        yield problem(
-            f"The database {shown_url(url)} cannot be used ({reason(error)})",
-            "Start it, or correct DATABASE_URL. If it is damaged, restore a backup.",
-        )
+        cause = reason(error, url)
+        advice = "Start it, or correct DATABASE_URL. If it is damaged, restore a backup."
+        if "disk is full" in cause:
+            advice = "Free some space."
+        yield problem(f"The database {shown_url(url)} cannot be used ({cause})", advice)
 
 
 def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:

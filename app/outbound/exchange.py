@@ -36,6 +36,7 @@ class Response:
 
     def __init__(self, connection: Connection, response: HTTPResponse, deadline: Deadline) -> None:
         self.status = response.status
+        self.headers = response.headers
         self.connection = connection
         self._response = response
         self._deadline = deadline

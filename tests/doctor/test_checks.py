@@ -33,7 +33,18 @@ from tests.waiting import wait_for
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
-        ({"CANOPY_ENV": "production"}, "production with PUBLIC_URL=http:"),
+        (
+            {"CANOPY_ENV": "production", "SUPPORT_EMAIL": "help@c.example"},
+            "production with PUBLIC_URL=http:",
+        ),
+        (
+            {
+                "CANOPY_ENV": "production",
+                "PUBLIC_URL": "https://c.example",
+                "TRUSTED_PROXIES": "1",
+            },
+            "SUPPORT_EMAIL is unset",
+        ),
         ({"RATE_LIMIT_DISABLED": "true"}, "requests are not limited"),
         ({"CHAT_MODEL": "forest-1"}, "there is no chat"),
         ({"PUBLIC_URL": "https://canopy.example"}, "TRUSTED_PROXIES is 0"),
@@ -43,6 +54,7 @@ from tests.waiting import wait_for
                 "CANOPY_ENV": "production",
                 "PUBLIC_URL": "https://c.example",
                 "TRUSTED_PROXIES": "1",
+                "SUPPORT_EMAIL": "help@c.example",
                 "WEBHOOK_ALLOWED_NETWORKS": "10.0.0.0/8",
             },
             "admins of every account can have requests sent to addresses in these networks",

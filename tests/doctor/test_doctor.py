@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
+import shutil
+import signal
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,6 +28,7 @@ from app.doctor.doctor import (
 from app.doctor.results import Status
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import fill, url_of
+from tests.ports import free_port
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +40,7 @@ def environ_of(app: Flask) -> dict[str, str]:
     settings = app.config["SETTINGS"]
     return {
         "INSTANCE_PATH": str(settings.instance_path),
+        "PORT": str(free_port()),
         "DATABASE_URL": settings.database_url,
         "REDIS_URL": settings.redis_url or "",
         "SECRET_KEY": settings.secret_key,
@@ -192,6 +197,24 @@ def test_a_file_that_is_no_database_is_found(make_instance: MakeInstance) -> Non
     found = findings_of(environ_of(app))
     assert problems(found) == {"database"}
     assert "not a database" in found["database"].result.found
+
+
+def test_a_full_disk_is_told(make_instance: MakeInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = make_instance("sqlite")
+    close(app)
+    usage = type("Usage", (), {"free": 0})
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    kept = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        found = findings_of(environ_of(app))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, kept)
+    assert problems(found) == {"disk", "database"}
+    assert found["database"].result.found.endswith("cannot be used (its disk is full)")
+    assert found["database"].result.advice.startswith("Free some space")
 
 
 def test_no_database_yet(make_instance: MakeInstance) -> None:

@@ -102,6 +102,12 @@ def settings(settings: Settings) -> Iterator[Result]:
             "Only one of CHAT_BASE_URL and CHAT_MODEL is set, so there is no chat",
             "Set both, or neither.",
         )
+    if settings.production and settings.support_email is None:
+        yield warning(
+            "SUPPORT_EMAIL is unset: pages name nobody to ask, and there is no "
+            "/.well-known/security.txt for who finds a weakness",
+            "Set it to an address that somebody reads.",
+        )
     if settings.webhook_allowed_networks:
         yield _allowed_networks(settings)
 
