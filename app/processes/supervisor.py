@@ -125,9 +125,9 @@ class Supervisor:
             app.processes.embedded.EmbeddedError: Valkey cannot be started.
         """
         self._rotate_logs()
-        if not self._settings.log_files:
-            self._show([self._valkey_log], sys.stderr)  # which commands start, too
         if self._settings.redis_url is None:
+            if not self._settings.log_files:
+                self._show([self._valkey_log], sys.stderr)  # as commands may start it, too
             embedded.redis_url(self._settings)
             self._valkey = embedded.recorded(self._instance)
         welcome = self._start_first(empty=empty)

@@ -67,6 +67,18 @@ def test_logs_go_to_standard_error_instead(serve: Serve) -> None:
     assert [path.name for path in (instance.folder / "logs").iterdir()] == ["valkey.log"]
 
 
+def test_logs_are_rotated_as_it_is_set(serve: Serve, environment: dict[str, str]) -> None:
+    log = Path(environment["INSTANCE_PATH"], "logs", "web.log")
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"x" * (1024**2 + 1))
+    Path(f"{log}.1").write_text("former")
+    Path(f"{log}.2").write_text("older")
+    serve(LOG_FILE_MB="1", LOG_FILES="3").wait_until_ready()
+    assert log.stat().st_size < 1024**2 < Path(f"{log}.1").stat().st_size
+    assert Path(f"{log}.2").read_text() == "former"
+    assert not Path(f"{log}.3").exists()
+
+
 def test_why_valkey_died_is_said_of_this_run_alone(
     serve: Serve, environment: dict[str, str], marked: Marked
 ) -> None:

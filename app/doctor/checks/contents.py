@@ -29,7 +29,7 @@ def counters(connection: Connection) -> Iterator[Result]:
         return
     shown = "; ".join(_describe(each) for each in wrong[:_SHOWN])
     yield problem(
-        f"The counters of {len(wrong):,} accounts are wrong: {shown}",
+        f"The counters of {pluralize(len(wrong), 'account')} are wrong: {shown}",
         f"Run: {canopy_command()} doctor --repair",
     )
 
