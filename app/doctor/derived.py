@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Table, func
 
 from app.assets import derived as of_assets
 from app.auth.tenant import select_of_all_accounts
+from app.db.column_types import byte_length
 from app.geometry import GeometryInvalid, read_boundary
 from app.geometry.shapes import levels_of
 from app.models import Asset, BoundaryEntry, BoundaryShape, Project
@@ -20,6 +21,7 @@ from app.projects import derived as of_projects
 from app.projects.boundary_history.entries import StoredBoundary, is_entry_of
 
 HISTORY: Final = "boundary history"
+FORMER: Final = "bytes of former boundaries"
 SHAPES: Final = "map shapes"
 _BATCH: Final = 30  # rows; each of them can have megabytes
 _PROJECTS: Final = cast("Table", Project.__table__)
@@ -28,13 +30,16 @@ _ENTRIES: Final = select_of_all_accounts(
     *(BoundaryEntry.project_id, BoundaryEntry.account_id),
     *(BoundaryEntry.area_m2, BoundaryEntry.checksum, BoundaryEntry.simplified_at),
 ).where(BoundaryEntry.replaced_at.is_(None))
+_WRONG_SIZES: Final = select_of_all_accounts(BoundaryEntry.project_id).where(
+    BoundaryEntry.stored_bytes != func.coalesce(byte_length(BoundaryEntry.geometry), 0)
+)
 _SHAPES: Final = select_of_all_accounts(
     BoundaryShape.project_row, BoundaryShape.level, BoundaryShape.account_id, BoundaryShape.area_m2
 )
 
 
 class WrongRow(NamedTuple):
-    """A row with what is wrong with it: names of columns, HISTORY or SHAPES."""
+    """A row with what is wrong with it: names of columns, HISTORY, FORMER or SHAPES."""
 
     table: str
     id: str
@@ -73,14 +78,17 @@ def _batches(connection: Connection, table: Table, sample: int | None) -> Iterat
 
 
 def _wrong_projects(connection: Connection, rows: Sequence[Any]) -> Iterator[WrongRow]:
-    of_ids = _ENTRIES.where(BoundaryEntry.project_id.in_([row.id for row in rows]))
-    entries = {(each.account_id, each.project_id): each for each in connection.execute(of_ids)}
+    is_of_rows = BoundaryEntry.project_id.in_([row.id for row in rows])
+    present = connection.execute(_ENTRIES.where(is_of_rows))
+    entries = {(each.account_id, each.project_id): each for each in present}
+    wrong_sizes = set(connection.scalars(_WRONG_SIZES.where(is_of_rows)))
     shapes: dict[int, dict[int, tuple[str, int]]] = defaultdict(dict)
     of_rows = _SHAPES.where(BoundaryShape.project_row.in_([row.row for row in rows]))
     for project, level, *others in connection.execute(of_rows):
         shapes[project][level] = others[0], others[1]
     for row in rows:
         found = _wrong_in_project(row, entries.get((row.account_id, row.id)), shapes[row.row])
+        found += [FORMER] if row.id in wrong_sizes else []
         if found:
             yield WrongRow("projects", row.id, row.account_id, found)
 

@@ -13,10 +13,11 @@ from app.database_webhook.service import RowChange, apply_change
 from app.db.snapshots import snapshot
 from app.db.transactions import Transaction
 from app.doctor.counters import correct_counters
-from app.doctor.derived import SHAPES, WrongRow, wrong_rows
+from app.doctor.derived import FORMER, SHAPES, WrongRow, wrong_rows
 from app.http.errors import ValidationFailed
 from app.maintenance.indexes import rebuild_faulty
 from app.models import Project
+from app.projects.boundary_history.entries import measure_former
 from app.projects.boundary_history.recording import renew_shapes
 
 
@@ -60,12 +61,17 @@ def _repair_row(row: WrongRow, in_transaction: Transaction) -> str | None:
     """Returns why it is not possible, or None."""
     try:
         with in_transaction():
-            is_done = row.wrong != [SHAPES] and apply_change(
+            is_done = not {SHAPES, FORMER}.issuperset(row.wrong) and apply_change(
                 RowChange("UPDATE", row.table, {"id": row.id}, {}), recounts=False
             )
-            if SHAPES in row.wrong and (project := find_locked(row.account_id, Project, row.id)):
-                renew_shapes(project)
+            project = None
+            if {SHAPES, FORMER}.intersection(row.wrong):
+                project = find_locked(row.account_id, Project, row.id)
+            if project is not None:
                 is_done = True
+                measure_former(project)
+                if SHAPES in row.wrong:
+                    renew_shapes(project)
     except ValidationFailed as error:
         faults = "; ".join(f"{each.field}: {each.message}" for each in error.details)
         return f"first correct what the API would reject ({faults})"

@@ -72,6 +72,7 @@ _REASONS = {
         Place("app.usage.thresholds", "_REQUESTS", "AccountUsage"),
         Place("app.projects.boundary_history.entries", "_CLOSE", "BoundaryEntry"),
         Place("app.projects.boundary_history.entries", "_REOPEN", "BoundaryEntry"),
+        Place("app.projects.boundary_history.entries", "_MEASURE", "BoundaryEntry"),
         Place("app.projects.boundary_history.shapes", "_DROP", "BoundaryShape"),
         Place("app.projects.boundary_history.shapes", "_insert", "Project"),
         Place("app.projects.boundary_history.shape_backlog", "_MARK", "BoundaryEntry"),

@@ -129,6 +129,17 @@ def test_what_a_version_without_history_wrote(instance: Flask, monkeypatch) -> N
     assert event_types(client) == published  # nothing has changed for the account
 
 
+def test_bytes_of_former_boundaries(instance: Flask, monkeypatch) -> None:
+    client, project, _ = _made(instance)
+    before = checksums(instance)["boundaries"]
+    assert execute(instance, "UPDATE boundaries SET stored_bytes = stored_bytes + 1") == 2
+    stored = "(SELECT sum(stored_bytes) FROM boundaries)"
+    execute(instance, f"UPDATE account_usage SET stored_bytes = stored_bytes + {stored}")
+    done = repaired(instance, monkeypatch)["repaired"]
+    assert done == {"projects": [project], "counters": [client.account_id]}
+    assert checksums(instance)["boundaries"] == before
+
+
 def test_a_boundary_that_was_changed_with_sql_is_published(instance: Flask, monkeypatch) -> None:
     client, project, _ = _made(instance)
     text_ = "(SELECT geometry FROM boundaries WHERE geometry IS NOT NULL)"

@@ -7,10 +7,11 @@ import zlib
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from sqlalchemy import Table, bindparam, update
+from sqlalchemy import Table, bindparam, func, update
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
+from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.transactions import insert_row
 from app.geometry.shapes import AreaDifference
@@ -39,6 +40,11 @@ _CLOSE: Final = (
     .returning(_ENTRIES.c.id)
 )
 _REOPEN: Final = update(_ENTRIES).where(*_OWN, _IS_PRESENT).values(simplified_at=None)
+_MEASURE: Final = (
+    update(_ENTRIES)
+    .where(*_OWN)
+    .values(stored_bytes=func.coalesce(byte_length(_ENTRIES.c.geometry), 0))
+)
 _FIND: Final = columns_of(BoundaryEntry, BoundaryEntry.area_m2, BoundaryEntry.checksum).where(
     _ENTRIES.c.project_id == bindparam("project_id"), _IS_PRESENT
 )
@@ -133,6 +139,12 @@ def reopen_present(project: Project) -> None:
     """Note that the present boundary has no shapes."""
     own = {"account": project.account_id, "project": project.id}
     db.session.connection().execute(_REOPEN, own)
+
+
+def measure_former(project: Project) -> None:
+    """Store the bytes of all former boundaries again."""
+    own = {"account": project.account_id, "project": project.id}
+    db.session.connection().execute(_MEASURE, own)
 
 
 def find_present(project: Project) -> Any:
