@@ -19,6 +19,7 @@ from app.settings.valkey import valkey_address
 from app.settings.values import (
     Network,
     boolean,
+    certificates,
     database_address,
     default_url,
     file,
@@ -117,7 +118,7 @@ class Settings(SingleSignOnSettings):
         "", networks, "private networks in which webhooks of every account may have receivers"
     )
     webhook_ca_bundle: Path | None = _setting(
-        "", file, "CA certificates trusted for webhook receivers; unset: the system's"
+        "", certificates, "CA certificates trusted for webhook receivers, besides the system's"
     )
     billing_webhook_secret: str | None = _setting(
         "", secret, "signing secret of /api/billing/webhook, at least 16 characters"

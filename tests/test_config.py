@@ -103,6 +103,7 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("IMPRINT_URL", "javascript:alert(1)"),
         ("WEBHOOK_ALLOWED_NETWORKS", "10.0.0.0/8,office"),
         ("WEBHOOK_CA_BUNDLE", "/does/not/exist.pem"),
+        ("WEBHOOK_CA_BUNDLE", __file__),  # has no certificates
         ("PLANS_FILE", "/does/not/exist.toml"),
         ("CORS_ORIGINS", "app.example.org"),
         ("CORS_ORIGINS", "https://app.example.org/"),

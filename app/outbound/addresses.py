@@ -107,16 +107,10 @@ def is_address(host: str) -> bool:
     return True
 
 
-def all_allowed(addresses: Sequence[str], allowed_networks: Sequence[Network]) -> list[Address]:
-    """Parse the addresses of a name, all of which must be allowed.
-
-    Raises:
-        ValueError: one of them is not allowed, or is no address.
-    """
-    parsed = [ip_address(text) for text in addresses]
-    if not all(is_allowed(address, allowed_networks) for address in parsed):
-        raise ValueError("address not allowed")
-    return parsed
+def allowed_of(addresses: Sequence[str], allowed_networks: Sequence[Network]) -> list[Address]:
+    """Return those of the addresses of a name that may be called."""
+    parsed = [ip_address(text) for text in addresses if is_address(text)]
+    return [address for address in parsed if is_allowed(address, allowed_networks)]
 
 
 def _is_within(address: Address, networks: Sequence[Network]) -> bool:

@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
-from app.outbound.addresses import Address, Network, all_allowed, is_address, is_opened
+from app.outbound.addresses import Address, Network, allowed_of, is_address, is_opened
 from app.outbound.attempt import Attempt, EgressError, Timing
 from app.outbound.connecting import connect, is_own
 from app.outbound.connection import Connection, secure, tls_context
@@ -45,7 +45,7 @@ class Egress:
             for_operator: the URLs are of the operator's settings, not of customers: they may lead
                 to any address, and be http.
             allowed_networks: may be called for customers although they are not public.
-            ca_bundle: a file of certificate authorities to trust instead of the system's.
+            ca_bundle: a file of certificate authorities to trust besides the system's.
             connections_per_host: idle connections kept at most. More can be in use.
 
         Raises:
@@ -147,18 +147,18 @@ class Egress:
             return secure(connection, target.host, self._context, attempt)
 
     def _resolve(self, host: str, attempt: Attempt) -> list[Address]:
-        """The addresses of a host, all of which may be called; none if its name has none and is of
-        the operator's settings."""
+        """Those addresses of a host that may be called; none if its name has none and is of the
+        operator's settings."""
         is_name = not is_address(host)
         found = self._lookups.resolve(host, attempt.connect_deadline) if is_name else [host]
         if self._for_operator:
             return [ip_address(text) for text in found]
-        reason = FailureReason.NO_PUBLIC_ADDRESS if is_name else FailureReason.NOT_ALLOWED
-        try:
-            addresses = all_allowed(found, self._allowed)
-        except ValueError:
-            raise EgressError(reason) from None
-        is_own_one = any(is_own(one) and not is_opened(one, self._allowed) for one in addresses)
-        if is_own_one or not addresses:
+        addresses = [
+            address
+            for address in allowed_of(found, self._allowed)
+            if is_opened(address, self._allowed) or not is_own(address)
+        ]
+        if not addresses:
+            reason = FailureReason.NO_PUBLIC_ADDRESS if is_name else FailureReason.NOT_ALLOWED
             raise EgressError(reason)
         return addresses

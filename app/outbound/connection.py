@@ -216,12 +216,16 @@ class _Reader(io.RawIOBase):
 
 
 def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    """Verifies certificates against the authorities of a file, or those of the system.
+    """Verifies certificates against the authorities of the system, and those of a file.
 
     Raises:
         OSError: the file cannot be read, or has no certificates.
     """
-    context = ssl.create_default_context(cafile=ca_bundle)
+    context = ssl.create_default_context()
+    if ca_bundle is not None:
+        context.load_verify_locations(ca_bundle)
+    # As before Python 3.13, and as browsers: many authorities of one's own have no key usage.
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.hostname_checks_common_name = False
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["http/1.1"])

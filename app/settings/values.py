@@ -10,6 +10,7 @@ import ipaddress
 import os
 import re
 import secrets
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -136,6 +137,17 @@ def file(value: str) -> Path | None:
     if value and not Path(value).is_file():
         raise ValueError("must name a file that exists")
     return Path(value).resolve() if value else None
+
+
+def certificates(value: str) -> Path | None:
+    """A file of certificate authorities."""
+    found = file(value)
+    if found is not None:
+        try:
+            ssl.create_default_context(cafile=found)
+        except OSError:
+            raise ValueError("must name a readable file with certificates, in PEM form") from None
+    return found
 
 
 def folder(value: str) -> Path:

@@ -35,7 +35,7 @@ REASONS: Final = ("manual", "failing", "gone")
 
 _URL: Final = {
     "description": (
-        "An https URL. Its host must resolve to public IP addresses; every delivery checks this."
+        "An https URL. Its host must resolve to a public IP address; every delivery checks this."
     )
 }
 _EVENTS: Final = {

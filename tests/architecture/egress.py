@@ -46,6 +46,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.jobs.after_commit": ("redis", _VALKEY),
     "app.limits.forgetting": ("redis", _VALKEY),
     "app.jobs.registry": ("rq", _VALKEY),
+    "app.settings.values": ("ssl", "looks whether a file has certificates"),
     "app.mail.jobs": ("rq", "the queue's own exception"),
     "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),
     "app.doctor.checks.valkey": ("redis", _VALKEY),

@@ -71,25 +71,27 @@ def test_settings_that_are_not_wise_are_warned_of(
 
 
 @pytest.mark.parametrize(
-    ("networks", "environment", "status"),
+    ("networks", "others", "status"),
     [
-        ("10.0.0.0/8", "development", Status.OK),
-        ("10.0.0.0/8,127.0.0.0/8", "production", Status.PROBLEM),
-        ("127.0.0.1/32", "production", Status.PROBLEM),
-        ("0.0.0.0/0", "production", Status.PROBLEM),
-        ("169.254.0.0/16", "production", Status.PROBLEM),
-        ("::1/128", "production", Status.PROBLEM),
-        ("fd00::/8", "production", Status.WARNING),
+        ("10.0.0.0/8", {"CANOPY_ENV": "development"}, Status.OK),
+        ("10.0.0.0/8,127.0.0.0/8", {"SIGN_UP": "closed"}, Status.PROBLEM),
+        ("127.0.0.1/32", {}, Status.PROBLEM),
+        ("0.0.0.0/0", {}, Status.PROBLEM),
+        ("169.254.0.0/16", {}, Status.PROBLEM),
+        ("::1/128", {}, Status.PROBLEM),
+        ("fd00::/8", {}, Status.WARNING),
+        ("fd00::/8", {"SIGN_UP": "invited"}, Status.OK),
     ],
 )
 def test_what_webhooks_may_reach_is_told(
-    make_instance: MakeInstance, networks: str, environment: str, status: Status
+    make_instance: MakeInstance, networks: str, others: dict[str, str], status: Status
 ) -> None:
     variables = {
-        "CANOPY_ENV": environment,
+        "CANOPY_ENV": "production",
         "PUBLIC_URL": "https://c.example",
         "TRUSTED_PROXIES": "1",
         "WEBHOOK_ALLOWED_NETWORKS": networks,
+        **others,
     }
     settings = load_settings(environ_of(make_instance("sqlite")) | variables)
     (found,) = [each for each in host.settings(settings) if "WEBHOOK" in each.found]

@@ -19,17 +19,18 @@ VALID_NOW = (-2, 2)  # days from now that a certificate begins and ends
 class Authority:
     """An authority that nobody knows but who is given ``ca_path``."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, has_key_usage: bool = True) -> None:
         self._folder = folder
         self._numbers = itertools.count()
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _named("Test authority")
-        self._certificate = self._sign(
-            _builder(self._name, self._name, self._key, VALID_NOW)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .add_extension(_usage(key_cert_sign=True, crl_sign=True), critical=True),
-            self._key,
-        )
+        builder = _builder(self._name, self._name, self._key, VALID_NOW)
+        is_authority = x509.BasicConstraints(ca=True, path_length=None)
+        builder = builder.add_extension(is_authority, critical=True)
+        if has_key_usage:
+            usage = _usage(key_cert_sign=True, crl_sign=True)
+            builder = builder.add_extension(usage, critical=True)
+        self._certificate = self._sign(builder, self._key)
         self.ca_path = folder / "authority.pem"
         self.ca_path.write_bytes(_pem(self._certificate))
 

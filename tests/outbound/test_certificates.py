@@ -66,6 +66,30 @@ def test_without_a_file_the_system_authorities_are_used(
     assert _reason(egress, receiver.url()) is FailureReason.UNTRUSTED
 
 
+def test_a_file_is_trusted_besides_the_system_authorities(
+    make_egress: MakeEgress,
+    make_receiver: MakeReceiver,
+    receiver: Receiver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    system = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(system.ca_path))
+    egress = make_egress()
+    public = make_receiver(system.certificate_for(["localhost"]))
+    for each in (receiver, public):
+        assert egress.post(each.url(), b"", {}).status == 200
+
+
+def test_an_authority_without_key_usage(
+    make_egress: MakeEgress, make_receiver: MakeReceiver, tmp_path: Path
+) -> None:
+    """As ``openssl req -x509`` makes one; Python's default since 3.13 refuses it."""
+    own = Authority(tmp_path, has_key_usage=False)
+    receiver = make_receiver(own.certificate_for(["localhost"]))
+    assert make_egress(ca_bundle=own.ca_path).post(receiver.url(), b"", {}).status == 200
+
+
 def test_an_invalid_file_of_authorities(make_egress: MakeEgress, tmp_path: Path) -> None:
     (tmp_path / "empty.pem").touch()
     for name in ("empty.pem", "absent.pem"):

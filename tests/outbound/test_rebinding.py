@@ -1,4 +1,5 @@
-"""Names that change their address between two looks, and what they get: nothing."""
+"""Names that change their address between two looks, or have several: what is private gets
+nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from app.outbound import Egress, EgressError
 from app.outbound.resolving import Resolve
 from app.policy.deliveries import FailureReason
 from tests.outbound.conftest import MakeEgress, MakeReceiver
-from tests.outbound.receivers import Listener, Receiver, answering
+from tests.outbound.receivers import Authority, Listener, Receiver, answering
 
 PUBLIC, PRIVATE = "127.0.0.2", "127.0.0.1"  # for these tests
 ALLOWED = (ip_network(f"{PUBLIC}/32"),)
@@ -78,12 +79,28 @@ def test_after_a_kept_connection_the_address_is_checked_again(
 
 
 @pytest.mark.parametrize("answers", [[PUBLIC, PRIVATE], [PRIVATE, PUBLIC]])
-def test_a_name_with_a_public_and_a_private_address_is_rejected(
+def test_of_a_public_and_a_private_address_only_the_public_one_is_called(
     make_egress: MakeEgress, outside: Receiver, inside: Listener, answers: list[str]
 ) -> None:
     egress = make_egress(resolve=lambda host: answers, allowed_networks=ALLOWED)
-    assert _refused(egress, outside.url())
-    assert (outside.connections, inside.connections) == (0, 0)
+    assert egress.post(outside.url(), b"{}", {}).status == 200
+    outside.close()
+    with pytest.raises(EgressError) as failed:
+        egress.post(outside.url(), b"{}", {})
+    assert failed.value.reason is FailureReason.REFUSED
+    assert inside.connections == 0
+
+
+@pytest.mark.parametrize("host", ["hook.example", "hook"])
+def test_a_name_with_an_allowed_and_another_private_address(
+    make_egress: MakeEgress, make_receiver: MakeReceiver, authority: Authority, host: str
+) -> None:
+    """As with an operator's own name servers, where only the IPv4 network is allowed."""
+    receiver = make_receiver(authority.certificate_for([host]))
+    egress = make_egress(
+        resolve=lambda _: ["fd00::1", PRIVATE], allowed_networks=(ip_network("127.0.0.0/8"),)
+    )
+    assert egress.post(receiver.url(host=host), b"{}", {}).status == 200
 
 
 def test_a_refused_connection_is_not_followed_by_another_lookup(

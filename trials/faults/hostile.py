@@ -67,7 +67,7 @@ RECEIVERS = {
         leads_inside=True,
     ),
     "two-addresses": Hostile(
-        expected=(FailureReason.NO_PUBLIC_ADDRESS,),
+        answering(),
         addresses=((OUTSIDE, INSIDE), (INSIDE, OUTSIDE)),
     ),
     "redirects": Hostile(expected=("answered 307; redirects are not followed",)),

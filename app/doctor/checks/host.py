@@ -163,7 +163,9 @@ def _allowed_networks(settings: Settings) -> Result:
             f"{found}, which include this machine's own",
             "Unset it, or name only networks of receivers that every account may reach.",
         )
-    return warning(found, "Unset it, unless every account may send requests there.")
+    if settings.sign_up == "open":
+        return warning(found, "Set SIGN_UP=invited, so that not everybody can have an account.")
+    return ok(found)
 
 
 def _installed(name: str) -> str | None:

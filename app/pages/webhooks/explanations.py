@@ -24,8 +24,9 @@ _NO_ANSWER: Final[dict[str, tuple[str, str]]] = {
         "Use a host name, or an address that is reachable from the internet.",
     ),
     FailureReason.NO_PUBLIC_ADDRESS: (
-        "The host name of the URL has no address, or one that is not public.",
-        "Check its spelling and its DNS records: every address must be public.",
+        "The host name of the URL has no public address.",
+        "Check its spelling and its DNS records. If your receiver is in a private network, ask the "
+        "operator of this instance to allow it with WEBHOOK_ALLOWED_NETWORKS.",
     ),
     FailureReason.SLOW_NAME: (
         "Looking up the host name took too long.",
