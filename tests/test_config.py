@@ -74,6 +74,7 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("DATABASE_URL", "postgresql+psycopg://u:hunter2@host:abc/db"),
         ("DATABASE_URL", "postgresql://u:hunter2@host:65536"),
         ("DATABASE_URL", "postgresql://u:hunter2@[::1]:0/db?sslmode=require"),
+        ("DATABASE_URL", "postgresql://u:hunter2?a=b@host:abc/db"),
         ("DATABASE_REPLICA_URL", "postgresql://u:hunter2@host:abc/db"),
         ("REDIS_URL", "localhost:6379"),
         ("REDIS_URL", "redis://:hunter2@localhost:abc/0"),
@@ -179,6 +180,8 @@ def test_whether_the_public_url_is_set(
         ("postgresql:///d?host=/run/pg", "postgresql+psycopg:///d?host=/run/pg"),
         ("postgresql://[::1]:5432/d", "postgresql+psycopg://[::1]:5432/d"),
         ("postgres://u:p@a:1,b/d", "postgresql+psycopg://u:p@/d?host=a,b&port=1,5432"),
+        ("postgres://u:p/?@a:1,b/d", "postgresql+psycopg://u:p/?@/d?host=a,b&port=1,5432"),
+        ("postgres://u:%25%C3%A9@h/d?x=a@b", "postgresql+psycopg://u:%25%C3%A9@h/d?x=a@b"),
         ("postgres://[::1],a/?x=y", "postgresql+psycopg:///?host=::1,a&port=5432,5432&x=y"),
         ("sqlite:////srv/canopy.sqlite3", "sqlite:////srv/canopy.sqlite3"),
     ],
@@ -186,6 +189,28 @@ def test_whether_the_public_url_is_set(
 def test_forms_of_the_address_of_a_database(tmp_path: Path, sent: str, kept: str) -> None:
     settings = load_settings({"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": sent})
     assert settings.database_url == kept
+
+
+@pytest.mark.parametrize(
+    ("password", "blamed"),
+    [
+        ("a%b@c#d$e", "@ written as %40"),
+        ("p@s/s", "@ written as %40"),
+        ("p@s?s", "@ written as %40"),
+        ("p@s:s", "@ written as %40"),
+        ("a%b0c", "% written as %25"),
+    ],
+)
+@pytest.mark.parametrize("hosts", ["db", "db:5432", "db1:5432,db2"])
+def test_a_password_of_a_database_that_is_not_encoded(
+    tmp_path: Path, password: str, blamed: str, hosts: str
+) -> None:
+    with pytest.raises(SettingsError) as refused:
+        _load(tmp_path, DATABASE_URL=f"postgresql://canopy:{password}@{hosts}/canopy")
+    assert str(refused.value) == (
+        f"DATABASE_URL must have {blamed} in its password; or leave the password out and set "
+        "PGPASSWORD."
+    )
 
 
 @pytest.mark.parametrize(

@@ -74,4 +74,6 @@ def _outage(error: SQLAlchemyError, url: URL) -> str:
     cause = reason(error, url)
     if "locked" in cause or "lock timeout" in cause:
         return f"is busy with a long change ({cause}); run the command again when it is done"
+    if "password authentication failed" in cause and url.password:
+        cause += "; in DATABASE_URL, characters such as % and @ must be percent-encoded"
     return f"cannot be reached ({cause})"

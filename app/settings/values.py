@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -23,8 +23,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _ORIGIN = re.compile(r"https?://([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/,\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
-# What comes before the port of a database, as SQLAlchemy reads it: a password may have slashes.
-_DATABASE_PORT = re.compile(r"([^:/]*(:[^@]*)?@)?(\[[^/?]+\]|[^:/?]*)(:(?P<port>[^/?]*))?([/?].*)?")
+# The user and the password of a database, as SQLAlchemy reads them: a password may have slashes.
+_DATABASE_USER = re.compile(r"([^:/]*(:(?P<password>[^@]*))?@)?")
+_DATABASE_PORT = re.compile(r"(\[[^/?]+\]|[^:/?]*)(:(?P<port>[^/?]*))?([/?].*)?")
 
 _SECRET_LENGTH = 16  # characters, at least
 _PORT_PROBLEM = "must have a number from 1 to 65535 as its port"
@@ -245,21 +246,38 @@ def host_and_port(value: str, default: int, form: str) -> tuple[str, int]:
 
 def _hosts_in_query(address: str) -> str:
     """``user@a:1,b:2/name`` as ``user@/name?host=a,b&port=1,2``; any other address as it is."""
-    before, mark, query = address.partition("?")
-    server, slash, name = before.partition("/")
-    user, at, hosts = server.rpartition("@")
+    match = _DATABASE_USER.match(address)
+    assert match is not None
+    user = match[0]
+    before, mark, query = address.removeprefix(user).partition("?")
+    _check_password(match["password"] or "", before + query.partition("=")[0])
+    hosts, slash, name = before.partition("/")
     if "," not in hosts:
-        _check_database_port(address)
+        _check_database_port(before)
         return address
     places = [host_and_port(host, 5432, "a:5432,b:5432") for host in hosts.split(",")]
     names = ",".join(name for name, _ in places)
     ports = ",".join(str(port) for _, port in places)
     more = f"&{query}" if mark else ""
-    return f"{user}{at}{slash or '/'}{name}?host={names}&port={ports}{more}"
+    return f"{user}{slash or '/'}{name}?host={names}&port={ports}{more}"
 
 
-def _check_database_port(address: str) -> None:
-    match = _DATABASE_PORT.fullmatch(address)
+def _check_password(password: str, after: str) -> None:
+    """Raises ValueError if a password is not percent-encoded, so that a part of it was taken for
+    what comes after it, or it would become another one."""
+    try:
+        unquote(password, errors="strict")
+        found = "@ written as %40" if "@" in after else None
+    except UnicodeDecodeError:
+        found = "% written as %25"
+    if found:
+        raise ValueError(
+            f"must have {found} in its password; or leave the password out and set PGPASSWORD"
+        )
+
+
+def _check_database_port(server: str) -> None:
+    match = _DATABASE_PORT.fullmatch(server)
     port = match["port"] if match else "?"
     if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise ValueError(_PORT_PROBLEM)

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from pathlib import Path
 
+import psycopg
 import pytest
 from click.testing import CliRunner
 from flask import Flask
@@ -17,6 +18,7 @@ from app.db.migrations import upgrade
 from app.db.revisions import current_revision, is_supported, newest_revision
 from tests.cli.conftest import Run, runner
 from tests.make.apps import bare_app
+from tests.postgres import PostgresServer
 
 
 def test_a_wrong_setting_is_one_sentence_and_2(tmp_path: Path) -> None:
@@ -35,6 +37,22 @@ def test_a_database_out_of_reach_is_one_sentence_and_1(tmp_path: Path) -> None:
     assert "cannot be reached" in result.stderr
     assert result.stderr.count("\n") == 1
     assert "secret" not in result.stderr
+
+
+def test_a_wrong_password_says_that_it_may_have_to_be_encoded(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    """``%41`` is an A in a URL: nothing before the server can know that it was not meant so."""
+    with psycopg.connect(postgres.url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE forester LOGIN PASSWORD 'a%41'")
+        hba = Path(connection.execute("SHOW hba_file").fetchall()[0][0])
+        hba.write_text("local all forester scram-sha-256\n" + hba.read_text())
+        connection.execute("SELECT pg_reload_conf()")
+    url = postgres.url.replace("postgres:@", "forester:a%41@")
+    environ = {"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": url, "SECRET_KEY": "k" * 32}
+    result = CliRunner(env=environ).invoke(canopy, ["account", "list"])
+    assert result.exit_code == 1
+    assert "in DATABASE_URL, characters such as % and @ must be percent-encoded)" in result.stderr
 
 
 def test_a_database_locked_by_a_long_change_is_one_sentence(tmp_path: Path) -> None:
