@@ -142,6 +142,15 @@ def test_two_at_once_install_once(checkout: Checkout) -> None:
 
 
 @pytest.mark.slow
+def test_the_cache_of_npm_needs_no_network(checkout: Checkout, made: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        proxy = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        code, said = bring(checkout, npm_config_proxy=proxy, npm_config_https_proxy=proxy)
+    assert code == 0, said
+    assert content(checkout.root / MADE) == content(made)
+
+
+@pytest.mark.slow
 def test_no_registry_is_said_at_once(checkout: Checkout) -> None:
     code, said = bring(checkout, npm_config_registry="http://127.0.0.1:1/")
     assert code == 1
