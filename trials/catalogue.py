@@ -93,8 +93,8 @@ TRIALS: Final = (
     ),
     Trial(
         "long-tests",
-        "all other tests marked trial: kills, large files, memory, concurrency",
-        16,
+        "all other tests marked trial: kills, large files, concurrency, versions of PostgreSQL",
+        17,
         _pytest("-m", "trial", "tests", "--ignore=tests/browser"),
         "what they lie beside",
         release=True,

@@ -49,8 +49,11 @@ def check_out(commit: str, folder: Path) -> Path:
 class Former:
     """An instance of a former version, as whoever runs and uses it sees it."""
 
-    def __init__(self, python: Path, instance: Path, settings: Mapping[str, str]) -> None:
+    def __init__(
+        self, python: Path, instance: Path, settings: Mapping[str, str], tree: Path | None = None
+    ) -> None:
         self._python, self.instance, self.port = python, instance, free_port()
+        self._tree = tree or python.parents[2]
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         self._environ = {
             **kept,
@@ -82,10 +85,6 @@ class Former:
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
-
-    @property
-    def _tree(self) -> Path:
-        return self._python.parents[2]
 
     def command(self, *words: str) -> Any:
         """What a command prints with ``--json``."""
