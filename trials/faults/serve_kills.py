@@ -25,13 +25,16 @@ PAUSE = 2.0  # seconds between two faults, on average
 BACK = 60  # seconds until a part is back: one that has died often waits for up to 30
 _STOPS = 0.3  # of the faults; the others are kills
 _PARTS = {"web server": 2, "worker": 1}  # children of the application
+_PLANS = "[enterprise]\nrequests_per_minute = 100_000\n"  # counted, and never reached
 
 
 @contextmanager
 def serving(database: str, folder: Path) -> Iterator[Served]:
     """An instance of ``bin/serve`` with its Valkey, on a database of its own."""
     with ExitStack() as stack:
-        settings = {"LOG_LEVEL": "warning"}
+        plans = folder / "plans.toml"
+        plans.write_text(_PLANS)
+        settings = {"LOG_LEVEL": "warning", "PLANS_FILE": str(plans)}
         if database == "postgresql":
             server = stack.enter_context(PostgresServer(folder / "pg"))
             settings["DATABASE_URL"] = server.create_database()
