@@ -1,5 +1,5 @@
 # One image for the web server (the default), the worker (`python worker.py`) and the commands
-# (`canopy migrate`). docs/operations.md explains how to run it.
+# (`canopy migrate`). docs/install.md explains how to run it.
 ARG PYTHON=3.13-slim-trixie
 
 # The version and the hashes of npm alone, so that no other line of that file brings it anew.

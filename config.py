@@ -2,7 +2,7 @@
 
 ``load_settings`` turns the environment into a frozen ``Settings``. A value that cannot be used
 raises ``SettingsError`` with one sentence that names it, so that a start fails at once and clearly.
-``docs/operations.md`` has the same table.
+``docs/settings.md`` has the same table.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ responds. Ctrl-C or SIGTERM stops everything; a second one does so at once.
 
   --empty   do not create a demo account in an empty database
 
-HOST, PORT, INSTANCE_PATH and the other settings are read from the environment; docs/operations.md
+HOST, PORT, INSTANCE_PATH and the other settings are read from the environment; docs/settings.md
 lists them. Output goes to the folder logs in the instance folder and, if there is one, to the
 terminal.
 """,

@@ -73,7 +73,7 @@ def _browser_code() -> int:
     left = "Maps stay as they were" if (FOLDER / "stamp").is_file() else "Maps do not work"
     say(
         f"{left}; the API and all forms work. Run this command again when that is solved, or "
-        "copy the folder from another machine (docs/operations.md)."
+        "copy the folder from another machine (docs/install.md)."
     )
     return 1
 

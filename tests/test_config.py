@@ -1,5 +1,4 @@
-"""The settings: each has a default that works, and a wrong one is named
-(docs/operations.md, "Settings")."""
+"""The settings: each has a default that works, and a wrong one is named (docs/settings.md)."""
 
 from __future__ import annotations
 

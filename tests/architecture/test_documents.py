@@ -21,13 +21,13 @@ from tests.architecture.documents import (
 from tests.architecture.sources import sources
 from tests.docs.recipes import created
 
-OPERATIONS = "docs/operations.md"
+SETTINGS = "docs/settings.md"
 
 
-def test_every_setting_has_a_row_in_operations() -> None:
+def test_every_setting_has_a_row() -> None:
     pages = documents()
-    assert OPERATIONS in pages, f"{OPERATIONS} is missing: it has a table, one row a setting"
-    rows = setting_rows(pages[OPERATIONS])
+    assert SETTINGS in pages, f"{SETTINGS} is missing: it has a table, one row a setting"
+    rows = setting_rows(pages[SETTINGS])
     names = [setting.name for setting in setting_docs()]
     assert sorted(rows) == sorted(names), "a row | `NAME` | … | for each setting, and no other"
 

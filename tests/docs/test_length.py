@@ -9,8 +9,8 @@ from tests.architecture.documents import documents
 from tests.docs.pages import prose
 
 MOST_WORDS = 4_000
-# The reference for operators, and figures that benchmarks write. The changelog grows.
-LONG = {"docs/operations.md", "docs/measured/faults.md", "docs/measured/growth.md", "CHANGELOG.md"}
+# Figures that benchmarks write. The changelog grows.
+LONG = {"docs/measured/faults.md", "docs/measured/growth.md", "CHANGELOG.md"}
 PAGES = documents()
 # Decision records begin with their date and context.
 GUIDES = {name for name in PAGES if name.startswith("docs/") and "/adr/" not in name}

@@ -46,7 +46,7 @@ def test_nothing_and_zero_are_no_limit(tmp_path: Path) -> None:
 
 
 def test_the_example_of_the_documents_can_be_read(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "operations.md").read_text()
+    page = (ROOT / "docs" / "run.md").read_text()
     example = page.split("```toml\n")[1].split("```")[0]
     assert set(read_plans(_file(tmp_path, example))) - set(PLANS)
 

@@ -1,4 +1,4 @@
-"""``SIGN_UP``: who may become a person here (docs/operations.md, "People and sign-up")."""
+"""``SIGN_UP``: who may become a person here (docs/run.md, "People and sign-up")."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def test_examples_have_the_address_of_the_instance(app: Flask) -> None:
         assert f"{ADDRESS}/v1/imports" in text
         assert "127.0.0.1" not in text
         assert routes.ADDRESS not in text
-    assert "http://127.0.0.1:8000/readyz" in read(app, f"{URL}/operations")  # on the machine itself
+    assert "http://127.0.0.1:8000/readyz" in read(app, f"{URL}/run")  # on the machine itself
 
 
 def test_a_host_that_is_none_does_not_get_into_a_guide(app: Flask) -> None:

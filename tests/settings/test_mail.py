@@ -1,4 +1,4 @@
-"""``MAIL_URL`` and ``MAIL_FROM`` (docs/operations.md, "Mail")."""
+"""``MAIL_URL`` and ``MAIL_FROM`` (docs/run.md, "Mail")."""
 
 from __future__ import annotations
 

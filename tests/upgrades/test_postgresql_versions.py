@@ -1,4 +1,4 @@
-"""A new major version of PostgreSQL, by the steps of docs/operations.md, and back."""
+"""A new major version of PostgreSQL, by the steps of docs/repair.md, and back."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
             f"Some values were encrypted with another SECRET_KEY and cannot be read: {shown}",
             f"Set SECRET_KEY_FORMER to that key and run {canopy_command()} secret-key finish. If "
             f"the key is lost, run {canopy_command()} webhook rotate-secret for each webhook, and "
-            'see "If the key is lost" in /docs/guides/operations.',
+            'see "If the key is lost" in /docs/guides/repair.',
         )
     if by_former:
         yield warning(

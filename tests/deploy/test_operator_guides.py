@@ -1,4 +1,4 @@
-"""What the page for operators says of metrics, logs and refusals, compared with the service."""
+"""What the guides for operators say of metrics, logs and refusals, compared with the service."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from app.processes.web_server import refusals
 from tests.deploy.files import text
 from tests.make import Client
 
-PAGE = text("docs/operations.md")
+PAGES = text("docs/run.md") + text("docs/repair.md")
 PARTS_OF_A_LINE = {"time", "level", "logger", "message"}
 
 
 def section(title: str) -> str:
-    """A section of the page, up to the next one."""
-    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    """A section of these pages, up to the next one."""
+    return PAGES.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def first_column(title: str) -> list[str]:
