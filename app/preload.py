@@ -31,7 +31,8 @@ from app.processes.metrics_folder import (
     set_metrics_folder,
 )
 from app.processes.prefork import Child, ChildDied, Parent
-from app.processes.supervisor import LOADED, PART_DIED, WRONG_SETTING
+from app.processes.start_report import LOADED, NOTE, WELCOME, send
+from app.processes.supervisor import PART_DIED, WRONG_SETTING
 from config import Settings, SettingsError, load_settings
 
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; web server and worker give up a little sooner
@@ -42,7 +43,7 @@ _LOGS: Final = {"web server": "web.log", "worker": "worker.log"}
 def main() -> int:
     parser = argparse.ArgumentParser("app.preload")
     parser.add_argument("--listener", type=int, required=True, help="the listening socket")
-    parser.add_argument("--welcome", type=int, help="where to write what a person has to know")
+    parser.add_argument("--report", type=int, help="the pipe for messages about the start")
     parser.add_argument("--empty", action="store_true", help="make no demo account")
     options = parser.parse_args()
     try:
@@ -67,11 +68,11 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     from wsgi import app  # noqa: PLC0415
 
     logs = {part: log_path(settings, name) for part, name in _LOGS.items()}
-    _upgrade_database(app, options.welcome)
+    _upgrade_database(app, options.report)
     try:
         require_usable_key(app)
     except SettingsError as error:  # a lost key; all else goes on
-        _say(str(error), options.welcome)
+        _say(str(error), options.report)
     gc.collect()
     gc.freeze()  # else collecting garbage would write to the memory that the parts share
 
@@ -96,15 +97,15 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         while not responds(address):
             time.sleep(_ASK_EVERY)
         with app.app_context(), suppress(BrokenPipeError):
-            os.write(options.welcome, welcome(settings, empty=options.empty).encode())
+            send(options.report, WELCOME, welcome(settings, empty=options.empty))
 
     children = [
         Child("web server", partial(serve, process), last_sign=process.last_sign)
         for process in web_server.processes
     ]
     children += [Child("worker", run_jobs) for _ in range(settings.job_workers)]
-    if options.welcome is not None:
-        os.write(options.welcome, LOADED)
+    if options.report is not None:
+        send(options.report, LOADED)
         children.append(Child("welcome", greet, is_once=True))
     began = {part: size_of(log) for part, log in logs.items()}
     try:
@@ -126,7 +127,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _upgrade_database(app: Flask, terminal: int | None) -> None:
+def _upgrade_database(app: Flask, report: int | None) -> None:
     from app.db import connections, migrations  # noqa: PLC0415
     from app.db.extensions import db  # noqa: PLC0415
     from app.db.snapshots import reason, shown_url  # noqa: PLC0415
@@ -134,7 +135,7 @@ def _upgrade_database(app: Flask, terminal: int | None) -> None:
     with app.app_context():
         name = shown_url(db.engine.url)
         try:
-            migrations.upgrade(lambda line: _say(line, terminal))
+            migrations.upgrade(lambda line: _say(line, report))
         except SQLAlchemyError as error:
             raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
         except migrations.CannotMigrate as error:
@@ -143,12 +144,12 @@ def _upgrade_database(app: Flask, terminal: int | None) -> None:
         connections.close_all()
 
 
-def _say(line: str, terminal: int | None) -> None:
+def _say(line: str, report: int | None) -> None:
     """Tell the log, and the person who started the instance, who may read it anyway."""
-    if terminal is None or load_settings().log_files:
+    if report is None or load_settings().log_files:
         sys.stdout.write(f"{line}\n")
-    if terminal is not None:
-        os.write(terminal, f"{line}\n".encode())
+    if report is not None:
+        send(report, NOTE, line)
 
 
 def _log_to(path: Path | None) -> None:

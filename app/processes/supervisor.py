@@ -20,6 +20,7 @@ from app.processes.embedded import EmbeddedError
 from app.processes.logfiles import Mirror, its_log, last_lines, log_path, rotate, size_of
 from app.processes.parent_pipe import ParentPipe
 from app.processes.signal_pipe import SignalPipe
+from app.processes.start_report import NOTE, WELCOME, receive
 from config import ROOT, Settings
 
 CHECK_EVERY: Final = 1.0  # seconds; signals and ends of children are noticed at once
@@ -28,8 +29,6 @@ READY_WITHIN: Final = 60.0
 # Asked to stop, the application takes 8 seconds at most; all have ended within 10.
 END_WITHIN: Final = 8.3
 VALKEY_ENDS_WITHIN: Final = 1.0
-LONGEST_WELCOME: Final = 4096  # bytes; what a pipe takes at once
-LOADED: Final = b"\0"  # what the application writes before it starts the web server
 
 # Exit codes of the application, which says then why it ends.
 WRONG_SETTING: Final = 2
@@ -134,7 +133,7 @@ class Supervisor:
         if welcome is None:
             return
         with contextlib.suppress(OSError):  # standard output is closed
-            os.write(sys.stdout.fileno(), welcome.rstrip() + b"\n")
+            os.write(sys.stdout.fileno(), f"{welcome.rstrip()}\n".encode())
         files = [path for path in self._logs if path is not None]
         if files and sys.stdout.isatty():
             self._show(files, sys.stdout)
@@ -167,42 +166,34 @@ class Supervisor:
             self._mirror.stop()
         self._signals.close()
 
-    def _start_first(self, *, empty: bool) -> bytes | None:
+    def _start_first(self, *, empty: bool) -> str | None:
         """Start the application, and wait until it responds. Returns what a person has to know; or
         None: it does not respond, or a stop was requested."""
         reading, writing = os.pipe()
-        try:
-            options = ["--welcome", str(writing), *(["--empty"] if empty else [])]
+        with open(reading, "rb", buffering=0) as report:  # what is buffered would not wake it
+            options = ["--report", str(writing), *(["--empty"] if empty else [])]
             self._application = self._start_application(*options, descriptors=[writing])
             os.close(writing)
-            deadline, watched = math.inf, [reading]  # a migration may take long
-            while not self._stop_requests():
-                if self._signals.wait(CHECK_EVERY, watched):
-                    text = os.read(reading, LONGEST_WELCOME)
-                    said, loaded, welcome = text.partition(LOADED)
-                    if deadline < math.inf and text:
+            deadline = math.inf  # a migration may take long
+            while not self._must_end():
+                if self._signals.wait(CHECK_EVERY, [reading]) and (message := receive(report)):
+                    kind, text = message
+                    if kind == WELCOME:
                         return text
-                    os.write(sys.stderr.fileno(), said)  # about a migration
-                    if loaded or not text:
+                    if kind == NOTE:
+                        _say(text)
+                    else:
                         deadline = time.monotonic() + READY_WITHIN
-                    if welcome:
-                        return welcome
-                    watched = [reading] if text else []  # without one, its process has ended
-                if status := self._application.exit_status():
-                    # A signal to all processes at once, as systemd sends it, reaches one first.
-                    self._signals.wait(CHECK_EVERY / 5)
-                    if not self._stop_requests():
+                elif status := self._application.exit_status():
+                    if not self._is_stopped_too():
                         self.failure = _failure(status)
                     return None
-                if time.monotonic() > deadline:
+                elif time.monotonic() > deadline:
                     reason = f"The web server did not respond within {READY_WITHIN:.0f} s"
                     log = self._logs[1]
                     lines = last_lines(log, after=self._began[log])
                     self.failure = Failure(f"{lines}{reason}{its_log(log)}.\n")
-                    return None
-            return None
-        finally:
-            os.close(reading)
+        return None
 
     def _start_application(self, *options: str, descriptors: Collection[int] = ()) -> ChildProcess:
         paths = {
@@ -290,15 +281,19 @@ class Supervisor:
         self._valkey = embedded.recorded(self._instance)
 
     def _note_death(self, sentence: str, failure: Failure, restarts: _Restarts) -> None:
-        # A signal to all processes at once, as systemd sends it, may reach a part first.
-        self._signals.wait(CHECK_EVERY / 5)
-        if self._stop_requests():
+        if self._is_stopped_too():
             return
         if not self._settings.restart_parts:
             self.failure = failure
             return
         pause = restarts.note_death()
         _say(f"{sentence} It is started again{f' in {pause:.1f} s' if pause else ''}.")
+
+    def _is_stopped_too(self) -> bool:
+        """After a death: whether a stop was requested. A signal to all processes at once, as
+        systemd sends it, may reach a part first."""
+        self._signals.wait(CHECK_EVERY / 5)
+        return self._stop_requests() > 0
 
     @staticmethod
     def _lasts(since: float | None) -> bool:
