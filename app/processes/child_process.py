@@ -6,10 +6,11 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from app.processes.logfiles import its_log, last_lines, open_log, size_of
 
@@ -114,14 +115,36 @@ class ChildProcess:
         return False
 
 
-def next_pause(former: float, ran_for: float) -> float:
-    """Seconds until what died is started again: none, or longer each time that it died early.
+class Restarts:
+    """When a process that died is started again: at once, or after a longer pause each time that it
+    died early. Times are monotonic."""
 
-    Args:
-        former: the pause before its last start, in seconds.
-        ran_for: seconds for which it ran.
-    """
-    return 0.0 if ran_for > STABLE_AFTER else min(max(2 * former, MIN_PAUSE), MAX_PAUSE)
+    def __init__(self) -> None:
+        self.started_at = self.due_at = time.monotonic()
+        self._pause = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() >= self.due_at
+
+    def note_start(self) -> None:
+        self.started_at = time.monotonic()
+
+    def note_death(self) -> float:
+        """The seconds until the next start."""
+        now = time.monotonic()
+        is_early = now <= self.started_at + STABLE_AFTER
+        self._pause = min(max(2 * self._pause, MIN_PAUSE), MAX_PAUSE) if is_early else 0.0
+        self.due_at = now + self._pause
+        return self._pause
+
+
+def changed_processes() -> Iterator[tuple[int, int, Any]]:
+    """Process id, status and usage, as of ``wait4``, of each child that was stopped, goes on or has
+    ended; as process 1 of a container also of orphans."""
+    with contextlib.suppress(ChildProcessError):
+        while (changed := os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
+            yield changed
 
 
 def describe_exit(status: int) -> str:

@@ -7,10 +7,8 @@ process, and a fork meets no thread that holds a lock.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +19,9 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from app.jobs.valkey_client import make_client
-from app.processes.parent_pipe import supervisor_pipe
-from app.processes.prefork import SAME_REQUEST
+from app.processes.child_process import changed_processes
 from app.processes.rq_worker import ANSWER_WITHIN, ASK_FOR, QueueWorker
-from app.processes.signal_pipe import SignalPipe
+from app.processes.signal_pipe import StopRequests
 
 log = logging.getLogger(__name__)
 
@@ -69,19 +66,14 @@ class JobWorker:
         self._due_at = dict.fromkeys(periodic, 0.0)
         self._job_memory = job_memory
         self._down_since: float | None = None
-        self._parent = supervisor_pipe()
-        self._signals = SignalPipe()
-        self._is_stopping = False
-        self._asked_at: float | None = None  # to stop, by a signal
+        self._stop = StopRequests(self._begin_to_stop)
         for name in ("rq.worker", "rq.job"):  # at its level INFO, RQ logs four lines for each job
             logging.getLogger(name).setLevel("DEBUG" if debug else "WARNING")
 
     def run(self) -> None:
-        """Run jobs until SIGTERM, SIGINT or the end of the parent. Then let the running ones
+        """Run jobs until SIGTERM, SIGINT or the end of ``bin/serve``. Then let the running ones
         finish; a second signal ends them. Needs an app context."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: self._request_stop())
-        while not self._is_stopping:
+        while self._stop.first_at is None:
             self._call_periodic()
             self._connect()
             self._each(QueueWorker.tend)
@@ -92,19 +84,11 @@ class JobWorker:
         for worker in self._workers.values():
             worker.end()
 
-    def _request_stop(self) -> None:
-        now = time.monotonic()
-        if self._asked_at is None:
-            self._asked_at = now
-            self._begin_to_stop()
-        elif now > self._asked_at + SAME_REQUEST:
-            os._exit(1)
-
     def _begin_to_stop(self) -> None:
-        if not self._is_stopping:
-            self._is_stopping = True
-            # At once, as this thread may be waiting for a Valkey that hangs.
-            threading.Thread(target=self._exit_in_time, daemon=True).start()
+        if self._stop.is_urgent:
+            os._exit(1)
+        # At once, as this thread may be waiting for a Valkey that hangs.
+        threading.Thread(target=self._exit_in_time, daemon=True).start()
 
     def _call_periodic(self) -> None:
         now = time.monotonic()
@@ -132,11 +116,11 @@ class JobWorker:
             seconds, self._down_since = time.monotonic() - self._down_since, None
             log.warning("Valkey is back after %.1f s", seconds)
 
-    def _each(self, step: Callable[[QueueWorker], None]) -> None:
+    def _each(self, step: Callable[..., None], *arguments: Any) -> None:
         """Have each worker do a step."""
         for queue, worker in [*self._workers.items()]:
             try:
-                step(worker)
+                step(worker, *arguments)
             except (RedisError, OSError) as error:
                 if not worker.is_busy:
                     self._lose(queue, error)
@@ -151,21 +135,12 @@ class JobWorker:
 
     def _wait(self) -> None:
         """Wait for jobs, ends of their processes and signals, for a moment."""
-        descriptors = [self._parent, *(worker.asking for worker in self._workers.values())]
-        watched = [each for each in descriptors if each is not None]
-        readable = self._signals.wait(_TEND_EVERY, watched)
-        if self._parent in readable:
-            self._parent = None
-            self._begin_to_stop()
-        self._reap()
-        if not self._is_stopping:
+        asking = [worker.asking for worker in self._workers.values()]
+        readable = self._stop.wait(_TEND_EVERY, [each for each in asking if each is not None])
+        for changed in changed_processes():
+            self._each(QueueWorker.note_process, *changed)
+        if self._stop.first_at is None:
             self._each(lambda worker: worker.take() if worker.asking in readable else None)
-
-    def _reap(self) -> None:
-        """Take note of processes that ended; as process 1 of a container also of orphans."""
-        with contextlib.suppress(ChildProcessError):
-            while (ended := os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
-                self._each(lambda worker: worker.note_process(*ended))
 
     def _exit_in_time(self) -> None:
         time.sleep(FINISH_WITHIN)

@@ -29,7 +29,14 @@ class ParentPipe:
         """In the child: call ``on_exit`` from a thread when the parent is gone, and ``on_message``
         for each message."""
         os.close(self.writing)
-        _watch(self.reading, on_exit, on_message)
+
+        def wait() -> None:
+            while os.read(self.reading, 1):
+                if on_message is not None:
+                    on_message()
+            on_exit()
+
+        threading.Thread(target=wait, name="parent-pipe", daemon=True).start()
 
     def notify(self) -> None:
         """Send a message to the child, which may be gone. A message that is sent before the child
@@ -42,18 +49,6 @@ def supervisor_pipe() -> int | None:
     """The reading end of ``bin/serve``'s pipe, or None in a process that was started otherwise."""
     number = os.environ.get(VARIABLE, "")
     return int(number) if number.isdigit() and _is_pipe(int(number)) else None
-
-
-def _watch(
-    reading: int, on_exit: Callable[[], None], on_message: Callable[[], None] | None = None
-) -> None:
-    def wait() -> None:
-        while os.read(reading, 1):
-            if on_message is not None:
-                on_message()
-        on_exit()
-
-    threading.Thread(target=wait, name="parent-pipe", daemon=True).start()
 
 
 def _is_pipe(descriptor: int) -> bool:

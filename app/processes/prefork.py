@@ -16,27 +16,25 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
-from app.processes.child_process import MIN_PAUSE, STOPPED_FOR, describe_exit, next_pause
-from app.processes.parent_pipe import ParentPipe, supervisor_pipe
-from app.processes.signal_pipe import SignalPipe
+from app.processes.child_process import STOPPED_FOR, Restarts, changed_processes, describe_exit
+from app.processes.parent_pipe import ParentPipe
+from app.processes.signal_pipe import STOP_SIGNALS, StopRequests
 
 log = logging.getLogger(__name__)
 
 SILENT_FOR: Final = 15.0  # seconds without a sign of life, after which a child is killed
-SAME_REQUEST: Final = 1.0  # seconds in which a second signal counts as the first one, sent twice
 
-_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
-_SIGNALS: Final = (*_STOP_SIGNALS, signal.SIGCHLD)
+_SIGNALS: Final = (*STOP_SIGNALS, signal.SIGCHLD)
 
 
 @dataclass(slots=True)
 class Child:
-    """A task and its process; ``pid`` is 0 while there is none. Times are monotonic.
+    """A task and its process; ``pid`` is 0 while there is none.
 
     Attributes:
         task: runs in the process. SIGTERM, which raises SystemExit unless the task sets its own
@@ -50,18 +48,19 @@ class Child:
     is_once: bool = False
     last_sign: Callable[[], float] | None = None
     pid: int = 0
-    started_at: float = 0.0
-    start_at: float = 0.0
-    pause: float = 0.0
-    stopped_at: float | None = None  # by a signal
+    restarts: Restarts = field(default_factory=Restarts)
+    stopped_at: float | None = None  # by a signal; monotonic
 
-    def kill_at(self) -> float:
-        """When the process has to be killed, as a signal stopped it or it shows no sign of life."""
+    def due_at(self) -> float:
+        """When the process has to be started or, as a signal stopped it or it shows no sign of
+        life, to be killed."""
+        if not self.pid:
+            return self.restarts.due_at
         times = [math.inf]
         if self.stopped_at is not None:
             times.append(self.stopped_at + STOPPED_FOR)
-        if self.pid and self.last_sign is not None:
-            times.append(max(self.started_at, self.last_sign()) + SILENT_FOR)
+        if self.last_sign is not None:
+            times.append(max(self.restarts.started_at, self.last_sign()) + SILENT_FOR)
         return min(times)
 
 
@@ -98,10 +97,7 @@ class Parent:
         self._on_end = on_end
         self._end_within = end_within
         self._pipe = ParentPipe()  # to all children
-        self._supervisor = supervisor_pipe()
-        self._signals = SignalPipe()
-        self._stop_requested_at: float | None = None
-        self._stop_now = False
+        self._stop = StopRequests()
         self._death: ChildDied | None = None
 
     def run(self) -> None:
@@ -111,48 +107,28 @@ class Parent:
         Raises:
             ChildDied: one that is not started again, and all others were asked to stop.
         """
-        for number in _STOP_SIGNALS:
-            signal.signal(number, lambda *_: self._request_stop())
-        while self._stop_requested_at is None:
+        while self._stop.first_at is None:
             for child in self._children:
-                is_due = not child.pid and child.start_at <= time.monotonic()
-                if is_due and self._stop_requested_at is None:
+                if not child.pid and child.restarts.is_due and self._stop.first_at is None:
                     self._fork(child)
-            self._wait(self._seconds_until_due())
+            self._stop.wait(self._seconds_until_due())
             self._reap()
             self._kill_stopped()
         self._on_stop()
-        self._stop(self._stop_requested_at + self._end_within)
+        self._end_all(self._stop.first_at + self._end_within)
         if self._death is not None:
             raise self._death
 
-    def _request_stop(self) -> None:
-        now = time.monotonic()
-        if self._stop_requested_at is None:
-            self._stop_requested_at = now
-        elif now > self._stop_requested_at + SAME_REQUEST:
-            self._stop_now = True
-
     def _seconds_until_due(self) -> float | None:
         """The seconds until a child has to be started, or perhaps killed; None when all run."""
-        times = [child.kill_at() if child.pid else child.start_at for child in self._children]
-        due = min(times, default=math.inf)
+        due = min((child.due_at() for child in self._children), default=math.inf)
         return None if due == math.inf else max(0.0, due - time.monotonic())
 
-    def _wait(self, seconds: float | None) -> None:
-        watched = () if self._supervisor is None else (self._supervisor,)
-        if self._supervisor in self._signals.wait(seconds, watched):
-            self._supervisor = None
-            if self._stop_requested_at is None:
-                self._stop_requested_at = time.monotonic()
-
     def _reap(self) -> None:
-        """Wait for processes that ended; as process 1 of a container also for orphans."""
-        with contextlib.suppress(ChildProcessError):
-            while (noted := os.waitpid(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
-                for child in self._children:
-                    if child.pid == noted[0]:
-                        self._note(child, noted[1])
+        for pid, status, _ in changed_processes():
+            for child in self._children:
+                if child.pid == pid:
+                    self._note(child, status)
 
     def _note(self, child: Child, status: int) -> None:
         """Take note of a child that was stopped, goes on, or has ended."""
@@ -167,29 +143,28 @@ class Parent:
     def _kill_stopped(self) -> None:
         """Kill the children that a signal has stopped, and nobody lets go on, or that hang."""
         for child in self._children:
-            if time.monotonic() > child.kill_at():
+            if child.pid and time.monotonic() > child.due_at():
                 reason = "shows no sign of life" if child.stopped_at is None else "was stopped"
                 log.error("process %s %s", child.name, reason)
                 os.kill(child.pid, signal.SIGKILL)
-                child.stopped_at, child.started_at = None, time.monotonic()
+                child.stopped_at = None
+                child.restarts.note_start()  # it has a while to end
 
     def _note_end(self, child: Child, status: int) -> None:
-        """Restart a child: at once, or after a longer pause each time it dies early."""
-        now = time.monotonic()
-        if self._stop_requested_at is not None:
+        """Have a child started again, unless it was the last time."""
+        if self._stop.first_at is not None:
             return
         if child.is_once and status == 0:
             self._children.remove(child)
         elif not self._restarts or any(each.is_once for each in self._children):
-            self._death, self._stop_requested_at = ChildDied(child.name, status), now
+            self._death = ChildDied(child.name, status)
+            self._stop.request()
         else:
-            child.pause = next_pause(child.pause, now - child.started_at)
-            child.start_at = now + child.pause
-            reason = describe_exit(status)
-            log.error("process %s died (%s), restarting in %.1f s", child.name, reason, child.pause)
+            reason, pause = describe_exit(status), child.restarts.note_death()
+            log.error("process %s died (%s), restarting in %.1f s", child.name, reason, pause)
 
     def _fork(self, child: Child) -> None:
-        child.started_at = time.monotonic()
+        child.restarts.note_start()
         # No signal reaches the child before it has set its handlers.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
@@ -197,7 +172,7 @@ class Parent:
             if not child.pid:
                 self._run_child(child)
         except OSError as error:
-            child.start_at = time.monotonic() + MIN_PAUSE
+            child.restarts.note_death()
             log.error("process %s cannot be started: %s", child.name, error)
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
@@ -222,20 +197,20 @@ class Parent:
     def _detach_from_parent(self) -> None:
         """Give the child its own handlers. A terminal's Ctrl-C, which reaches it too, is ignored:
         the parent sends SIGTERM."""
-        self._signals.close()
+        self._stop.close()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _exit)
         self._pipe.follow(partial(os._exit, 1))
         random.seed()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
-    def _stop(self, deadline: float) -> None:
+    def _end_all(self, deadline: float) -> None:
         self._signal_all(signal.SIGTERM)
-        while any(child.pid for child in self._children) and not self._stop_now:
+        while any(child.pid for child in self._children) and not self._stop.is_urgent:
             left = deadline - time.monotonic()
             if left <= 0:
                 break
-            self._wait(left)
+            self._stop.wait(left)
             self._reap()
         self._signal_all(signal.SIGKILL)
         for child in self._children:

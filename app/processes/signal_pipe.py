@@ -6,7 +6,14 @@ import contextlib
 import os
 import select
 import signal
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
+from typing import Final
+
+from app.processes.parent_pipe import supervisor_pipe
+
+SAME_REQUEST: Final = 1.0  # seconds in which a second signal counts as the first one, sent twice
+STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class SignalPipe:
@@ -35,3 +42,46 @@ class SignalPipe:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.close(self._reading)
         os.close(self._writing)
+
+
+class StopRequests(SignalPipe):
+    """Takes note, too, that this process is asked to stop: by SIGTERM, SIGINT or the end of
+    ``bin/serve``. A second signal asks it to do so at once.
+
+    Args:
+        on_request: called when it is asked, and when it is asked to do so at once. It interrupts
+            what the main thread does.
+    """
+
+    def __init__(self, on_request: Callable[[], None] = lambda: None) -> None:
+        super().__init__()
+        self.first_at: float | None = None  # monotonic
+        self.is_urgent = False
+        self._signalled_at: float | None = None
+        self._on_request = on_request
+        self._supervisor = supervisor_pipe()
+        for number in STOP_SIGNALS:
+            signal.signal(number, lambda *_: self._receive())
+
+    def request(self) -> None:
+        """Ask this process to stop."""
+        if self.first_at is None:
+            self.first_at = time.monotonic()
+            self._on_request()
+
+    def wait(self, seconds: float | None, descriptors: Collection[int] = ()) -> set[int]:
+        followed = [] if self._supervisor is None else [self._supervisor]
+        readable = super().wait(seconds, [*descriptors, *followed])
+        if self._supervisor in readable:
+            self._supervisor = None
+            self.request()
+        return readable
+
+    def _receive(self) -> None:
+        now = time.monotonic()
+        if self._signalled_at is None:
+            self._signalled_at = now
+            self.request()
+        elif now > self._signalled_at + SAME_REQUEST and not self.is_urgent:
+            self.is_urgent = True
+            self._on_request()

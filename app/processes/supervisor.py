@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from app.processes import embedded, parent_pipe, valkey_watchdog
-from app.processes.child_process import STOPPED_FOR, ChildProcess, ExitStatus, next_pause
+from app.processes.child_process import STOPPED_FOR, ChildProcess, ExitStatus, Restarts
 from app.processes.embedded import EmbeddedError
 from app.processes.logfiles import Mirror, its_log, last_lines, log_path, rotate, size_of
 from app.processes.parent_pipe import ParentPipe
@@ -45,28 +45,6 @@ class Failure:
 
     report: str
     code: int = 1
-
-
-class _Restarts:
-    """When a part that died is started again. Times are monotonic."""
-
-    def __init__(self) -> None:
-        self._started_at = self._due_at = time.monotonic()
-        self._pause = 0.0
-
-    @property
-    def is_due(self) -> bool:
-        return time.monotonic() >= self._due_at
-
-    def note_start(self) -> None:
-        self._started_at = time.monotonic()
-
-    def note_death(self) -> float:
-        """The seconds until the next start."""
-        now = time.monotonic()
-        self._pause = next_pause(self._pause, now - self._started_at)
-        self._due_at = now + self._pause
-        return self._pause
 
 
 class Supervisor:
@@ -105,8 +83,8 @@ class Supervisor:
         self._signals = SignalPipe()
         self._pipe = ParentPipe()
         self._application: ChildProcess | None = None
-        self._application_restarts = _Restarts()
-        self._valkey_restarts = _Restarts()
+        self._application_restarts = Restarts()
+        self._valkey_restarts = Restarts()
         self._valkey: embedded.Server | None = None
         self._silent_since: float | None = None  # since when Valkey does not answer
         self._stopped_since: float | None = None  # since when a signal has stopped the application
@@ -280,7 +258,7 @@ class Supervisor:
             _say(f"{error} It is tried again in {pause:.1f} s.")
         self._valkey = embedded.recorded(self._instance)
 
-    def _note_death(self, sentence: str, failure: Failure, restarts: _Restarts) -> None:
+    def _note_death(self, sentence: str, failure: Failure, restarts: Restarts) -> None:
         if self._is_stopped_too():
             return
         if not self._settings.restart_parts:

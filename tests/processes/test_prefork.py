@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.processes.parent_pipe import VARIABLE, ParentPipe
-from app.processes.prefork import SAME_REQUEST
+from app.processes.signal_pipe import SAME_REQUEST
 from tests.processes.conftest import ENDLESS, set_constants
 from tests.processes.instances import Marked
 from tests.waiting import PATIENCE, wait_for
@@ -184,7 +184,7 @@ def test_a_second_signal_hastens(start: Start, marked: Marked) -> None:
 
 
 def test_the_same_signal_sent_twice_does_not(start: Start, tree: Path, marked: Marked) -> None:
-    set_constants(tree, {"app/processes/prefork.py": {"SAME_REQUEST": ENDLESS}})
+    set_constants(tree, {"app/processes/signal_pipe.py": {"SAME_REQUEST": ENDLESS}})
     process = start("ignore", "work")
     _ask_to_end(process, marked)
     process.terminate()
