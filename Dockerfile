@@ -20,7 +20,7 @@ RUN python bin/_third_party.py
 FROM python:${PYTHON} AS guides
 WORKDIR /srv/canopy
 COPY requirements-dev.txt ./
-COPY bin/_guides.py bin/_tools.py bin/
+COPY bin/_guides.py bin/_npm.py bin/_tools.py bin/
 COPY docs docs
 RUN python bin/_guides.py
 

@@ -13,11 +13,11 @@ import json
 import re
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from _tools import OWN, ROOT, alone, install_from_pypi, pinned, replacing, say
+from _npm import NotInstalled
+from _tools import OWN, ROOT, install_from_pypi, make_folder, pinned, say
 
 DOCS = ROOT / "docs"
 FOLDER = ROOT / "app" / "reference" / "guides" / "made"
@@ -37,29 +37,11 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 PICTURE = re.compile(r"!\[[^\]]*\]\(([\w-]+\.png)\)")
 
 
-class NotMade(Exception):
-    """The guides cannot be made. The message is one sentence."""
-
-
 def main() -> int:
     """Make the guides unless they are current. 1: they are not, and why is on stderr."""
-    try:
-        if DOCS.is_dir() and not is_current():  # in a stage of the Dockerfile there are none
-            with alone() as lock_file:
-                if not is_current():  # else another command did it meanwhile
-                    make(lock_file)
-    except NotMade as error:
-        say(f"The guides at {URL} are not made: {error}.")
-    except OSError as error:
-        say(f"The guides at {URL} cannot be written to {FOLDER} ({error}).")
-    else:
+    if not DOCS.is_dir():  # in a stage of the Dockerfile
         return 0
-    return 1
-
-
-def is_current() -> bool:
-    path = FOLDER / "stamp"
-    return path.is_file() and path.read_text() == stamp()
+    return not make_folder(f"The guides at {URL}", FOLDER, stamp, make)
 
 
 def stamp() -> str:
@@ -70,25 +52,16 @@ def stamp() -> str:
     return f"{digest.hexdigest()}\n"
 
 
-def make(lock_file: int) -> None:
-    """Make the folder.
+def make(folder: Path, lock_file: int) -> None:
+    """Write the guides, their pictures and the index ``guides.json`` into a folder.
 
     Raises:
-        NotMade: neither uv nor pip can install the library.
+        NotInstalled: neither uv nor pip can install the library.
     """
-    began = time.monotonic()
     say(f"Making the guides at {URL} …")
     if not install_from_pypi(PACKAGES, LIBRARY, lock_file):
-        raise NotMade("markdown-it-py could not be installed from PyPI; see above")
+        raise NotInstalled("markdown-it-py could not be installed from PyPI; see above")
     sys.path.insert(0, str(LIBRARY))
-    with replacing(FOLDER) as folder:
-        write(folder)
-        (folder / "stamp").write_text(stamp())
-    say(f"Done in {time.monotonic() - began:.0f} s.")
-
-
-def write(folder: Path) -> None:
-    """Write the guides, their pictures and the index ``guides.json`` into a folder."""
     index = sections((DOCS / f"{LIST}.md").read_text("utf-8"))
     operators = {guide["name"] for each in index if each["title"] == OPERATORS
                  for guide in each["guides"]}  # fmt: skip

@@ -12,12 +12,11 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import _guides
 from _npm import NAMES, NoRegistry, NotInstalled, install, npm_in
-from _tools import OWN, ROOT, alone, install_from_pypi, replacing, say, working
+from _tools import OWN, ROOT, install_from_pypi, make_folder, say, working
 
 SOURCE = ROOT / "app" / "site" / "third_party"
 FOLDER = ROOT / "app" / "site" / "static" / "third_party"
@@ -59,16 +58,7 @@ def main() -> int:
 
 def _browser_code() -> int:
     """Bring the files unless they are there. 1: they are not, and why is on stderr."""
-    try:
-        if not is_current():
-            with alone() as lock_file:
-                if not is_current():  # else another command did it meanwhile
-                    bring(lock_file)
-    except NotInstalled as error:
-        say(f"The browser code of the pages is not installed: {error}.")
-    except OSError as error:
-        say(f"The browser code of the pages cannot be written to {FOLDER} ({error}).")
-    else:
+    if make_folder("The browser code of the pages", FOLDER, stamp, bring):
         return 0
     left = "Maps stay as they were" if (FOLDER / "stamp").is_file() else "Maps do not work"
     say(
@@ -78,28 +68,19 @@ def _browser_code() -> int:
     return 1
 
 
-def is_current() -> bool:
-    path = FOLDER / "stamp"
-    return path.is_file() and path.read_text() == stamp()
-
-
 def stamp() -> str:
     """What the files are made from: the packages, and the choice made here."""
     made_from = (SOURCE / NAMES[1], Path(__file__))
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in made_from)
 
 
-def bring(lock_file: int) -> None:
-    began = time.monotonic()
-    # The folder is made before the download, which is in vain if that fails.
-    with replacing(FOLDER) as new, tempfile.TemporaryDirectory() as work:
-        say(f"Installing the browser code of the pages into {FOLDER} …")
+def bring(folder: Path, lock_file: int) -> None:
+    say(f"Installing the browser code of the pages into {FOLDER} …")
+    with tempfile.TemporaryDirectory() as work:
         for name in NAMES:
             shutil.copy(SOURCE / name, work)
         install_packages(Path(work), lock_file)
-        copy_files(Path(work), new)
-        (new / "stamp").write_text(stamp())
-    say(f"Done in {time.monotonic() - began:.0f} s.")
+        copy_files(Path(work), folder)
 
 
 def install_packages(folder: Path, lock_file: int) -> None:

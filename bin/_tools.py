@@ -10,8 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+
+from _npm import NotInstalled
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -105,6 +108,41 @@ def install_from_pypi(packages: Sequence[str], folder: Path, lock_file: int) -> 
         if run(*command, *options, lock_file=lock_file, variables=IMPATIENT) == 0:
             wanted.rename(installed)
             return True
+    return False
+
+
+def make_folder(
+    what: str, folder: Path, stamp: Callable[[], str], make: Callable[[Path, int], None]
+) -> bool:
+    """Have a folder, unless it is there and was made from the same.
+
+    Args:
+        what: begins the sentence that says why it failed.
+        stamp: returns what it is made from; kept in it.
+        make: fills the new folder; gets the lock file, too. May raise NotInstalled.
+
+    False: it failed, and why is on stderr.
+    """
+
+    def is_current() -> bool:
+        path = folder / "stamp"
+        return path.is_file() and path.read_text() == stamp()
+
+    try:
+        if not is_current():
+            with alone() as lock_file:
+                if not is_current():  # else another command did it meanwhile
+                    began = time.monotonic()
+                    with replacing(folder) as new:
+                        make(new, lock_file)
+                        (new / "stamp").write_text(stamp())
+                    say(f"Done in {time.monotonic() - began:.0f} s.")
+    except NotInstalled as error:
+        say(f"{what} cannot be installed: {error}.")
+    except OSError as error:
+        say(f"{what} cannot be written to {folder} ({error}).")
+    else:
+        return True
     return False
 
 

@@ -71,7 +71,7 @@ def test_where_pypi_does_not_give_the_library_it_is_said(checkout: Checkout) -> 
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:1/", "PIP_CONFIG_FILE": "/dev/null"}
     code, said = make(checkout, FAILS="2", **nowhere)
     assert code == 1
-    assert said.splitlines()[-1].startswith("The guides at /docs/guides are not made: markdown-it-")
+    assert "The guides at /docs/guides cannot be installed: markdown-" in said.splitlines()[-1]
     assert not (checkout.root / MADE).exists()
     assert make(checkout)[0] == 0
 
