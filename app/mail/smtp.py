@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import LeasedMail
+from app.outbound.connection import verifying_context
 from app.policy.mails import ACCEPT_TIMEOUT, MAILS_A_CONNECTION, REPLY_TIMEOUT, SEND_TIMEOUT
 from app.settings.mail import MailServer
 from app.values.deadline import Deadline
@@ -94,7 +95,7 @@ class SmtpTransport:
 
     def _connect(self) -> None:
         server = self._server
-        context = ssl.create_default_context(cafile=server.ca)
+        context = verifying_context(server.ca)
         options = {"local_hostname": self._own_name, "timeout": self._reply_timeout}
         if server.is_tls:
             client: smtplib.SMTP = _TlsClient(self, server, context=context, **options)

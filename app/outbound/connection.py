@@ -215,17 +215,27 @@ class _Reader(io.RawIOBase):
         return self._connection.recv_into(buffer)
 
 
-def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    """Verifies certificates against the authorities of the system, and those of a file.
+def verifying_context(cafile: Path | None = None) -> ssl.SSLContext:
+    """Verifies certificates against the authorities of a file; None: against those of the system.
 
     Raises:
         OSError: the file cannot be read, or has no certificates.
     """
-    context = ssl.create_default_context()
-    if ca_bundle is not None:
-        context.load_verify_locations(ca_bundle)
+    context = ssl.create_default_context(cafile=cafile)
     # As before Python 3.13, and as browsers: many authorities of one's own have no key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
+    """For HTTP: against the authorities of the system, and those of a file.
+
+    Raises:
+        OSError: the file cannot be read, or has no certificates.
+    """
+    context = verifying_context()
+    if ca_bundle is not None:
+        context.load_verify_locations(ca_bundle)
     context.hostname_checks_common_name = False
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_alpn_protocols(["http/1.1"])

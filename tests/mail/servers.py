@@ -181,7 +181,7 @@ def _serve(connection: socket.socket, serve: Callable[[socket.socket], None]) ->
 class Authority(authority.Authority):
     """An untrusted certificate authority, with a certificate for 127.0.0.1."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, *, has_key_usage: bool = True) -> None:
+        super().__init__(folder, has_key_usage=has_key_usage)
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(self.certificate_for(["127.0.0.1"]))

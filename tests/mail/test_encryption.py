@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 from flask import Flask
@@ -22,6 +23,14 @@ class TestEncryption:
         queue(app)
         assert send(app) == 1
         assert inbox.encrypted == [True]
+
+    def test_an_authority_without_key_usage(self, connected: Connected, tmp_path: Path) -> None:
+        """As ``openssl req -x509`` makes one; Python's default since 3.13 refuses it."""
+        own = Authority(tmp_path, has_key_usage=False)
+        app, inbox = connected(f"?ca={own.ca_path}", scheme="smtps", tls=own.context)
+        queue(app)
+        assert send(app) == 1
+        assert len(inbox.mails) == 1
 
     def test_an_untrusted_certificate_is_rejected(
         self, connected: Connected, authority: Authority
