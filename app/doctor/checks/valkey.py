@@ -33,8 +33,8 @@ _WAITING: Final = {
     MAILS: "emails are not sent",
 }
 _START: Final = (
-    "Start the service, or its worker (python worker.py). Where bin/serve or one unit runs all "
-    "parts, the log is logs/worker.log in the instance folder."
+    "Start the service, or its worker (python worker.py). Its log is logs/worker.log in the "
+    "instance folder where bin/serve runs it, and the journal under systemd."
 )
 
 
