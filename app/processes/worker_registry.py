@@ -12,7 +12,7 @@ from app.jobs.queue import QUEUES, valkey_name
 from app.processes.rq_worker import HEARTBEAT_FIELD, parse_heartbeat, seen_key, workers_key
 from app.values import clock
 
-MISSING_AFTER: Final = 40.0  # seconds without a heartbeat
+MISSING_AFTER: Final = 25.0  # seconds without a heartbeat
 
 # The heartbeats of the workers of each queue. A killed worker stays in the set for a while.
 _HEARTBEATS: Final = """
