@@ -53,6 +53,7 @@ _OVERTIME: Final = 60  # seconds after its timeout; then a job that does not end
 SEEN_FOR: Final = 60  # seconds for which a queue is known to have had a worker
 
 HEARTBEAT_FIELD: Final = "last_heartbeat"  # of the hash that each worker keeps
+STATUS_FIELD: Final = "status"  # of that of each job
 
 
 class QueueWorker(Worker):
@@ -191,7 +192,7 @@ class QueueWorker(Worker):
 
     def _count(self, job: Job) -> None:
         """Count a job that ended. One that succeeded is gone, and one that failed not yet."""
-        has_failed = self.connection.hget(job.key, "status") == JobStatus.FAILED.value.encode()
+        has_failed = self.connection.hget(job.key, STATUS_FIELD) == JobStatus.FAILED.value.encode()
         name, seconds = known_name(job.func_name), time.monotonic() - self._job_began
         additions = Additions()
         additions.count("canopy_jobs_total", name, "failed" if has_failed else "succeeded")

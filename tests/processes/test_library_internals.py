@@ -21,7 +21,7 @@ from redis import Redis
 from rq import Queue, Worker
 from rq.executions import ExecutionRegistry
 from rq.intermediate_queue import IntermediateQueue
-from rq.job import Job
+from rq.job import Job, JobStatus
 
 from app.jobs.queue import job_queue
 from app.processes import rq_worker
@@ -150,6 +150,17 @@ def test_rq_calls_what_is_overridden() -> None:
     for caller in (Job.get_executions, Job.delete):
         assert "execution_registry" in caller.__code__.co_names
     assert "get_executions" in ExecutionRegistry.delete.__code__.co_names
+
+
+def test_a_job_of_rq_keeps_its_status_where_it_is_read(valkey_url: str) -> None:
+    with Redis.from_url(valkey_url) as client:
+        job = job_queue(client, "internals").create_job("fail")
+        job.set_status(JobStatus.FAILED)
+        try:
+            status = client.hget(job.key, rq_worker.STATUS_FIELD)
+            assert status == JobStatus.FAILED.value.encode() == b"failed"
+        finally:
+            client.delete(job.key)
 
 
 def test_a_worker_of_rq_has_the_attributes(valkey_url: str) -> None:

@@ -13,17 +13,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.jobs.queue import DELIVERIES, QUEUES, job_queue
+from app.jobs.queue import DELIVERIES, GENERAL, QUEUES, job_queue
 from app.jobs.valkey import connect
 from app.processes import embedded
 from app.processes.parent_pipe import ParentPipe
 from app.processes.worker_registry import count_workers
+from tests.make import second_app
 from tests.processes.conftest import ENDLESS, set_constants
 from tests.processes.instances import Instance, Marked, start_job
 from tests.waiting import PATIENCE, wait_for
+from tests.webhooks.deliveries.test_metrics import metrics
 from trials.faults.valkey import valkey
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -230,6 +233,32 @@ def test_a_queue_goes_on_when_a_job_dies_or_is_stopped(
     (instance.folder / "job.started").unlink()
     start_job(instance, 0)
     wait_for((instance.folder / "job.finished").exists)
+
+
+@pytest.mark.slow
+def test_jobs_are_counted_by_how_they_end(
+    start_worker: Start, environment: dict[str, str], app: Flask, tmp_path: Path
+) -> None:
+    """One that raises and one that is killed have failed."""
+    started = Path(environment["INSTANCE_PATH"]) / "job.started"
+    with valkey(tmp_path) as server, second_app(app, redis_url=server.url) as other:
+        environment["REDIS_URL"] = server.url
+        start_worker("--queue", GENERAL)
+        queue = job_queue(connect(server.url))
+        queue.enqueue("fail")
+        queue.enqueue("sleep", 0)
+        wait_for(lambda: metrics(other).get(_jobs("sleep", "succeeded")))
+        started.unlink()
+        queue.enqueue("sleep", ENDLESS)
+        wait_for(lambda: started.exists() and started.read_text())
+        os.kill(int(started.read_text()), signal.SIGKILL)
+        wait_for(lambda: metrics(other).get(_jobs("sleep", "failed")))
+        assert metrics(other)[_jobs("fail", "failed")] == 1
+        assert _jobs("fail", "succeeded") not in metrics(other)
+
+
+def _jobs(kind: str, outcome: str) -> str:
+    return f'canopy_jobs_total{{kind="{kind}",outcome="{outcome}"}}'
 
 
 @pytest.mark.trial
