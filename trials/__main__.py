@@ -7,6 +7,7 @@ import itertools
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -27,6 +28,8 @@ def main() -> int:
         sys.stdout.write(_listed())
         return 0
     chosen = _chosen(options.names)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     return _run(chosen, arguments[more + 1 :])
 
 
@@ -75,16 +78,27 @@ def _run(chosen: Sequence[Trial], more: Sequence[str]) -> int:
         words = [*command, *_new_seed(command), *more]
         _say(f"\n{trial.name}: python -m {' '.join(words)}")
         began, used = time.monotonic(), _processor_seconds()
-        done = subprocess.run([sys.executable, "-m", *words], env=_environment())
+        code = _end_of([sys.executable, "-m", *words])
         seconds, processor = time.monotonic() - began, _processor_seconds() - used
-        word = "failed" if done.returncode else "holds"
+        word = "failed" if code else "holds"
         _say(f"{trial.name}: {word}; {seconds / 60:.1f} min, {processor:.0f} s of processor time")
-        if done.returncode and trial.name not in failed:
+        if code and trial.name not in failed:
             failed.append(trial.name)
     _say(f"\n{len(chosen) - len(failed)} of {len(chosen)} trials hold")
     if failed:
         _say(f"failed: {' '.join(failed)}")
     return 1 if failed else 0
+
+
+def _end_of(command: Sequence[str]) -> int:
+    """The exit code of a command. Where SIGTERM ends this process, the command ends first, as by
+    Ctrl-C, with the servers that it has started."""
+    with subprocess.Popen(command, env=_environment()) as trial:
+        try:
+            return trial.wait()
+        except SystemExit:
+            trial.send_signal(signal.SIGINT)
+            raise
 
 
 def _new_seed(command: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import platform
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -50,6 +51,7 @@ def main() -> int:
     if unknown := set(options.names) - set(names):
         parser.error(f"no such fault: {', '.join(sorted(unknown))}")
     wanted = options.names or names
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # servers end, too
     sys.stdout.write(f"{platform.platform()}, Python {platform.python_version()}")
     if set(wanted) & set(valkey_faults):
         sys.stdout.write(
