@@ -49,7 +49,7 @@ def health() -> Response:
     is_up = database in ("ok", "other_version")
     is_whole = database == queue == "ok"
     status = "unavailable" if not is_up else "ok" if is_whole else "degraded"
-    checks = {"database": database, "redis": _state(redis), "queue": queue}
+    checks = {"database": database, "redis": "ok" if redis else "unavailable", "queue": queue}
     return _json({"status": status, "checks": checks}, 200 if is_up else 503)
 
 
@@ -87,10 +87,6 @@ def _queue_state(*, has_valkey: bool) -> str:
     """``failed`` if a queue has had no worker for a minute."""
     is_missing = valkey().attempt(is_any_missing) if has_valkey else None
     return "unavailable" if is_missing is None else "failed" if is_missing else "ok"
-
-
-def _state(works: bool) -> str:
-    return "ok" if works else "unavailable"
 
 
 def _json(value: object, status: int) -> Response:

@@ -175,11 +175,11 @@ def _shared_family(name: str, counts: Counts) -> Metric:
 def _zeros(name: str) -> dict[tuple[str, ...], float]:
     """The series that are known beforehand. A series that begins with its first event hides that
     from ``increase`` of Prometheus."""
-    if name == "canopy_jobs_total":
-        return dict.fromkeys(product(job_names(), JOB_OUTCOMES), 0)
-    if name == "canopy_mail_attempts_total":
-        return dict.fromkeys(product(MAIL_OUTCOMES), 0)
-    return {}
+    known = {
+        "canopy_jobs_total": product(job_names(), JOB_OUTCOMES),
+        "canopy_mail_attempts_total": product(MAIL_OUTCOMES),
+    }
+    return dict.fromkeys(known.get(name, ()), 0)
 
 
 def _processes(parts: list[RunningPart]) -> Iterator[Metric]:

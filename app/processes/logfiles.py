@@ -81,8 +81,7 @@ def last_lines(path: Path | None, count: int = 8, *, after: int = 0) -> str:
 
 
 class Mirror:
-    """Copies new lines of some logs to a terminal, each with the name of its log. From ``start``
-    on, and beginning with those written since the mirror was made.
+    """Copies new lines of some logs to a terminal, each with the name of its log.
 
     It reads the files instead of piping the output of the processes: a terminal that blocks, such
     as one on which Ctrl-S was pressed, blocks this thread only.
@@ -95,19 +94,12 @@ class Mirror:
         self._positions = {path: size_of(path) for path in logs}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
-
-    def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
         """Show the rest and end, without waiting for a terminal that blocks."""
         self._stopped.set()
-        if self.is_running:
-            self._thread.join(timeout=0.4)
-
-    @property
-    def is_running(self) -> bool:
-        return self._thread.is_alive()
+        self._thread.join(timeout=0.4)
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # the terminal is gone

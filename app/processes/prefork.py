@@ -111,7 +111,8 @@ class Parent:
             for child in self._children:
                 if not child.pid and child.restarts.is_due and self._stop.first_at is None:
                     self._fork(child)
-            self._stop.wait(self._seconds_until_due())
+            due = min((child.due_at() for child in self._children), default=math.inf)
+            self._stop.wait(None if due == math.inf else max(0.0, due - time.monotonic()))
             self._reap()
             self._kill_stopped()
         self._on_stop()
@@ -119,19 +120,14 @@ class Parent:
         if self._death is not None:
             raise self._death
 
-    def _seconds_until_due(self) -> float | None:
-        """The seconds until a child has to be started, or perhaps killed; None when all run."""
-        due = min((child.due_at() for child in self._children), default=math.inf)
-        return None if due == math.inf else max(0.0, due - time.monotonic())
-
     def _reap(self) -> None:
+        """Take note of children that were stopped, go on, or have ended."""
+        by_pid = {child.pid: child for child in self._children}
         for pid, status, _ in changed_processes():
-            for child in self._children:
-                if child.pid == pid:
-                    self._note(child, status)
+            if child := by_pid.get(pid):
+                self._note(child, status)
 
     def _note(self, child: Child, status: int) -> None:
-        """Take note of a child that was stopped, goes on, or has ended."""
         child.stopped_at = None
         if os.WIFSTOPPED(status):
             child.stopped_at = time.monotonic()
@@ -182,7 +178,8 @@ class Parent:
         code = 1
         try:
             self._detach_from_parent()
-            name_process(child.name)
+            with contextlib.suppress(OSError):  # the name in lists of processes, on Linux
+                Path("/proc/self/comm").write_text(child.name)
             child.task()
             code = 0
         except SystemExit as end:
@@ -199,7 +196,7 @@ class Parent:
         the parent sends SIGTERM."""
         self._stop.close()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, _exit)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         self._pipe.follow(partial(os._exit, 1))
         random.seed()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
@@ -221,13 +218,3 @@ class Parent:
         for child in self._children:
             if child.pid:  # until it is reaped, no other process has its id
                 os.kill(child.pid, number)
-
-
-def name_process(name: str) -> None:
-    """Have this process named so in lists of processes, up to 15 characters; on Linux."""
-    with contextlib.suppress(OSError):
-        Path("/proc/self/comm").write_text(name)
-
-
-def _exit(*_: object) -> NoReturn:
-    raise SystemExit(0)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
 from app.processes import embedded, parent_pipe, valkey_watchdog
 from app.processes.child_process import STOPPED_FOR, ChildProcess, ExitStatus, Restarts
@@ -86,8 +86,7 @@ class Supervisor:
         self._application_restarts = Restarts()
         self._valkey_restarts = Restarts()
         self._valkey: embedded.Server | None = None
-        self._silent_since: float | None = None  # since when Valkey does not answer
-        self._stopped_since: float | None = None  # since when a signal has stopped the application
+        self._halted_since: dict[str, float] = {}  # by part, since when it does nothing
         self._mirror: Mirror | None = None
         self._rotated = -math.inf
 
@@ -104,7 +103,8 @@ class Supervisor:
         self._rotate_logs()
         if self._settings.redis_url is None:
             if not self._settings.log_files:
-                self._show([self._valkey_log], sys.stderr)  # as commands may start it, too
+                # From its file, as commands may start it, too.
+                self._mirror = Mirror([self._valkey_log], sys.stderr.fileno())
             embedded.redis_url(self._settings)
             self._valkey = embedded.recorded(self._instance)
         welcome = self._start_first(empty=empty)
@@ -114,7 +114,7 @@ class Supervisor:
             os.write(sys.stdout.fileno(), f"{welcome.rstrip()}\n".encode())
         files = [path for path in self._logs if path is not None]
         if files and sys.stdout.isatty():
-            self._show(files, sys.stdout)
+            self._mirror = Mirror(files, sys.stdout.fileno())
         while not self._must_end():
             self._signals.wait(CHECK_EVERY)
             if self._must_end():
@@ -216,12 +216,8 @@ class Supervisor:
             child.kill()  # also what it has left behind
             self._application = None
             self._note_death(str(status), _failure(status), self._application_restarts)
-        elif not child.is_stopped:
-            self._stopped_since = None
-        elif self._lasts(self._stopped_since):
+        elif self._is_halted_for_long("application", child.is_stopped):
             child.kill()
-        else:
-            self._stopped_since = self._stopped_since or time.monotonic()
 
     def _watch_valkey(self) -> None:
         """Start Valkey again when it has died, and kill it when it does not answer, as a signal
@@ -240,12 +236,8 @@ class Supervisor:
             self._note_death(sentence, failure, self._valkey_restarts)
         if not runs:
             self._start_valkey()
-        elif now is None or embedded.answers(now):
-            self._silent_since = None
-        elif self._lasts(self._silent_since):
+        elif now and self._is_halted_for_long("Valkey", not embedded.answers(now)):
             embedded.kill(now)
-        else:
-            self._silent_since = self._silent_since or time.monotonic()
 
     def _start_valkey(self) -> None:
         if self._must_end() or not self._valkey_restarts.is_due:
@@ -273,9 +265,12 @@ class Supervisor:
         self._signals.wait(CHECK_EVERY / 5)
         return self._stop_requests() > 0
 
-    @staticmethod
-    def _lasts(since: float | None) -> bool:
-        return since is not None and time.monotonic() > since + STOPPED_FOR
+    def _is_halted_for_long(self, part: str, is_halted: bool) -> bool:
+        if not is_halted:
+            self._halted_since.pop(part, None)
+            return False
+        now = time.monotonic()
+        return now > self._halted_since.setdefault(part, now) + STOPPED_FOR
 
     def _release_valkey(self) -> None:
         """Stop using Valkey, and wait for its end; it goes on while a command still uses it."""
@@ -292,10 +287,6 @@ class Supervisor:
             limit, files = self._settings.log_file_mb << 20, max(self._settings.log_files, 1)
             for path in (self._instance / "logs").glob("*.log"):
                 rotate(path, limit, files)
-
-    def _show(self, logs: Sequence[Path], stream: TextIO) -> None:
-        self._mirror = Mirror(logs, stream.fileno())
-        self._mirror.start()
 
 
 def _failure(status: ExitStatus) -> Failure:

@@ -81,7 +81,6 @@ def test_a_mirror_shows_whole_new_lines_also_after_a_rotation(log: Path) -> None
     reading, writing = os.pipe()
     mirror = Mirror([log], writing)
     os.write(writer, b"after\n")
-    mirror.start()
     assert os.read(reading, 100).decode() == "web │ after\n"
     os.write(writer, b"one\ntw")
     assert os.read(reading, 100).decode() == "web │ one\n"
@@ -96,24 +95,18 @@ def test_a_mirror_shows_whole_new_lines_also_after_a_rotation(log: Path) -> None
         os.close(descriptor)
 
 
-def test_a_mirror_that_was_not_started_can_be_stopped(log: Path) -> None:
-    os.close(open_log(log))
-    Mirror([log], 1).stop()
-
-
 def test_a_terminal_that_takes_nothing_holds_nobody_up(log: Path) -> None:
     writer = open_log(log)
     reading, writing = os.pipe()
     mirror = Mirror([log], writing)
-    mirror.start()
     for _ in range(2000):
         os.write(writer, b"x" * 100 + b"\n")
     stopping = threading.Thread(target=mirror.stop, daemon=True)
     stopping.start()
     stopping.join(PATIENCE)
     assert not stopping.is_alive()
-    assert mirror.is_running  # it still waits for the terminal
+    assert mirror._thread.is_alive()  # it still waits for the terminal
     os.close(reading)  # ends the thread
-    wait_for(lambda: not mirror.is_running)
+    wait_for(lambda: not mirror._thread.is_alive())
     os.close(writing)
     os.close(writer)

@@ -35,7 +35,7 @@ def work():
     while True:  # one long sleep does not end for a signal that comes as it begins
         time.sleep(0.05)
 
-work_too = work
+hang = work_too = work
 
 def ignore():
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -49,15 +49,7 @@ def leave_orphan():
         time.sleep(600)
     work()
 
-def show_threads():
-    print(len(os.listdir(f"/proc/{os.getppid()}/task")), flush=True)
-    work()
-
 ctypes.CDLL(None).prctl(36, 1)  # orphans fall to this process, as to process 1
-def hang():
-    note()
-    while True:
-        time.sleep(0.05)
 
 signs = {"hang": lambda: 0.0}
 children = [Child(name, globals()[name], last_sign=signs.get(name)) for name in sys.argv[1:]]
@@ -207,10 +199,6 @@ def test_it_ends_when_its_supervisor_is_gone(start: Start) -> None:
     assert process.poll() is None
     os.close(pipe.writing)
     _ends(process)
-
-
-def test_it_has_one_thread(start: Start) -> None:
-    assert _line(start("show_threads")) == ["1"]
 
 
 def test_orphans_are_buried(start: Start, marked: Marked) -> None:

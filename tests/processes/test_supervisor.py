@@ -211,32 +211,29 @@ def test_a_migration_may_take_longer_than_a_start(serve: Serve, tree: Path) -> N
     instance.wait_until_ready()
 
 
+FAULTS = {
+    "worker": ("worker.py", "def work(*_):\n    raise SystemExit('the reason')", "the reason"),
+    "application": ("wsgi.py", "raise RuntimeError('why')", "RuntimeError: why"),
+}
+
+
 @pytest.mark.trial
-def test_a_part_that_ends_by_itself_at_the_start(serve: Serve, tree: Path, marked: Marked) -> None:
-    with (tree / "worker.py").open("a") as file:
-        file.write("\n\ndef work(*_):\n    raise SystemExit('the reason')\n")
+@pytest.mark.parametrize("part", FAULTS)
+def test_a_part_that_ends_by_itself_at_the_start(
+    serve: Serve, tree: Path, marked: Marked, part: str
+) -> None:
+    name, code, reason = FAULTS[part]
+    with (tree / name).open("a") as file:
+        file.write(f"\n\n{code}\n")
     instance = serve()
     assert instance.process.stderr is not None
     errors = instance.process.stderr.read().splitlines()
-    log = instance.folder / "logs" / "worker.log"
-    assert errors == ["the reason", f"The worker died (exit code 1); its log is {log}."]
+    log = instance.folder / "logs" / f"{part}.log"
+    assert errors[-2:] == [reason, f"The {part} died (exit code 1); its log is {log}."]
     assert instance.process.wait() == 1
     assert marked.pids() == []
 
 
-@pytest.mark.trial
-def test_an_application_that_cannot_be_loaded(serve: Serve, tree: Path) -> None:
-    (tree / "wsgi.py").write_text("raise RuntimeError('the reason')")
-    instance = serve()
-    assert instance.process.stderr is not None
-    errors = instance.process.stderr.read().splitlines()
-    log = instance.folder / "logs" / "application.log"
-    sentence = f"The application died (exit code 1); its log is {log}."
-    assert errors[-2:] == ["RuntimeError: the reason", sentence]
-    assert instance.process.wait() == 1
-
-
-@pytest.mark.slow
 def test_nothing_outlives_a_killed_supervisor(instance: Instance, marked: Marked) -> None:
     start_job(instance, 3)
     instance.process.kill()
@@ -260,16 +257,6 @@ def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
     code, _ = second.end()
     assert code == 0
     first.end()
-
-
-@pytest.mark.trial
-def test_the_job_of_a_killed_worker_goes_too(instance: Instance, marked: Marked) -> None:
-    horse = start_job(instance, ENDLESS)
-    worker = min(marked.named("worker"))
-    assert horse != worker
-    os.kill(worker, signal.SIGKILL)
-    wait_for(lambda: horse not in marked.pids())
-    assert not (instance.folder / "job.finished").exists()
 
 
 @pytest.mark.trial

@@ -196,24 +196,6 @@ def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
     assert "canopy-deliveries" in done.stdout
 
 
-@pytest.mark.trial
-def test_a_killed_worker_is_made_good(
-    instance: Instance, marked: Marked, deliveries: Deliveries
-) -> None:
-    worker = min(marked.named("worker"))
-    os.kill(worker, signal.SIGKILL)
-    wait_for(lambda: worker not in marked.pids() and marked.named("worker"))
-    before = len(deliveries("begun"))
-
-    def is_delivered() -> bool:
-        instance.get("/notify", data=b"")
-        return len(deliveries("begun")) > before
-
-    start_job(instance, 0)
-    wait_for(is_delivered)  # at once, unless the kill met a job that had not begun
-    assert instance.process.poll() is None
-
-
 @pytest.mark.slow
 def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> None:
     horse = start_job(instance, ENDLESS)
