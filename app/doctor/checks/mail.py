@@ -71,7 +71,7 @@ def undelivered(connection: Connection) -> Iterator[Result]:
     if oldest is not None and oldest < now - _LATE:
         yield warning(
             f"Emails waiting: {waiting:,}, the oldest since {clock.format_time(oldest)}",
-            "Check that a worker is running, and look for lines from app.mail in worker.log.",
+            "Check that a worker is running, and look for lines from app.mail in the worker's log.",
         )
     if reasons:
         number = sum(count for _, count in reasons)

@@ -166,7 +166,7 @@ def request_counts(client: Redis) -> Iterator[Result]:
     if late:
         yield warning(
             f"{len(late):,} request counts from before yesterday have not reached the database",
-            "Look for errors from write_counts in worker.log. The job runs every 15 seconds.",
+            "Look for errors from write_counts in the worker's log. The job runs every 15 seconds.",
         )
     else:
         yield ok(f"{len(names):,} request counts are waiting to be saved")
