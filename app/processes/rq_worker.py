@@ -14,6 +14,7 @@ import signal
 import time
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from redis import Redis
@@ -182,6 +183,7 @@ class QueueWorker(Worker):
         """Run a job in its process, which dies with the worker, learns when the worker is asked to
         stop, has its own database connections, and fails when it takes too much memory."""
         assert self._job_pipe is not None
+        _be_killed_first()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the worker's, which are not for a job
         _limit_memory(self._job_memory)
@@ -244,6 +246,13 @@ def _limit_memory(size: int | None) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = size if hard == resource.RLIM_INFINITY else min(size, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def _be_killed_first() -> None:
+    """Where the machine's memory runs out, let the kernel kill this process, or one that it starts,
+    before the web server and Valkey: a job runs again. Linux only."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def _kill_own_group() -> None:

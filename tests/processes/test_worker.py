@@ -243,6 +243,16 @@ def _jobs(kind: str, outcome: str) -> str:
     return f'canopy_jobs_total{{kind="{kind}",outcome="{outcome}"}}'
 
 
+@pytest.mark.slow
+def test_jobs_are_killed_first_where_memory_runs_out(instance: Instance) -> None:
+    job, others = start_job(instance, ENDLESS), instance.process.pid
+    assert _oom_score(job) > _oom_score(others) + 400
+
+
+def _oom_score(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+
 @pytest.mark.trial
 def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
     instance.get("/wait", data=b"")
