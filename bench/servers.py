@@ -29,7 +29,11 @@ _GUNICORN = (
 
 
 # What app/processes/supervisor.py sets for the web server.
-_AS_SUPERVISED = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "1048576"}
+_AS_SUPERVISED = {
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "1048576",
+    "MALLOC_TRIM_THRESHOLD_": "1048576",
+}
 
 
 class Server:

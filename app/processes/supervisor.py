@@ -184,7 +184,9 @@ class Supervisor:
             **os.environ,
             **paths,
             "PYTHONUNBUFFERED": "1",
-            # Return large buffers to the system instead of keeping them for each thread.
+            # Return large buffers to the system instead of keeping them, and do not keep small ones
+            # for each thread.
+            "MALLOC_ARENA_MAX": "1",
             "MALLOC_MMAP_THRESHOLD_": "1048576",
             "MALLOC_TRIM_THRESHOLD_": "1048576",
             parent_pipe.VARIABLE: str(self._pipe.reading),
