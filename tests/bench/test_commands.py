@@ -28,6 +28,7 @@ COMMANDS = {
     "bench.reading --quick": "| `Session.scalars`, an object |",
     "bench.audit_log --quick": "| export and verification |",
     "bench.weight --settle 1 --idle 2": "| postgresql --small |",
+    "bench.weight --traffic 0.2 --settle 1 --idle 1": "requests a second: {200: ",
     "bench.written": "| import 1,000 features, 50 webhooks |",
     "bench.webhook_log --quick": "| charts of 30 days |",
 }
