@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from gunicorn import http, util
 from gunicorn.config import Config
-from gunicorn.http import errors, message, unreader, wsgi
+from gunicorn.http import errors, message, parser, unreader, wsgi
 from gunicorn.workers import gthread
 from redis import Redis
 from rq import Queue, Worker
@@ -61,6 +61,7 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
         (util.close, "(sock)"),
         (util.write_nonblock, "(sock, data, chunked=False)"),
         (http.get_parser, "(cfg, source, source_addr, http2_connection=False)"),
+        (parser.Parser.finish_body, "(self, deadline=None, max_bytes=None)"),
         (unreader.Unreader.take_buffered, "(self)"),
         (unreader.Unreader.unread, "(self, data)"),
         (wsgi.Response.__init__, "(self, req, sock, cfg)"),

@@ -163,7 +163,12 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         req._expected_100_continue = False  # that was sent, or is not needed anymore
         if not conn.request.is_complete or self._count.should_close_one(self._connections_in_use()):
             req.force_close()
-        return super().handle_request(req, conn)
+        is_kept = super().handle_request(req, conn)
+        if is_kept:
+            # What the application has not read of the body is here. gunicorn would read 64 KB of
+            # it, then close a connection of which the response said that it stays open.
+            conn.parser.finish_body()
+        return is_kept
 
     def finish_request(self, conn: Any, fs: Any) -> None:
         """Close or keep a connection after its request, once its client has read the response."""

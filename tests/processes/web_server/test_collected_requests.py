@@ -175,6 +175,21 @@ def test_a_large_body_is_in_a_file_of_the_folder_and_leaves_nothing(tmp_path: Pa
             wait_for(lambda: not spooled())
 
 
+UNREAD = """
+def app(environ, start_response):
+    start_response("200 OK", [("Content-Length", "5")])
+    return [b"later"]
+"""
+
+
+@pytest.mark.slow
+def test_a_connection_outlives_a_large_body_that_is_not_read(tmp_path: Path) -> None:
+    with small_server(tmp_path / "unread", UNREAD) as server, server.connect() as client:
+        for request in (post("/", BODY), chunked("/", BODY, 70_000), post("/", b"")):
+            client.sendall(request)
+            assert receive(client).body == b"later"
+
+
 # Bounds
 
 NO_ROOM = f"""
