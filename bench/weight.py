@@ -287,7 +287,8 @@ class _Group:
         try:
             self._folder.mkdir()
             for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
-                (self._folder / name).write_text(str(megabytes << 20))
+                if (self._folder / name).exists():  # the second counts swap, if the kernel can
+                    (self._folder / name).write_text(str(megabytes << 20))
         except OSError as error:
             raise SystemExit(f"--memory needs root, and {_CGROUPS} (cgroup v1): {error}") from None
 
@@ -308,11 +309,7 @@ class _Group:
 
     def summary(self) -> str:
         killed = self._numbers("memory.oom_control")["oom_kill"]
-        full = (self._folder / "memory.failcnt").read_text().strip()
-        return (
-            f"cgroup: {killed} killed, {full} times full of it and of cached files; "
-            f"at most {self._highest / 2**20:.0f} MB that were no files"
-        )
+        return f"{killed} killed; at most {self._highest / 2**20:.0f} MB, without cached files"
 
     def _numbers(self, name: str) -> Counter[str]:
         lines = (self._folder / name).read_text().splitlines()
