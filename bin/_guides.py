@@ -53,7 +53,7 @@ def stamp() -> str:
 
 
 def make(folder: Path, lock_file: int) -> None:
-    """Write the guides, their pictures and the index ``guides.json`` into a folder.
+    """Have the library, and write the guides into a folder.
 
     Raises:
         NotInstalled: neither uv nor pip can install the library.
@@ -62,6 +62,11 @@ def make(folder: Path, lock_file: int) -> None:
     if not install_from_pypi(PACKAGES, LIBRARY, lock_file):
         raise NotInstalled("markdown-it-py could not be installed from PyPI; see above")
     sys.path.insert(0, str(LIBRARY))
+    write(folder)
+
+
+def write(folder: Path) -> None:
+    """Write the guides, their pictures and the index ``guides.json`` into a folder."""
     index = sections((DOCS / f"{LIST}.md").read_text("utf-8"))
     operators = {guide["name"] for each in index if each["title"] == OPERATORS
                  for guide in each["guides"]}  # fmt: skip
