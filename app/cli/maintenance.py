@@ -69,7 +69,7 @@ def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
     """
     folder = path if path.is_dir() else None
     if keep and folder is None:
-        raise click.BadParameter("needs a folder as FILE.", param_hint="--keep")
+        raise click.BadParameter("needs a folder that exists as FILE.", param_hint="--keep")
     if folder is not None:
         path = folder / f"canopy-{clock.now():%Y%m%dT%H%M%SZ}.zip"
     settings: Settings = current_app.config["SETTINGS"]
