@@ -10,14 +10,13 @@ from typing import Any, Final, cast
 
 import orjson
 from flask import has_request_context, request
-from sqlalchemy import Table
 
 from app.audit import guard
 from app.audit.origin import Actor, Origin, current_origin
 from app.audit.targets import Target, instance, target_of
 from app.auth.principal import Principal
 from app.db.column_types import Base
-from app.db.transactions import CompiledInsert
+from app.db.transactions import insert_row
 from app.models import Account, AuditEntry
 from app.policy.audit import ACTIONS, ACTORS, BEGINNING, INSTANCE, LONG_VALUE
 from app.security.masking import without_secrets
@@ -25,10 +24,6 @@ from app.values import clock
 from app.values.ids import new_id_at
 from app.values.strict_json import canonical, dumps
 
-_INSERT: Final = CompiledInsert(
-    cast("Table", AuditEntry.__table__),
-    *("id", "account_id", "action", "actor_id", "target_id", "body", "mac"),
-)
 _LABEL_LENGTH: Final = 300
 
 Changes = Mapping[str, Any]  # by field: its old and new value, as {"from": …, "to": …}
@@ -66,7 +61,7 @@ def record(
     if actor is not None:
         origin = origin._replace(actor=actor)
     row = _row(action, about, account_id, changes, origin, refused)
-    _INSERT.run(row)
+    insert_row(AuditEntry, row)
     guard.note_entry()
     return cast(str, row["id"])
 

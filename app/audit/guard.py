@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Delete, Insert, Update, event
 from app.audit.origin import is_command
 from app.db.extensions import db
 from app.db.noted import notes
+from app.db.transactions import Inserted
 from app.policy.audit import AUDITED, DELETE, INSERT
 
 # What is noted of a transaction: the last table that was changed, and whether there is an entry.
@@ -57,6 +58,10 @@ def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any, re
             notes()[_CHANGED] = statement.table.name  # type: ignore[union-attr]
 
 
+def _is_audited(table: str) -> bool:
+    return INSERT in AUDITED.get(table, ())
+
+
 def _written(statement: Any, many: Any, one: Any) -> set[str]:
     """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets, which the session passes
     as parameters."""
@@ -74,7 +79,9 @@ def _require_entry(session: Any) -> None:
         return
     session.flush()
     noted = notes()
-    changed, has_entry = noted.pop(_CHANGED, None), noted.pop(_ENTRIES, False)
+    inserted = (note.table for note in noted if isinstance(note, Inserted))
+    changed = noted.pop(_CHANGED, None) or next(filter(_is_audited, inserted), None)
+    has_entry = noted.pop(_ENTRIES, False)
     is_watched = has_request_context() or is_command()
     if changed and not has_entry and is_watched:
         raise MissingEntry(f"a change of the table {changed} has no entry in the audit log")

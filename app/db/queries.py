@@ -9,7 +9,7 @@ would wait for. ``docs/adr/0003-reading.md`` has the measurements.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 
@@ -93,7 +93,7 @@ class CompiledQuery:
 
     def __init__(self, statement: Executable) -> None:
         self._statement = statement
-        self._compiled: dict[str, _Compiled] = {}
+        self._compiled: dict[str, CompiledText] = {}
 
     def all(self, **values: Any) -> list[Any]:
         """All rows, as named tuples."""
@@ -125,26 +125,34 @@ class CompiledQuery:
         """The first column of the one row."""
         return self.all(**values)[0][0]
 
-    def _run(self, values: dict[str, Any]) -> tuple[_Compiled, list[Any]]:
+    def _run(self, values: dict[str, Any]) -> tuple[CompiledText, list[Any]]:
         source = engine()
         compiled = self._compiled_for(source)
         cursor, rows = _execute(source, compiled, compiled.bind(values))
         cursor.close()
         return compiled, rows
 
-    def _compiled_for(self, source: Engine) -> _Compiled:
+    def _compiled_for(self, source: Engine) -> CompiledText:
         compiled = self._compiled.get(source.dialect.name)
         if compiled is None:
-            compiled = _Compiled(self._statement, source.dialect)
+            compiled = CompiledText(self._statement, source.dialect)
             self._compiled[source.dialect.name] = compiled
         return compiled
 
 
-class _Compiled:
-    """The text for one kind of database, and what its driver needs converted."""
+class CompiledText:
+    """The text of a statement for one kind of database, and what its driver needs converted.
 
-    def __init__(self, statement: Executable, dialect: Dialect) -> None:
-        compiled = statement.compile(dialect=with_named_parameters(dialect))  # type: ignore[attr-defined]
+    Args:
+        columns: those of an INSERT.
+    """
+
+    def __init__(
+        self, statement: Executable, dialect: Dialect, columns: Sequence[str] | None = None
+    ) -> None:
+        # psycopg has named parameters of itself; SQLite's dialect counts its own unless told.
+        named = SQLiteDialect(paramstyle="named") if dialect.name == "sqlite" else dialect
+        compiled = statement.compile(dialect=named, column_keys=columns)  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
         self.text = str(compiled)
         self.is_sqlite = dialect.name == "sqlite"
@@ -167,9 +175,9 @@ class _Compiled:
         """SQLite's steps between two checks if the request may go on."""
         return progress.steps_for(values) if self.compares_text else progress.STEPS
 
-    def bind(self, values: dict[str, Any]) -> dict[str, Any]:
+    def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters as the driver takes them."""
-        bound = self._fixed | values
+        bound = {**self._fixed, **values}
         for name, convert in self._to_driver:
             bound[name] = convert(bound[name])
         return bound
@@ -205,20 +213,12 @@ class _Compiled:
         return converted
 
 
-def with_named_parameters(dialect: Dialect) -> Dialect:
-    """A dialect whose statements have named parameters.
-
-    psycopg has names of itself; SQLite's dialect counts its parameters unless told.
-    """
-    return SQLiteDialect(paramstyle="named") if dialect.name == "sqlite" else dialect
-
-
 def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
     return [(key, convert) for key, convert in pairs if convert is not None]
 
 
 def _execute(
-    source: Engine, statement: _Compiled, values: dict[str, Any], number: int | None = None
+    source: Engine, statement: CompiledText, values: dict[str, Any], number: int | None = None
 ) -> tuple[Any, list[Any]]:
     """Run a statement. A reading that failed because the connection was gone is done again.
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Table, bindparam, select
+from sqlalchemy import bindparam, select
 
 from app.auth.principal import Principal
-from app.db.extensions import db
+from app.db.transactions import CompiledChange, insert_rows
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES
 from app.jobs.wake_signals import WakeSignal
@@ -28,9 +28,7 @@ from app.values.strict_json import dumps
 # The job ends by itself before this timeout.
 NEW_DELIVERIES: Final = WakeSignal("deliveries", DELIVERIES, job_timeout=int(RUN_SECONDS) + 30)
 
-_EVENTS = cast("Table", Event.__table__)
-_DELIVERIES = cast("Table", Delivery.__table__)
-_SUBSCRIPTIONS = (
+_SUBSCRIPTIONS: Final = CompiledChange(
     select(Webhook.id, Webhook.events)
     .where(
         Webhook.account_id == bindparam("account_id"),
@@ -126,7 +124,7 @@ def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
     They are locked against deletion until the deliveries are committed; other changes of them do
     not wait, and neither do other events.
     """
-    rows = db.session.connection().execute(_SUBSCRIPTIONS, {"account_id": account_id}).all()
+    rows = _SUBSCRIPTIONS.all({"account_id": account_id})
     return [[row.id for row in rows if includes(row.events, each)] for each in event_types]
 
 
@@ -183,7 +181,7 @@ def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
         }
         for event_id, webhook_id, due_at in due
     ]
-    db.session.connection().execute(_DELIVERIES.insert(), rows)
+    insert_rows(Delivery, rows)
     note_history(account_id, 2 * len(rows))
     notify_after_commit(NEW_DELIVERIES)
     return [str(row["id"]) for row in rows]
@@ -195,7 +193,7 @@ def _write(
     """Insert events of (subject id, data). Returns their ids."""
     now = clock.now()
     rows = [_row(event_type, data, actor, key, now) for key, data in records]
-    db.session.connection().execute(_EVENTS.insert(), rows)
+    insert_rows(Event, rows)
     note_history(actor.account_id, len(rows), sum(len(row["body"].encode()) for row in rows))
     return [str(row["id"]) for row in rows]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from typing import Any, Final, cast
 
 from sqlalchemy import Table, Text, bindparam, func, update
@@ -12,9 +13,8 @@ from sqlalchemy import cast as as_type
 from app.auth.tenant import columns_of, rows_of
 from app.db.batches import delete_batches
 from app.db.column_types import byte_length
-from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.db.transactions import Transaction
+from app.db.transactions import CompiledChange, Transaction, insert_rows
 from app.geometry import Problem
 from app.imports.features.candidates import Candidate, Rejected, stored_values
 from app.imports.features.targets import Decision
@@ -104,17 +104,23 @@ def _cut(text: str, most: int) -> str:
 def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert the rows of features, in the current transaction."""
     if rows:
-        db.session.connection().execute(_TABLE.insert(), list(rows))
+        insert_rows(ImportFeature, rows)
 
 
 def update_feature(account_id: str, import_id: str, number: int, **values: Any) -> None:
     """Change columns of a feature, in the current transaction."""
-    statement = update(ImportFeature).where(
-        ImportFeature.account_id == account_id,
-        ImportFeature.import_id == import_id,
-        ImportFeature.number == number,
+    own = {"of_account": account_id, "of_import": import_id, "of_number": number}
+    _update(tuple(values)).run(own | values)
+
+
+@cache
+def _update(columns: tuple[str, ...]) -> CompiledChange:
+    own = (
+        _TABLE.c.account_id == bindparam("of_account"),
+        _TABLE.c.import_id == bindparam("of_import"),
+        _TABLE.c.number == bindparam("of_number"),
     )
-    db.session.connection().execute(statement.values(**values))
+    return CompiledChange(update(_TABLE).where(*own), columns)
 
 
 def delete_some(account_id: str, import_id: str) -> bool:

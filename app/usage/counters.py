@@ -13,6 +13,7 @@ from app.auth.tenant import columns_of
 from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.db.transactions import CompiledChange
 from app.http.errors import Detail, Forbidden
 from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
@@ -62,10 +63,12 @@ _CHANGE = (
     .values(history_bytes=_USAGE.c.history_bytes + bindparam("history", type_=BigInteger))
     .returning(*_LEVELS, *_ACCOUNT)
 )
-_ADD = _CHANGE.values({name: _USAGE.c[name] + bindparam(f"new_{name}") for name in COUNTED})
-_ADD_PROJECT = _ADD.values(map_version=next_version())
-_SET = _CHANGE.values(
-    {name: bindparam(f"new_{name}") for name in COUNTED} | {"map_version": next_version()}
+_SUMS = {name: _USAGE.c[name] + bindparam(f"new_{name}") for name in COUNTED}
+_VERSION = {"map_version": next_version()}
+_ADD = CompiledChange(_CHANGE.values(_SUMS))
+_ADD_PROJECT = CompiledChange(_CHANGE.values(_SUMS | _VERSION))
+_SET = CompiledChange(
+    _CHANGE.values({name: bindparam(f"new_{name}") for name in COUNTED} | _VERSION)
 )
 _PROJECTS = (
     columns_of(Project, Project.status)
@@ -219,7 +222,11 @@ def byte_limit() -> int | None:
 
 
 def _add(
-    account_id: str, changes: dict[str, int], statement: Any = _ADD, *, is_bounded: bool = False
+    account_id: str,
+    changes: dict[str, int],
+    statement: CompiledChange = _ADD,
+    *,
+    is_bounded: bool = False,
 ) -> None:
     row = _write(statement, account_id, {name: changes.get(name, 0) for name in COUNTED})
     if is_bounded and row is not None:
@@ -230,14 +237,14 @@ def _add(
         raise _storage_full(row.stored_bytes, added, limit)
 
 
-def _write(statement: Any, account_id: str, counts: dict[str, int]) -> Any:
+def _write(statement: CompiledChange, account_id: str, counts: dict[str, int]) -> Any:
     values: dict[str, Any] = {f"new_{name}": number for name, number in counts.items()}
     values |= {
         "account": account_id,
         "now": clock.unix_milliseconds(clock.now()),
         "history": take_history(account_id),
     }
-    row = db.session.connection().execute(statement, values).one_or_none()
+    row = statement.first(values)
     if row is not None:
         update_counter_levels(account_id, row)
     return row

@@ -93,7 +93,7 @@ _REASONS = {
         Place("app.webhooks.deliveries.attempt_counts", "add_to_counts", "AttemptCount"),
         Place("app.webhooks.deliveries.health", "_RECORD", "Webhook"),
         Place("app.webhooks.deliveries.health", "_change", "Webhook"),
-        Place("app.imports.feature_rows", "update_feature", "ImportFeature"),
+        Place("app.imports.feature_rows", "_update", "ImportFeature"),
         Place("app.imports.uploads", "_delete_pieces", "ImportFile"),
         Place("app.account.billing.service", "_record_event", "BillingEvent"),
         Place("app.account.billing.service", "_record_customer", "BillingCustomer"),
@@ -109,10 +109,7 @@ _REASONS = {
         Place("app.projects.map.largest", "_in_order", "Project"),
         Place("app.projects.map.reading", "_boundaries_of", "Project"),
     ),
-    "new rows": (
-        Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"),
-        Place("app.imports.feature_rows", "insert_features", "ImportFeature"),
-    ),
+    "new rows": (Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"),),
     "a job for all accounts": (
         Place("app.projects.boundary_history.shape_backlog", "_NEXT", "BoundaryEntry"),
         Place("app.projects.boundary_history.shape_backlog", "_NEXT_ACCOUNT", "BoundaryEntry"),
@@ -132,8 +129,6 @@ _REASONS = {
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),
     "a new row, of the account it is given": (
-        Place("app.events.outbox", "_write", "Event"),
-        Place("app.events.outbox", "_queue", "Delivery"),
         Place("app.oauth.consents", "record_consent", "OAuthConsent"),
     ),
     "the import that this worker has leased": (Place("app.imports.leases", "locked", "Import"),),

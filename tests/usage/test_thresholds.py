@@ -3,12 +3,11 @@ threshold is reached anew (docs/adr/0006-areas-and-counters.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event
 
 from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
@@ -17,6 +16,7 @@ from app.geometry import read_boundary
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_targets import ProjectTargets
 from tests.make import Client, events, make_account, make_project, multi_square, square, together
+from tests.sent_statements import sent_statements
 from tests.usage.helpers import ALL, in_transaction, levels, set_counters, usage_events
 
 pytestmark = pytest.mark.both
@@ -224,37 +224,23 @@ def test_concurrent_changes_leave_the_right_level(free: Client) -> None:
     assert all(seen.count(rung) <= 1 + 12 for rung in ALL), "told of without a climb"
 
 
-class Statements:
-    """Records the statements on counters."""
-
-    def __init__(self) -> None:
-        self.sent: list[str] = []
-
-    def __call__(self, _: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-        if "account_usage" in statement:
-            self.sent.append(statement)
-
-
 @pytest.fixture
-def statements(app: Flask) -> Iterator[Statements]:
-    seen = Statements()
-    with app.app_context():
-        engine = db.engine
-    event.listen(engine, "before_cursor_execute", seen)
-    yield seen
-    event.remove(engine, "before_cursor_execute", seen)
+def statements() -> Iterator[Callable[[], int]]:
+    """How many statements on counters were sent."""
+    with sent_statements() as sent:
+        yield lambda: sum("account_usage" in each for each in sent)
 
 
-def test_a_change_counts_with_one_statement(free: Client, statements: Statements) -> None:
+def test_a_change_counts_with_one_statement(free: Client, statements: Callable[[], int]) -> None:
     path = f"/v1/projects/{make_project(free, geometry=square(size=0.001))['id']}"
-    assert len(statements.sent) == 1
+    assert statements() == 1
     free.put(path, json={"geometry": square(size=0.002), "status": "draft"})
     free.post(f"{path}/archive")
-    assert len(statements.sent) == 3
+    assert statements() == 3
     free.put(path, json={"name": "As large as before"})  # the map shows the name
-    assert len(statements.sent) == 4
+    assert statements() == 4
 
 
-def test_reaching_a_threshold_costs_one_more(free: Client, statements: Statements) -> None:
+def test_reaching_a_threshold_costs_one_more(free: Client, statements: Callable[[], int]) -> None:
     make_project(free, geometry=square(size=1))
-    assert len(statements.sent) == 2
+    assert statements() == 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
+from itertools import groupby
 from typing import Any
 
 import pytest
-from sqlalchemy import event
 from standardwebhooks import Webhook
 
 from app.audit.entries import record
@@ -16,13 +16,13 @@ from app.audit.log.publishing import publish
 from app.audit.log.sealing import AccountSealer, AlreadySealed
 from app.audit.proof.checkpoint import read_kept
 from app.audit.targets import Target
-from app.db.extensions import db
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE, SEALED_ENTRIES
 from tests.audit.log.logs import PATH, checkpoints, exported, kinds, seal, seal_log, write
 from tests.make import Client, deliveries, event_types, events, make_project, make_webhook
 from tests.make.webhooks import end_replays
 from tests.outbound.receivers import Receiver, answering
+from tests.sent_statements import sent_statements
 from tests.webhooks.conftest import Deliver
 
 NAMED = ["audit.entry", "audit.checkpoint"]
@@ -130,20 +130,11 @@ def test_a_full_batch_is_written_at_once(client: Client, monkeypatch: pytest.Mon
         for number in range(SEALED_ENTRIES):
             target = Target("project", f"p{number}", "Hood")
             record("project.updated", target, account_id=client.account_id)
-    known, inserted = len(audit_events(client)), list[tuple[str, int]]()
-
-    def count(_: Any, _cursor: Any, statement: str, values: Any, *_more: Any) -> None:
-        words = statement.split()
-        if words[0] == "INSERT":
-            inserted.append((words[2], len(values) if isinstance(values, list) else 1))
-
-    with client.app.app_context():
-        event.listen(db.engine, "before_cursor_execute", count)
-    try:
+    known = len(audit_events(client))
+    with sent_statements() as sent:
         seal(client, monkeypatch)
-    finally:
-        with client.app.app_context():
-            event.remove(db.engine, "before_cursor_execute", count)
+    tables = [each.split()[2] for each in sent if each.startswith("INSERT")]
+    inserted = [(table, len(list(rows))) for table, rows in groupby(tables)]
     assert inserted == [
         ("audit_checkpoints", 1),
         *(("events", SEALED_ENTRIES), ("deliveries", SEALED_ENTRIES)),

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event
-
 from app.auth.sessions import start_session
-from app.db import queries
 from app.db.extensions import db
 from app.models import User
 from tests.make import Browser, Client, make_operator
@@ -39,25 +34,3 @@ def change_person(client: Client, user_id: str, **columns: Any) -> None:
         for name, value in columns.items():
             setattr(person, name, value)
         db.session.commit()
-
-
-@contextmanager
-def sent_statements() -> Iterator[list[str]]:
-    """The SQL that is sent in the block."""
-    found: list[str] = []
-    bind = queries._Compiled.bind
-
-    def note(_: Connection, _cursor: Any, statement: str, *_more: Any) -> None:
-        found.append(statement)
-
-    def bound(statement: queries._Compiled, values: dict[str, Any]) -> dict[str, Any]:
-        found.append(statement.text)
-        return bind(statement, values)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    queries._Compiled.bind = bound  # type: ignore[method-assign]
-    try:
-        yield found
-    finally:
-        queries._Compiled.bind = bind  # type: ignore[method-assign]
-        event.remove(Engine, "before_cursor_execute", note)

@@ -24,8 +24,8 @@ from tests.make import (
 )
 from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import Page
-from tests.pages.operator.support import sent_statements
 from tests.pages.support import HOSTILE, post
+from tests.sent_statements import sent_statements
 
 PATH = "/operator/accounts"
 

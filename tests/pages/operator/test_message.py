@@ -17,8 +17,8 @@ from app.values import clock
 from tests.make import Browser, Client
 from tests.make.audit import new_entries
 from tests.make.browser import Page
-from tests.pages.operator.support import sent_statements
 from tests.pages.support import browser_of, post
+from tests.sent_statements import sent_statements
 
 TEXT = "Canopy is upgraded tonight."
 

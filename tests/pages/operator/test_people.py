@@ -7,7 +7,8 @@ import pytest
 from app.policy.instance import ACCOUNTS_SHOWN
 from tests.make import Browser, Client, make_account, make_invited, make_member, make_operator
 from tests.make.browser import Page
-from tests.pages.operator.support import change_person, sent_statements
+from tests.pages.operator.support import change_person
+from tests.sent_statements import sent_statements
 
 PATH = "/operator/people"
 
