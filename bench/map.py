@@ -26,13 +26,10 @@ from sqlalchemy import delete, insert, select, text, update
 
 from app.db.snapshots import connect, database_url
 from app.db.transactions import transaction
-from app.geometry import read_boundary
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, BoundaryShape, Project
 from app.policy.bounds import GEOMETRY_POSITIONS
-from app.projects.boundary_history import recording
 from app.projects.boundary_history.shape_backlog import ShapeBacklog
-from app.projects.service import create_project
 from app.values import clock
 from bench.databases import measure_on_chosen
 from bench.effort import Effort
@@ -45,7 +42,6 @@ PROJECTS: Final = 100_000
 MANY: Final = 1_000_000
 POSITIONS: Final = 61
 MOST_MILLISECONDS: Final = 150
-_CREATES: Final = 400
 _BY_JOB: Final = 3_000  # boundaries
 _HEAD: Final = (
     "| What | Features | Size | Median | Slowest | Target | |\n|---|---:|---:|---:|---:|---|---|"
@@ -186,40 +182,18 @@ def simplify_all(filled: Filled, effort: Effort) -> tuple[int, float]:
         read = select(Project.account_id, Project.row, Project.area_m2, Project.geometry)
         rows = connection.execute(read.where(Project.geometry.is_not(None))).all()
         for start in range(0, len(rows), BATCH):
+            some = rows[start : start + BATCH]
             shapes = [
                 {"account_id": account, "project_row": row, "level": level, "area_m2": area}
                 | {"geometry": shape}
-                for account, row, area, boundary in rows[start : start + BATCH]
-                for level, shape in map_shapes(boundary).items()
+                for (account, row, area, _), made in zip(
+                    some, map_shapes([boundary for *_, boundary in some]), strict=True
+                )
+                for level, shape in made.items()
             ]
             connection.execute(insert(BoundaryShape), shapes)
         connection.execute(update(BoundaryEntry).values(simplified_at=clock.now()))
     return done, seconds
-
-
-def create_times(filled: Filled, effort: Effort) -> tuple[float, float]:
-    """Milliseconds of processor time for a new project in its transaction: as it is, and without
-    shapes. In turn, as the machine is not always as fast."""
-    found: dict[bool, list[float]] = {True: [], False: []}
-    insert_now = recording.shapes.insert_now
-    rng = random.Random(1)
-    try:
-        with filled.app.app_context():
-            for number in range(2 * effort.number(_CREATES)):
-                with_shapes = number % 2 == 0
-                recording.shapes.insert_now = insert_now if with_shapes else lambda *_: False  # type: ignore[assignment]
-                found[with_shapes].append(_create(filled, rng, number))
-    finally:
-        recording.shapes.insert_now = insert_now  # type: ignore[assignment]
-    return statistics.median(found[True]), statistics.median(found[False])
-
-
-def _create(filled: Filled, rng: random.Random, number: int) -> float:
-    geometry = read_boundary(json.loads(irregular(rng)["geometry"]))
-    began = time.process_time()
-    with transaction():
-        create_project(filled.principals[0], name=f"Measured {number}", geometry=geometry)
-    return (time.process_time() - began) * 1000
 
 
 def _median(run: Callable[[], Any], rounds: int) -> float:
@@ -250,7 +224,6 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
         "a twentieth, zoom 16, boundaries as they are": f"zoom=16&bbox={_A_TWENTIETH}",
     }
     lines += maps(filled, cases, effort)
-    created, without = create_times(filled, effort)
     url = new_database()
     many = fill(folder / "many", url, accounts=1, size=effort.number(MANY))
     vacuum(url)
@@ -261,17 +234,16 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     lines += maps(many, most, effort)
     lines += [
         "",
-        f"A new project with {POSITIONS} positions takes {created:.2f} ms of processor time in its "
-        f"transaction, {without:.2f} ms without shapes. The job simplifies "
-        f"{done / max(seconds, 1e-9):,.0f} boundaries a second, pauses left out, and one of "
-        f"{GEOMETRY_POSITIONS:,} positions in {_largest():,.0f} ms.",
+        f"The job simplifies {done / max(seconds, 1e-9):,.0f} boundaries of {POSITIONS} positions "
+        f"a second, pauses left out, and one of {GEOMETRY_POSITIONS:,} positions in "
+        f"{_largest():,.0f} ms.",
     ]
     return "\n".join(lines)
 
 
 def _largest() -> float:
     text = json.dumps(polygon(GEOMETRY_POSITIONS))
-    return _median(lambda: map_shapes(text), 3)
+    return _median(lambda: map_shapes([text]), 3)
 
 
 def main() -> None:

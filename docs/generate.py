@@ -90,8 +90,7 @@ _BOUNDS: Final = {
     "MAP_ZOOM": "largest `zoom` of a map",
     "MAP_LEVELS": "zooms for which boundaries are simplified beforehand",
     "MAP_LEAST_PIXELS": "pixels that a boundary has at least; what is smaller is a point",
-    "MAP_SHORT_BYTES": "bytes of a boundary that is simplified with its change, and shown whole at "
-    "the largest of these zooms",
+    "MAP_SHORT_BYTES": "bytes of a boundary that is shown whole at the largest of these zooms",
     "MAP_FEATURES": "features of a map, those of the largest projects",
     "MAP_BYTES": "bytes of shapes in a map; other projects are points",
     "MAP_WAITING_BYTES": "bytes of boundaries that are simplified while a map is made",

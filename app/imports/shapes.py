@@ -129,7 +129,7 @@ def _fitting(texts: Sequence[str]) -> list[str | None]:
 
 
 def _simplified(texts: Sequence[str]) -> list[str | None]:
-    shapes = [map_shapes(text) for text in texts]
+    shapes = map_shapes(texts)
     for level in MAP_LEVELS:
         found = [_at(text, of, level) for text, of in zip(texts, shapes, strict=True)]
         if sum(map(len, found)) <= FEATURES_MAP_BYTES:

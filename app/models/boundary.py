@@ -22,8 +22,8 @@ class BoundaryEntry(Base):
     replaced, with its length ``stored_bytes``. ``checksum`` is the CRC-32 of its text, by which a
     boundary that was changed with SQL is told from it; None in an entry of revision 0007 until a
     job has computed it. Who set it is None where nobody knows. ``added_m2`` and ``removed_m2`` are
-    None where that was too expensive to find out. ``simplified_at`` is None until the shapes are
-    made: with the change, or, if they take longer, by a job.
+    None where that was too expensive to find out. ``simplified_at`` is None until a job has
+    made the shapes.
     """
 
     __tablename__ = "boundaries"

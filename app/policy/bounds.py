@@ -28,9 +28,9 @@ OVERLAP_CANDIDATES: Final = 10_000
 OVERLAPS_SECONDS: Final = 1.0
 OVERLAPS_SHOWN: Final = 100
 
-# Maps: boundaries are simplified beforehand for the zooms of MAP_LEVELS at which they have
-# MAP_LEAST_PIXELS; for the first of them only those of more than MAP_SHORT_BYTES. Of those that are
-# not simplified yet, MAP_WAITING_BYTES are simplified for a response. Where the box has more than
+# Maps: a job simplifies boundaries for the zooms of MAP_LEVELS at which they have MAP_LEAST_PIXELS;
+# for the first of them only those of more than MAP_SHORT_BYTES. Of those that are not simplified
+# yet, MAP_WAITING_BYTES are simplified for a response. Where the box has more than
 # MAP_NEAR projects, the largest ones are looked for among the MAP_SEARCHED largest of the account.
 MAP_ZOOM: Final = 22
 MAP_LEVELS: Final = (14, 11, 8, 5)
@@ -38,7 +38,7 @@ MAP_LEAST_PIXELS: Final = 2
 MAP_SHORT_BYTES: Final = 32 * 1024
 MAP_FEATURES: Final = 4_000
 MAP_BYTES: Final = 8 * 1024 * 1024
-MAP_WAITING_BYTES: Final = 1024 * 1024
+MAP_WAITING_BYTES: Final = 2 * 1024 * 1024
 MAP_NEAR: Final = 10_000
 MAP_SEARCHED: Final = 1_000_000
 

@@ -74,7 +74,6 @@ _REASONS = {
         Place("app.projects.boundary_history.entries", "_REOPEN", "BoundaryEntry"),
         Place("app.projects.boundary_history.entries", "_MEASURE", "BoundaryEntry"),
         Place("app.projects.boundary_history.shapes", "_DROP", "BoundaryShape"),
-        Place("app.projects.boundary_history.shapes", "_insert", "Project"),
         Place("app.projects.boundary_history.shape_backlog", "_MARK", "BoundaryEntry"),
         Place("app.usage.thresholds", "_MONTH", "RequestCount"),
         Place("app.usage.thresholds", "update_requests_level", "AccountUsage"),

@@ -14,8 +14,9 @@ Rings may cross each other after that: the shapes are for drawing only.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -38,11 +39,16 @@ _FLAT_RING: Final = 3  # positions of a closed ring without an area: there and b
 _POINT: Final = '{{"type":"Point","coordinates":[{},{}]}}'
 
 
-class _LevelRings(NamedTuple):
-    """The simplified rings of all levels, as flat arrays: those of the first level first.
+class _Outline(NamedTuple):
+    """A boundary, its number among others, and its box."""
 
-    Rings and parts are numbered through all levels: if a boundary has 3 rings, its ring 1 is ring 1
-    at the first level and ring 4 at the second.
+    number: int
+    rings: Rings
+    bounds: Bounds
+
+
+class _FewerRings(NamedTuple):
+    """The simplified rings of some boundaries, as flat arrays.
 
     ``points``: positions in degrees, of shape (n, 2); ``ring``: the ring of each position.
     ``part``: the part of each ring; ``is_exterior``: True for each part's exterior ring.
@@ -73,20 +79,40 @@ def level_of(zoom: int) -> int | None:
 
 def map_shape(text: str, level: int) -> str | None:
     """The shape of a boundary for one level, as in ``map_shapes``, or None if it has none."""
-    return _shapes(text, [level]).get(level)
+    return map_shapes([text], level)[0].get(level)
 
 
-def map_shapes(text: str) -> dict[int, str]:
-    """The shapes of a boundary for the zooms of MAP_LEVELS, as the text of GeoJSON geometries.
+def map_shapes(texts: Sequence[str], level: int | None = None) -> list[dict[int, str]]:
+    """The shapes of boundaries for the zooms of MAP_LEVELS, as the texts of GeoJSON geometries.
 
-    Only those at which it has MAP_LEAST_PIXELS or more, and none where it is short enough to be
-    shown whole (``is_shown_whole``). A shape is a Point where each part is smaller than a pixel.
+    Only those at which a boundary has MAP_LEAST_PIXELS or more, and none where it is short enough
+    to be shown whole (``is_shown_whole``). A shape is a Point where each part is smaller than a
+    pixel. Many at once take a tenth of the time that each takes alone.
 
     Args:
-        text: GeoJSON of a valid boundary. Anything else, written with SQL, has no shapes.
+        texts: GeoJSON of valid boundaries. Anything else, written with SQL, has no shapes.
+        level: make the shapes for this one alone, of short boundaries too.
+
+    Returns:
+        The shapes of each boundary by level.
     """
-    levels = [level for level in MAP_LEVELS if not is_shown_whole(len(text), level)]
-    return _shapes(text, levels)
+    found: list[dict[int, str]] = [{} for _ in texts]
+    outlines = [
+        _Outline(number, rings, _bounds_of(rings))
+        for number, rings in enumerate(map(_rings_of, texts))
+        if rings is not None
+    ]
+    for each in MAP_LEVELS if level is None else (level,):
+        chosen = [
+            outline
+            for outline in outlines
+            if (level is not None or not is_shown_whole(len(texts[outline.number]), each))
+            and pixels(outline.bounds, each) >= MAP_LEAST_PIXELS
+        ]
+        for outline, shape in zip(chosen, _shapes_at(chosen, each), strict=True):
+            if shape is not None:
+                found[outline.number][each] = shape
+    return found
 
 
 def levels_of(size: int, bounds: Bounds) -> list[int]:
@@ -107,86 +133,91 @@ def is_shown_whole(size: int, level: int | None) -> bool:
     return level is None or (level == MAP_LEVELS[0] and size <= MAP_SHORT_BYTES)
 
 
-def _shapes(text: str, levels: list[int]) -> dict[int, str]:
-    """The shapes for those of some levels at which the boundary is large enough."""
+def _rings_of(text: str) -> Rings | None:
     try:
-        return _shapes_of(stored_rings(text), levels)
-    except (ValueError, TypeError, LookupError, GEOSException):
-        return {}
+        return stored_rings(text)
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
-def _shapes_of(rings: Rings, levels: list[int]) -> dict[int, str]:
+def _bounds_of(rings: Rings) -> Bounds:
     sides = (rings.lon.min(), rings.lat.min(), rings.lon.max(), rings.lat.max())
-    bounds = Bounds(*map(float, sides))
-    levels = [level for level in levels if pixels(bounds, level) >= MAP_LEAST_PIXELS]
-    if not levels:
-        return {}
-    simplified = _without_collapsed(_simplified(rings, bounds, levels))
-    return {
-        level: _polygons_text(polygons) if polygons else point_shape(bounds, level)
-        for level, polygons in zip(levels, _polygons(simplified, len(levels)), strict=True)
-    }
+    return Bounds(*map(float, sides))
 
 
-def _simplified(rings: Rings, bounds: Bounds, levels: list[int]) -> _LevelRings:
-    """The rings of a boundary, simplified and rounded for each level, without repeated positions.
+def _shapes_at(outlines: Sequence[_Outline], level: int) -> list[str | None]:
+    """The shapes of boundaries for one level; None for one that is not valid."""
+    if not outlines:
+        return []
+    try:
+        polygons = _polygons(_without_collapsed(_simplified(outlines, level)), outlines)
+    except (ValueError, GEOSException):
+        if len(outlines) == 1:
+            return [None]
+        return [shape for each in outlines for shape in _shapes_at([each], level)]
+    return [
+        _polygons_text(found) if found else point_shape(outline.bounds, level)
+        for outline, found in zip(outlines, polygons, strict=True)
+    ]
 
-    All rings are simplified for all levels in one call of GEOS.
+
+def _simplified(outlines: Sequence[_Outline], level: int) -> _FewerRings:
+    """The rings of boundaries, simplified and rounded for a level, without repeated positions.
+
+    All of them are simplified in one call of GEOS.
     """
-    # Web Mercator stretches latitudes by 1 / cos(latitude). Here all are stretched as those nearest
-    # to a pole, so that the tolerance is never too coarse.
-    stretch = np.array((1.0, 1 / math.cos(math.radians(_most_polar(bounds)))))
-    index, piece, ring_of_piece = _pieces(rings.starts)
-    positions = np.column_stack((rings.lon, rings.lat))
-    lines: Any = shapely.linestrings(positions[index] * stretch, indices=piece)
-    tolerances = np.array([_TOLERANCE_PIXELS * _pixel_degrees(level) for level in levels])
-    # Of shape (levels, pieces), so the number of a line is level * pieces + piece.
-    fewer = shapely.simplify(lines, tolerances[:, np.newaxis], preserve_topology=False)
+    many = [outline.rings for outline in outlines]
+    sizes = np.concatenate([np.diff(rings.starts) for rings in many])
+    rings_of_parts = np.concatenate([np.diff(rings.part_starts) for rings in many])
+    # Web Mercator stretches latitudes by 1 / cos(latitude). Here all of a boundary are stretched as
+    # those nearest to a pole, so that the tolerance is never too coarse.
+    north = [1 / math.cos(math.radians(_most_polar(outline.bounds))) for outline in outlines]
+    stretch = np.repeat(north, [len(rings.starts) - 1 for rings in many])  # of each ring
+    index, piece, ring_of_piece = _pieces(sizes)
+    positions = np.column_stack(
+        [np.concatenate([getattr(rings, name) for rings in many]) for name in ("lon", "lat")]
+    )
+    positions[:, 1] *= np.repeat(stretch, sizes)
+    lines: Any = shapely.linestrings(positions[index], indices=piece)
+    tolerance = _TOLERANCE_PIXELS * _pixel_degrees(level)
+    fewer = shapely.simplify(lines, tolerance, preserve_topology=False)
     points, line = shapely.get_coordinates(fewer, return_index=True)
-    level, piece = np.divmod(line, len(lines))
-    steps = np.array([10.0 ** decimals(each) for each in levels])[level, np.newaxis]
-    points = np.rint(points / stretch * steps) / steps
-    ring_count, part_count = len(rings.starts) - 1, len(rings.part_starts) - 1
-    ring = ring_of_piece[piece] + level * ring_count
+    ring = ring_of_piece[line]
+    points[:, 1] /= stretch[ring]
+    steps = 10.0 ** decimals(level)
+    points = np.rint(points * steps) / steps
     # Pieces share their ends, and rounding moves positions onto each other.
     is_new = _starts_ring(ring)
     is_new[1:] |= (points[1:] != points[:-1]).any(axis=1)
-    part = np.repeat(np.arange(part_count), np.diff(rings.part_starts))
-    first_part = np.arange(len(levels))[:, np.newaxis] * part_count
-    is_exterior = np.zeros(ring_count, bool)
-    is_exterior[rings.exteriors] = True
-    return _LevelRings(
-        points=points[is_new],
-        ring=ring[is_new],
-        part=(part + first_part).ravel(),
-        is_exterior=np.tile(is_exterior, len(levels)),
-    )
+    part = np.repeat(np.arange(len(rings_of_parts)), rings_of_parts)
+    return _FewerRings(points[is_new], ring[is_new], part, is_exterior=_starts_ring(part))
 
 
-def _pieces(starts: list[int]) -> tuple[Integers, Integers, Integers]:
+def _pieces(sizes: Integers) -> tuple[Integers, Integers, Integers]:
     """Divide rings into pieces, each of which begins where the one before ends.
 
     Args:
-        starts: those of ``Rings``.
+        sizes: the number of positions of each ring.
 
     Returns:
         The indices of the positions of all pieces, one piece after the other; the piece of each of
         these; and the ring of each piece.
     """
-    if starts[-1] <= _PIECE_SEGMENTS:  # each ring is one piece
-        sizes = np.diff(starts)
-        return np.arange(starts[-1]), np.repeat(np.arange(len(sizes)), sizes), np.arange(len(sizes))
+    numbers = np.arange(len(sizes))
+    if sizes.max() <= _PIECE_SEGMENTS:  # each ring is one piece
+        return np.arange(sizes.sum()), np.repeat(numbers, sizes), numbers
+    ends = np.cumsum(sizes)
     pieces = [
         (ring, np.arange(first, min(first + _PIECE_SEGMENTS, end - 1) + 1))
-        for ring, (start, end) in enumerate(pairwise(starts))
+        for ring, (start, end) in enumerate(zip(ends - sizes, ends, strict=True))
         for first in range(start, end - 1, _PIECE_SEGMENTS)
     ]
     rings, indices = zip(*pieces, strict=True)
-    sizes = np.array(list(map(len, indices)))
-    return np.concatenate(indices), np.repeat(np.arange(len(sizes)), sizes), np.array(rings)
+    lengths = np.array(list(map(len, indices)))
+    return np.concatenate(indices), np.repeat(np.arange(len(lengths)), lengths), np.array(rings)
 
 
-def _without_collapsed(rings: _LevelRings) -> _LevelRings:
+def _without_collapsed(rings: _FewerRings) -> _FewerRings:
     """Leave out parts that have become one position, and holes without an area.
 
     An exterior ring that has become a line, there and back, gets the fourth position that GeoJSON
@@ -206,20 +237,18 @@ def _without_collapsed(rings: _LevelRings) -> _LevelRings:
     return rings._replace(points=points[in_kept], ring=ring[in_kept])
 
 
-def _polygons(rings: _LevelRings, levels: int) -> list[list[Any]]:
-    """The polygons of each level, as GeoJSON ``coordinates``."""
+def _polygons(rings: _FewerRings, outlines: Sequence[_Outline]) -> list[list[Any]]:
+    """The polygons of each boundary, as GeoJSON ``coordinates``."""
     starts = np.flatnonzero(_starts_ring(rings.ring))
     parts = rings.part[rings.ring[starts]].tolist()
-    begins = starts.tolist()
+    bounds = [*starts.tolist(), len(rings.points)]
     positions = rings.points.tolist()
-    polygons: dict[int, list[Any]] = {}  # by part
-    for part, begin, end in zip(parts, begins, [*begins[1:], len(positions)], strict=True):
-        polygons.setdefault(part, []).append(positions[begin:end])
-    found: list[list[Any]] = [[] for _ in range(levels)]
-    parts_of_level = (int(rings.part[-1]) + 1) // levels
-    for part, polygon in polygons.items():
-        found[part // parts_of_level].append(polygon)
-    return found
+    polygons: list[list[Any]] = [[] for _ in range(int(rings.part[-1]) + 1)]  # by part
+    for part, (begin, end) in zip(parts, pairwise(bounds), strict=True):
+        polygons[part].append(positions[begin:end])
+    kept = iter(polygons)
+    counts = (len(outline.rings.part_starts) - 1 for outline in outlines)
+    return [[polygon for polygon in islice(kept, count) if polygon] for count in counts]
 
 
 def _polygons_text(polygons: list[Any]) -> str:

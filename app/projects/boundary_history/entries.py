@@ -13,7 +13,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.column_types import byte_length
 from app.db.extensions import db
-from app.db.transactions import insert_row
+from app.db.transactions import CompiledChange, insert_row
 from app.geometry.shapes import AreaDifference
 from app.models import BoundaryEntry, Project
 from app.values.ids import new_id
@@ -29,7 +29,7 @@ _OWN: Final = (
     _ENTRIES.c.project_id == bindparam("project"),
 )
 _IS_PRESENT: Final = _ENTRIES.c.replaced_at.is_(None)
-_CLOSE: Final = (
+_CLOSE: Final = CompiledChange(
     update(_ENTRIES)
     .where(*_OWN, _IS_PRESENT)
     .values(
@@ -99,13 +99,11 @@ def insert(
     boundary: StoredBoundary,
     author: Author,
     change: AreaDifference,
-    **others: Any,
 ) -> str:
-    """Insert an entry. Returns its id.
+    """Insert an entry, whose shapes a job makes. Returns its id.
 
     Args:
         key: the ids of the account and the project.
-        others: further columns.
     """
     account_id, project_id = key
     row = {
@@ -122,7 +120,7 @@ def insert(
         "checksum": checksum(boundary.text),
         "stored_bytes": 0,
     }
-    insert_row(BoundaryEntry, row | others)
+    insert_row(BoundaryEntry, row)
     return str(row["id"])
 
 
@@ -132,7 +130,8 @@ def close_present(project: Project, text: str | None) -> str | None:
     size = 0 if text is None else len(text.encode())
     own = {"account": project.account_id, "project": project.id}
     values = {"moment": project.updated_at, "text": text, "size": size}
-    return db.session.connection().execute(_CLOSE, own | values).scalar_one_or_none()
+    closed = _CLOSE.first(own | values)
+    return None if closed is None else str(closed.id)
 
 
 def reopen_present(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""The job that simplifies boundaries for maps, where that was not done with the change."""
+"""The job that simplifies boundaries for maps. Until then a map does it as it is read."""
 
 from __future__ import annotations
 

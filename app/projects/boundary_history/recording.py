@@ -54,8 +54,7 @@ def record_first(project: Mapping[str, Any], author: Author) -> Description | No
         key = (project["account_id"], project["id"])
         change = AreaDifference(boundary.area_m2, 0)
         moment = project["created_at"]
-        done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
-        entry_id = entries.insert(key, moment, boundary, author, change, **done)
+        entry_id = entries.insert(key, moment, boundary, author, change)
         return _describe(None, (entry_id, boundary), change)
     return None
 
@@ -130,8 +129,7 @@ def _record_present(
         change = compare_now(former.text, boundary.text, ahead)
     change = change or AreaDifference(boundary.area_m2, 0)
     key, moment = (project.account_id, project.id), project.updated_at
-    done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
-    entry_id = entries.insert(key, moment, boundary, author, change, **done)
+    entry_id = entries.insert(key, moment, boundary, author, change)
     return (entry_id, boundary), change
 
 

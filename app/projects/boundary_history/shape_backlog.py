@@ -1,26 +1,28 @@
-"""Present boundaries of all accounts that are not simplified yet: large ones, and those from before
-revision 0007, which began the history and the maps."""
+"""Present boundaries of all accounts that are not simplified yet, which are made many at once: that
+takes a tenth of the time that it takes with each change."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from random import shuffle
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, func, select, update
 
 from app.auth.tenant import select_of_all_accounts
 from app.db.extensions import db
 from app.db.queries import connect
+from app.db.transactions import CompiledChange
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, Project
-from app.projects.boundary_history import shapes
 from app.projects.boundary_history.entries import checksum
+from app.projects.boundary_history.shapes import Shape, insert_shapes
 from app.usage.counters import note_new_shapes
 from app.values import clock
 from app.values.batching import batched_by_bytes
 
-_BATCH_ROWS: Final = 30  # each of them can have megabytes
+_BATCH_ROWS: Final = 200  # each of them can have megabytes
 _BATCH_BYTES: Final = 4 * 1024 * 1024
 
 _IS_WAITING: Final = (
@@ -33,6 +35,7 @@ _NEXT: Final = (
         BoundaryEntry.account_id,
         BoundaryEntry.project_id,
         BoundaryEntry.id,
+        Project.row,
         Project.area_m2,
         Project.geometry,
     )
@@ -49,7 +52,23 @@ _NEXT_ACCOUNT: Final = select(func.min(BoundaryEntry.account_id)).where(
     *_IS_WAITING, BoundaryEntry.account_id > bindparam("after")
 )
 _LOCK: Final = select(Project.id).order_by(Project.id)
-_MARK: Final = update(BoundaryEntry).where(*_IS_WAITING).returning(BoundaryEntry.id)
+# An entry of revision 0007 lacks its checksum.
+_MARK: Final = CompiledChange(
+    update(BoundaryEntry)
+    .where(
+        *_IS_WAITING,
+        BoundaryEntry.account_id == bindparam("account"),
+        BoundaryEntry.project_id == bindparam("project"),
+        BoundaryEntry.id == bindparam("entry"),
+    )
+    .values(
+        simplified_at=bindparam("moment"),
+        checksum=func.coalesce(
+            BoundaryEntry.checksum, bindparam("text_checksum", type_=BigInteger)
+        ),
+    )
+    .returning(BoundaryEntry.id)
+)
 
 
 class _Simplified(NamedTuple):
@@ -57,9 +76,8 @@ class _Simplified(NamedTuple):
 
     key: tuple[str, str]
     entry_id: str
-    area_m2: int
     checksum: int | None
-    shapes: dict[int, str]
+    shapes: list[Shape]
 
 
 class ShapeBacklog:
@@ -83,7 +101,7 @@ class ShapeBacklog:
                 )
         if rows:
             self._turns.append((account_id, rows[-1].project_id))
-        return list(map(_simplified, rows))
+        return _simplified(rows)
 
     def write(self, batch: list[_Simplified]) -> int:
         """Insert the shapes of a batch in the current transaction, but for boundaries that are
@@ -92,8 +110,7 @@ class ShapeBacklog:
         free = _LOCK.where(Project.id.in_(ids)).with_for_update(skip_locked=True, key_share=True)
         locked = set(db.session.scalars(free))
         written = [each for each in batch if each.key[1] in locked and _mark(each)]
-        for each in written:
-            shapes.insert_shapes(each.key, each.area_m2, each.shapes)
+        insert_shapes([shape for each in written for shape in each.shapes])
         note_new_shapes(each.key[0] for each in written)
         return len(written)
 
@@ -108,26 +125,31 @@ def _accounts(connection: Connection) -> list[str]:
     return found
 
 
-def _simplified(row: Any) -> _Simplified:
-    """The shapes of a row of ``_NEXT``."""
-    key, area_m2, text = (row.account_id, row.project_id), row.area_m2 or 0, row.geometry
-    if text is None:
-        return _Simplified(key, row.id, area_m2, None, {})
-    return _Simplified(key, row.id, area_m2, checksum(text), map_shapes(text))
+def _simplified(rows: Sequence[Any]) -> list[_Simplified]:
+    """The shapes of rows of ``_NEXT``."""
+    texts = [row.geometry or "" for row in rows]
+    return [
+        _Simplified(
+            (row.account_id, row.project_id),
+            row.id,
+            checksum(text) if text else None,
+            [
+                Shape(row.row, level, row.account_id, row.area_m2 or 0, shape)
+                for level, shape in shapes.items()
+            ],
+        )
+        for row, text, shapes in zip(rows, texts, map_shapes(texts), strict=True)
+    ]
 
 
 def _mark(simplified: _Simplified) -> bool:
-    """Note that the shapes of a boundary are made, and the checksum that an entry of revision 0007
-    lacks. False: it is no longer the present one."""
+    """Note that the shapes of a boundary are made. False: it is no longer the present one."""
     account_id, project_id = simplified.key
-    own = _MARK.where(
-        BoundaryEntry.account_id == account_id,
-        BoundaryEntry.project_id == project_id,
-        BoundaryEntry.id == simplified.entry_id,
-    )
-    known = func.coalesce(BoundaryEntry.checksum, simplified.checksum)
-    marked = db.session.execute(
-        own.values(simplified_at=clock.now(), checksum=known),
-        execution_options={"synchronize_session": False},
-    )
-    return marked.first() is not None
+    values = {
+        "account": account_id,
+        "project": project_id,
+        "entry": simplified.entry_id,
+        "moment": clock.now(),
+        "text_checksum": simplified.checksum,
+    }
+    return _MARK.first(values) is not None

@@ -14,7 +14,7 @@ from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import fence, id_values, is_among_ids
-from app.geometry.shapes import is_shown_whole, map_shape
+from app.geometry.shapes import is_shown_whole, map_shapes
 from app.models import BoundaryShape, Project
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES, MAP_BYTES, MAP_WAITING_BYTES
 
@@ -42,19 +42,25 @@ def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict
             return shapes
         shapes[number] = text
     missing = _within(MAP_WAITING_BYTES, [row for row in others if row.row not in shapes])
-    waiting = _boundaries(account_id, missing)
-    shapes |= {number: shape for number, text in waiting.items() if (shape := _made(text, level))}
+    made = _made(_boundaries(account_id, missing), level)
+    for number in [row.row for row in missing if row.row in made]:
+        left -= len(made[number])
+        if left >= 0:
+            shapes[number] = made[number]
     fitting = _within(left, whole)
     if MAP_BYTES - left + sum(row.stored_bytes for row in fitting) > EXPENSIVE_PAGE_BYTES:
         answer_in_turn()
     return shapes | _boundaries(account_id, fitting)
 
 
-def _made(text: str, level: int | None) -> str | None:
-    """The shape of a boundary that has none stored, or the boundary itself if it is shown whole."""
-    if level is None or is_shown_whole(len(text), level):
-        return text
-    return map_shape(text, level)
+def _made(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
+    """The shapes of boundaries that have none stored; a boundary itself if it is shown whole."""
+    if level is None:
+        return boundaries
+    whole = {row: text for row, text in boundaries.items() if is_shown_whole(len(text), level)}
+    others = {row: text for row, text in boundaries.items() if row not in whole}
+    made = zip(others, map_shapes(list(others.values()), level), strict=True)
+    return whole | {row: shapes[level] for row, shapes in made if level in shapes}
 
 
 def _within(most: int, rows: Sequence[Any]) -> list[Any]:

@@ -12,7 +12,8 @@ import shapely
 from shapely.affinity import scale
 
 from app.geometry import Bounds
-from app.geometry.shapes import is_shown_whole, level_of, map_shape, map_shapes, pixels, point_shape
+from app.geometry.shapes import is_shown_whole, level_of, map_shape, pixels, point_shape
+from app.geometry.shapes import map_shapes as shapes_of_many
 from app.policy.bounds import GEOMETRY_POSITIONS, MAP_LEVELS, MAP_SHORT_BYTES
 from tests.make import multi_square, square
 from tests.make.geometry import square_ring
@@ -41,6 +42,12 @@ def rings_of(shape: str) -> list[list[list[float]]]:
     polygons = geometry["coordinates"]
     polygons = polygons if geometry["type"] == "MultiPolygon" else [polygons]
     return [ring for polygon in polygons for ring in polygon]
+
+
+def map_shapes(text: str) -> dict[int, str]:
+    """The shapes of one boundary."""
+    (shapes,) = shapes_of_many([text])
+    return shapes
 
 
 def degrees(zoom: int) -> float:

@@ -1,4 +1,4 @@
-"""The shapes that are stored for maps: with the change, by the job, and gone with the project."""
+"""The shapes that are stored for maps: by the job, and gone with the project."""
 
 from __future__ import annotations
 
@@ -56,15 +56,21 @@ def forget_shapes(client: Client) -> None:
     sql(client, statement, id=client.account_id)
 
 
-def test_a_new_boundary_has_its_shapes_at_once(client: Client) -> None:
-    make_project(client, geometry=square(size=0.1))
-    assert [level for level, _ in levels(client)] == [11, 8, 5]
+def test_the_job_makes_those_of_new_boundaries(client: Client) -> None:
+    for size in (0.1, 0.05):
+        make_project(client, geometry=square(size=size))
+    assert (levels(client), waiting(client)) == ([], 2)
+    assert simplify(client) >= 2
+    assert [level for level, _ in levels(client)] == [11, 11, 8, 8, 5]
     assert waiting(client) == 0
 
 
 def test_a_changed_boundary_has_its_own_ones(client: Client) -> None:
     project = make_project(client, geometry=square(size=0.1))
+    simplify(client)
     client.put(f"/v1/projects/{project['id']}", json={"geometry": square(size=0.01)})
+    assert (levels(client), waiting(client)) == ([], 1)
+    simplify(client)
     assert [level for level, _ in levels(client)] == [11, 8]
     client.put(f"/v1/projects/{project['id']}", json={"geometry": None})
     assert levels(client) == []
@@ -72,15 +78,16 @@ def test_a_changed_boundary_has_its_own_ones(client: Client) -> None:
 
 def test_a_deleted_project_has_none(client: Client) -> None:
     project = make_project(client, geometry=square(size=0.1))
+    simplify(client)
+    assert levels(client)
     client.post(f"/v1/projects/{project['id']}/archive")
     client.delete(f"/v1/projects/{project['id']}")
     assert levels(client) == []
 
 
 @pytest.mark.slow
-def test_a_long_boundary_is_left_to_the_job(client: Client) -> None:
+def test_a_long_boundary_has_them_at_all_zooms(client: Client) -> None:
     make_project(client, geometry=long_boundary())
-    assert (levels(client), waiting(client)) == ([], 1)
     assert simplify(client) >= 1
     assert [level for level, _ in levels(client)] == [14, 11, 8, 5]
     assert waiting(client) == 0
@@ -89,6 +96,7 @@ def test_a_long_boundary_is_left_to_the_job(client: Client) -> None:
 def test_the_job_makes_the_shapes_of_earlier_boundaries(client: Client) -> None:
     for size in (0.1, 0.2, 0.3):
         make_project(client, geometry=square(size=size))
+    simplify(client)
     before = levels(client)
     forget_shapes(client)
     assert simplify(client) >= 3

@@ -43,7 +43,7 @@ def shape(client: Client, zoom: int) -> Record:
 
 
 def long_boundary(positions: int = 3_000) -> Record:
-    """A boundary that is too long to be simplified with its change."""
+    """A boundary that is too long to be shown whole."""
     side = [[10 + number / positions, 50 + number % 2 * 1e-5] for number in range(positions)]
     ring = [*side, [11, 50], [11, 51], [10, 51], side[0]]
     assert len(json.dumps(ring)) > MAP_SHORT_BYTES
