@@ -1,197 +1,322 @@
-"""What the parts of a request cost: the service as it is, and without each of them in turn.
+"""What the parts of a request cost, in processor time: reads, changes, and the import of a file.
 
 python -m bench.parts              SQLite
 python -m bench.parts --postgres   PostgreSQL, a server of its own
 python -m bench.parts --write      written into docs/measured/parts.md too
 python -m bench.parts --quick      only sees that it works
 
-Only here can a part be left out; the service has no switch for it.
+The application is called in one process and one thread, with a real Valkey. A timer of processor
+time looks at the stack: what runs then belongs to the part of the innermost function that
+``PARTS`` names. Then the same requests are sent through the web server; what its process needs
+beyond that is the web server's part.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import signal
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from itertools import cycle
+from http import HTTPStatus
+from itertools import count, islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from types import FrameType
+from typing import Any, Final
 
-from app.auth import guard
-from app.geometry import read_boundary
-from app.http import logging, middleware
-from app.limits import limiter
-from app.limits.storage import WindowStorage
-from app.limits.windows import LimitResult, Window
-from app.projects import reading
-from app.values import strict_json
-from bench import load, replacing, report
+from flask import Flask
+from sqlalchemy import text
+from werkzeug.test import EnvironBuilder
+
+from app.db.connections import close_all
+from app.db.extensions import db
+from app.factory import create_app
+from app.imports.jobs import run_imports
+from bench import load, report
+from bench.counting import statements
 from bench.effort import QUICK, Effort
-from bench.http import geometry_cpu, headers, on_postgres, post_cpu
+from bench.http import headers, on_postgres
 from bench.instance import Instance, make_instance, polygon
-from bench.replacing import remembered, replace
-from bench.servers import LEFT_OUT, Server, serve, use_last_core
+from bench.servers import own_worker_class, serve, use_last_core
+from config import ROOT, load_settings
 
-FULL: Final = Effort(rounds=5, seconds=2.0)
-_POSITIONS: Final = 1_000
+FULL: Final = Effort(rounds=3, seconds=4.0)
+# By the beginning of a function's file and name, below the repository or its packages; the
+# innermost function of a stack that is in one of them decides.
+PARTS: Final = {
+    "limits and usage, with Valkey": ("app/limits/", "app/jobs/valkey", "flask_limiter/"),
+    "credential": ("app/auth/",),
+    "parsing and checking of the request": ("app/api/parsing", "app/api/requests", "app/api/body"),
+    "geometry": ("app/geometry/",),
+    "the import around its features": ("app/imports/",),
+    "row and its search columns": (
+        "app/projects/service", "app/projects/derived", "app/projects/reading",
+        "app/projects/listing", "app/projects/record", "app/lists/",
+    ),
+    "history of the boundary": ("app/projects/boundary_history/",),
+    "event and entry of the audit log": ("app/events/", "app/audit/"),
+    "counters": ("app/usage/", "app/maintenance/history_bytes"),
+    "begin and commit": (
+        "app/db/write_queue", "app/db/engines", "app/db/revisions", "app/jobs/after_commit",
+        "sqlalchemy/orm/session",
+    ),
+    "envelope and its entity tag": ("app/api/envelope", "app/http/etags"),
+    "log line": ("app/http/logging",),
+    "headers": ("app/http/middleware.py:start", "app/http/compression", "flask/app.py:process_"),
+}  # fmt: skip
+OTHERS: Final = "Flask, and what is in no other part"
+_WEB_SERVER: Final = "web server"
+_TICK: Final = 0.001  # seconds of processor time; the kernel may take longer
+_FEATURES: Final = 1_000
+_CREATES: Final = "create, 51 positions"
+_IMPORT: Final = f"import of {_FEATURES:,}, each feature"
 
+_numbers = count(1)  # of what is created
 
-def _credential() -> None:
-    """Each credential is looked up once, and remembered; what it remembers of its last use would
-    be written with each request."""
-    replace(guard, "authenticate", remembered(guard.authenticate))
-    replace(guard, "record_use", lambda _noted_at, _ids, *_touches: None)
-
-
-def _resource() -> None:
-    """Each project is read once, and remembered."""
-    replace(reading, "read_project", remembered(reading.read_project))
-
-
-def _limits() -> None:
-    replace(limiter, "init_app", lambda _app: None)
-
-
-def _valkey() -> None:
-    verdict = LimitResult(
-        True, 0.0, (Window("minute", 1000, 1, 60.0), Window("day", 1000, 1, 60.0))
-    )
-    replace(
-        WindowStorage,
-        "hit_account",
-        lambda _storage, _account, _credential, _minute, _day, _window: verdict,
-    )
-
-
-def _log() -> None:
-    replace(logging, "_log_request", lambda response: response)
-
-
-def _headers() -> None:
-    """No security headers, and one request id for all."""
-    middleware.SECURITY_HEADERS.clear()
-    replace(middleware, "new_id", lambda _kind: "req_01k9zq3mgse2j7tbyw5c4r8nhd")
+Sent = tuple[str, str, bytes]  # method, path, body
 
 
-class Part(NamedTuple):
-    """A part of a request that can be left out."""
+class Called:
+    """The application in this process, and what calling it cost."""
 
-    what: str
-    leave_out: Callable[[], None]
-    header: str = ""  # that no answer has without this part
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.app = create_app(load_settings(instance.environ))
+        self.samples: Counter[str] = Counter()
 
+    def environs(self, requests: Iterator[Sent], number: int) -> list[dict[str, Any]]:
+        """Requests as a web server passes them on."""
+        auth = headers(self.instance.key)
+        return [
+            EnvironBuilder(
+                path=path.partition("?")[0], query_string=path.partition("?")[2], method=method,
+                data=body or None, content_type="application/json" if body else None, headers=auth,
+            ).get_environ()
+            for method, path, body in islice(requests, number)
+        ]  # fmt: skip
 
-PARTS: Final[dict[str, Part]] = {
-    "credential": Part("looking up the credential and its account", _credential),
-    "resource": Part("reading the project's row", _resource),
-    "limits": Part("both limits and the usage", _limits, "X-RateLimit-Limit"),
-    "valkey": Part("of these, the request to Valkey", _valkey),
-    "log": Part("the log line", _log),
-    "headers": Part("request id and security headers", _headers, "X-Frame-Options"),
-}
+    def answer(self, environ: dict[str, Any]) -> None:
+        """Raises SystemExit where the application refuses."""
+        statuses: list[str] = []
+        response = self.app(environ, lambda status, *_: statuses.append(status))
+        for _ in response:
+            pass
+        response.close()
+        if not statuses[0].startswith("2"):
+            raise SystemExit(f"Unexpected answer: {statuses[0]}")
 
+    @contextmanager
+    def sampled(self) -> Iterator[None]:
+        """Look at the stack while the block works."""
+        self.samples.clear()
+        former = signal.signal(signal.SIGPROF, self._look)
+        signal.setitimer(signal.ITIMER_PROF, _TICK, _TICK)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, former)
 
-def leave_out(names: str) -> None:
-    """Take parts out of this process, before the application is made."""
-    for name in filter(None, names.split(",")):
-        PARTS[name].leave_out()
-
-
-def of_a_reading(instance: Instance, effort: Effort) -> list[tuple[str, float]]:
-    """Microseconds of processor time for ``GET /v1/projects/{id}``: all, and what each part takes.
-
-    Last come what is left without any of them, and bare Flask.
-    """
-    auth = headers(instance.key)
-    requests = [load.build("GET", f"/v1/projects/{each}", auth) for each in instance.project_ids]
-    most = [name for name in PARTS if name != "valkey"]  # which is not asked without the limits
-    variants = ["", *PARTS, ",".join(most)]
-    with ExitStack() as stack:
-        servers = [
-            stack.enter_context(serve("bench.reduced:app", instance.environ | {LEFT_OUT: variant}))
-            for variant in variants
-        ]
-        bare = stack.enter_context(serve("bench.bare:app", {}))
-        plain = [load.build("GET", "/item", {})]
-        measured = _in_turn([(each, requests) for each in servers] + [(bare, plain)], effort)
-        for variant, server in zip(variants, servers, strict=True):
-            gone = [PARTS[name].header for name in filter(None, variant.split(","))]
-            replacing.check(server.port, requests[0], gone)
-    whole, *others = measured
-    taken = [(PARTS[name].what, whole - cost) for name, cost in zip(PARTS, others, strict=False)]
-    return [
-        ("all of it", whole),
-        *taken,
-        ("what remains without all of these", measured[-2]),
-        ("bare Flask", measured[-1]),
-    ]
+    def _look(self, _: int, frame: FrameType | None) -> None:
+        self.samples[_part_of(frame)] += 1
 
 
-def _in_turn(servers: list[tuple[Server, list[bytes]]], effort: Effort) -> list[float]:
-    """Microseconds a request of each server: medians of alternating rounds after a first one."""
-    found: list[list[float]] = [[] for _ in servers]
-    for number in range(effort.rounds + 1):
-        for (server, requests), costs in zip(servers, found, strict=True):
-            before = server.cpu_seconds()
-            outcome = load.run(server.port, cycle(requests), connections=8, seconds=effort.seconds)
-            if number:
-                costs.append((server.cpu_seconds() - before) / outcome.requests * 1e6)
-    return [statistics.median(costs) for costs in found]
+def _part_of(frame: FrameType | None) -> str:
+    while frame is not None:
+        path = frame.f_code.co_filename.removeprefix(f"{ROOT}/").rpartition("site-packages/")[2]
+        function = f"{path}:{frame.f_code.co_name}"
+        for part, beginnings in PARTS.items():
+            if function.startswith(beginnings):
+                return part
+        frame = frame.f_back
+    return OTHERS
 
 
-def of_a_create(instance: Instance, effort: Effort) -> list[tuple[str, float]]:
-    """The same for ``POST /v1/projects`` with 1,000 positions, from what is refused to all."""
-    geometry = polygon(_POSITIONS)
-    body = json.dumps({"name": "Measured", "geometry": geometry}).encode()
-    with serve("wsgi:app", instance.environ) as server:
-        post_cpu(server, instance, b"", effort.number(50))
-        count = effort.number(400)
-        refused, plain, whole = (
-            post_cpu(server, instance, sent, count) * 1e6
-            for sent in (None, b"", json.dumps(geometry).encode())
-        )
-    parsed = _in_process(lambda: strict_json.loads(body), effort)
-    checked = _in_process(lambda: read_boundary(geometry), effort)
-    return [
-        ("all of it", whole),
-        ("rejected for its empty body", refused),
-        ("a project without a boundary, with its event, counters and indexes", plain - refused),
-        ("parsing the body", parsed),
-        ("checking and measuring the boundary", checked),
-        ("the rest: a longer row, its box, its text", whole - plain - parsed - checked),
-        ("pyproj's area and shapely's validity alone", geometry_cpu(_POSITIONS, count) * 1e6),
-    ]
+def cases(instance: Instance) -> dict[str, Callable[[], Iterator[Sent]]]:
+    """Endless requests of each kind."""
+    projects = [f"/v1/projects/{each}" for each in instance.project_ids]
+    path = lambda: projects[next(_numbers) % len(projects)]  # noqa: E731
+
+    def each(make: Callable[[], Sent]) -> Callable[[], Iterator[Sent]]:
+        return lambda: iter(make, None)
+
+    return {
+        "item": each(lambda: ("GET", path(), b"")),
+        "page of 100": each(lambda: ("GET", "/v1/projects?per_page=100", b"")),
+        _CREATES: each(lambda: ("POST", "/v1/projects", _body(name=True))),
+        "update of the name": each(lambda: ("PUT", path(), _body(name=True, geometry=False))),
+        "update of the boundary": each(lambda: ("PUT", path(), _body())),
+    }
 
 
-def _in_process(call: Callable[[], Any], effort: Effort) -> float:
-    """Microseconds of processor time."""
-    rounds, calls = [], effort.number(200)
+def _somewhere() -> dict[str, object]:
+    """Another boundary of 51 positions each time."""
+    return polygon(51, -120 + next(_numbers) % 2_000 * 0.1, 40)
+
+
+def _body(*, name: bool = False, geometry: bool = True) -> bytes:
+    body: dict[str, Any] = {"name": f"Measured {next(_numbers)}"} if name else {}
+    if geometry:
+        body["geometry"] = _somewhere()
+    return json.dumps(body).encode()
+
+
+def of_requests(called: Called, make: Iterator[Sent], effort: Effort) -> dict[str, float]:
+    """Microseconds of processor time of a request by parts, its statements and the bytes that it
+    writes into the database's log."""
+    number = effort.number(100)
+    for environ in called.environs(make, number):
+        called.answer(environ)
+    with statements() as sent:
+        _reopen(called.app)
+        ready = called.environs(make, number + 1)
+        called.answer(ready.pop())
+        sent.clear()
+        written = _written(called.app)
+        for environ in ready:
+            called.answer(environ)
+        found = {"statements": sent.total() / number}
+        found["bytes written"] = (_written(called.app) - written) / number
+    _reopen(called.app)
+    costs = []
     for _ in range(effort.rounds):
+        ready = called.environs(make, effort.number(200))
         before = time.process_time()
-        for _ in range(calls):
-            call()
-        rounds.append((time.process_time() - before) / calls * 1e6)
-    return statistics.median(rounds)
+        for environ in ready:
+            called.answer(environ)
+        costs.append((time.process_time() - before) / len(ready))
+    least = min(costs)
+    with called.sampled():
+        end = time.process_time() + effort.seconds
+        while time.process_time() < end:
+            for environ in called.environs(make, 20):
+                called.answer(environ)
+    return _shares(called.samples, least) | found
 
 
-def measure(database_url: str, effort: Effort = FULL) -> dict[str, list[tuple[str, float]]]:
+def _shares(samples: Counter[str], seconds: float) -> dict[str, float]:
+    """The parts of so many seconds, in microseconds."""
+    scale = seconds * 1e6 / max(1, samples.total())
+    return {part: samples[part] * scale for part in (*PARTS, OTHERS)}
+
+
+def of_an_import(called: Called, effort: Effort) -> dict[str, float]:
+    """The same for each new feature of an import that is applied."""
+    client, auth = called.app.test_client(), {"Authorization": f"Bearer {called.instance.key}"}
+    features = effort.number(_FEATURES)
+
+    def ready() -> str:
+        collection = {
+            "type": "FeatureCollection",
+            "features": [
+                {"type": "Feature", "geometry": _somewhere(),
+                 "properties": {"name": f"Imported {next(_numbers)}"}}
+                for _ in range(features)
+            ],
+        }  # fmt: skip
+        form = {"file": (io.BytesIO(json.dumps(collection).encode()), "a.geojson")}
+        answer = client.post("/v1/imports", data=form, headers=auth)
+        if answer.status_code != HTTPStatus.ACCEPTED:
+            raise SystemExit(f"Unexpected answer: {answer.text}")
+        run_imports()
+        return f"/v1/imports/{answer.get_json()['data']['id']}"
+
+    def apply(path: str) -> None:
+        client.post(f"{path}/apply", headers=auth)
+        run_imports()
+        status = client.get(path, headers=auth).get_json()["data"]["status"]
+        if status != "applied":
+            raise SystemExit(f"The import is {status}.")
+
+    with called.app.app_context():
+        path = ready()
+        with statements() as sent:
+            _reopen(called.app)
+            sent.clear()
+            written = _written(called.app)
+            apply(path)
+            found = {"statements": sent.total() / features}
+            found["bytes written"] = (_written(called.app) - written) / features
+        _reopen(called.app)
+        path = ready()
+        with called.sampled():
+            before = time.process_time()
+            apply(path)
+            seconds = (time.process_time() - before) / features
+    return _shares(called.samples, seconds) | found
+
+
+def _reopen(app: Flask) -> None:
+    """Let connections be opened anew, which ``statements`` counts, or no longer."""
+    with app.app_context():
+        db.session.remove()
+        close_all()
+
+
+def _written(app: Flask) -> int:
+    """Bytes that this process has written into SQLite's log and file, or the position in
+    PostgreSQL's log."""
+    with app.app_context(), db.engine.connect() as connection:
+        if connection.dialect.name == "postgresql":
+            position = text("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
+            return int(connection.scalar(position))
+    (line,) = (each for each in Path("/proc/self/io").read_text().splitlines() if "wchar" in each)
+    return int(line.split()[1])
+
+
+def of_the_web_server(
+    instance: Instance, requests: dict[str, Iterator[Sent]], effort: Effort
+) -> dict[str, float]:
+    """Microseconds of processor time of the web process for a request of each kind."""
+    auth = headers(instance.key)
+    found: dict[str, float] = {}
+    with serve("wsgi:app", instance.environ, worker_class=own_worker_class()) as server:
+        for case, make in requests.items():
+            costs = []
+            for number in range(effort.rounds + 1):
+                sent = (load.build(method, path, auth, body) for method, path, body in make)
+                before = server.cpu_seconds()
+                outcome = load.run(server.port, sent, connections=8, seconds=effort.seconds / 2)
+                if number:
+                    costs.append((server.cpu_seconds() - before) / outcome.requests * 1e6)
+            found[case] = statistics.median(costs)
+    return found
+
+
+def measure(database_url: str, effort: Effort = FULL) -> str:
     with tempfile.TemporaryDirectory(prefix="canopy-bench-") as folder:
         instance = make_instance(Path(folder) / "instance", database_url=database_url)
-        return {
-            "`GET /v1/projects/{id}`": of_a_reading(instance, effort),
-            "`POST /v1/projects`, 1,000 positions": of_a_create(instance, effort),
-        }
+        called = Called(instance)
+        makes = {case: make() for case, make in cases(instance).items()}
+        found = {case: of_requests(called, make, effort) for case, make in makes.items()}
+        served = of_the_web_server(instance, makes, effort)
+        for case, costs in found.items():
+            costs[_WEB_SERVER] = served[case] - sum(costs[part] for part in (*PARTS, OTHERS))
+        found[_IMPORT] = of_an_import(called, effort)
+        _reopen(called.app)
+    return table(found)
 
 
-def table(name: str, parts: list[tuple[str, float]]) -> str:
-    lines = [f"| {name} | µs |", "|---|---:|"]
-    return "\n".join([*lines, *(f"| {part} | {cost:,.0f} |" for part, cost in parts)])
+def table(found: dict[str, dict[str, float]]) -> str:
+    """A column for each kind of request."""
+    parts = (*PARTS, OTHERS, _WEB_SERVER)
+    lines = [f"| µs | {' | '.join(found)} |", f"|---|{'---:|' * len(found)}"]
+    sums = [sum(costs.get(part, 0.0) for part in parts) for costs in found.values()]
+    rows = {"**all**": sums}
+    rows |= {part: [costs.get(part, 0.0) for costs in found.values()] for part in parts}
+    for name in ("statements", "bytes written"):
+        rows[name] = [costs[name] for costs in found.values()]
+    for name, figures in rows.items():
+        shown = (f"{each:,.1f}" if name == "statements" else f"{each:,.0f}" for each in figures)
+        lines.append(f"| {name} | {' | '.join(shown)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -199,8 +324,7 @@ def main() -> None:
     use_last_core()
     os.environ["LOG_FORMAT"] = "json"
     run = partial(measure, effort=QUICK if chosen.quick else FULL)
-    found = on_postgres(run) if chosen.postgres else run("")
-    report.publish("parts", chosen, "\n\n".join(table(*each) for each in found.items()))
+    report.publish("parts", chosen, on_postgres(run) if chosen.postgres else run(""))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from urllib.request import urlopen
 from config import ROOT
 from tests.ports import free_port
 
-LEFT_OUT = "BENCH_LEFT_OUT"  # names parts that ``bench.reduced`` leaves out
 _SHOWN = 60  # lines of a server's log
 _BEGINNING = 0.3  # seconds until a process that has been forked accepts connections
 

@@ -15,7 +15,7 @@ from config import ROOT
 
 COMMANDS = {
     "bench.http --quick": "| `GET /v1/projects/{id}`",
-    "bench.parts --quick": "| both limits and the usage |",
+    "bench.parts --quick": "| event and entry of the audit log |",
     "bench.compare --quick": "| conventional |",
     "bench.spreading --quick": "Spread evenly",
     "bench.deliveries --quick": "| event to receipt at 200 events/s, p50 |",
@@ -84,14 +84,6 @@ def test_areas(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "2 of 3 districts" in page.read_text()
     assert "| District 2 |" in page.read_text().partition("## Areas")[0]
-
-
-@pytest.mark.slow
-def test_replacements_fit() -> None:
-    """What bench.parts puts in the place of parts takes the arguments of what it replaces."""
-    code = "from bench.parts import PARTS, leave_out; leave_out(','.join(PARTS))"
-    done = run("-c", code)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.trial
