@@ -13,8 +13,9 @@ def absolute_url(path: str) -> str:
     """The URL of a path, which begins with a slash: at ``PUBLIC_URL`` if it is set, else at the
     scheme and host of the current request."""
     settings = current_app.config["SETTINGS"]
-    base: str = settings.public_url if settings.public_url_is_set else request.host_url.rstrip("/")
-    return f"{base}{path}"
+    if settings.public_url_is_set:
+        return f"{settings.public_url}{path}"
+    return f"{request.scheme}://{request.host}{path}"
 
 
 def is_ogc(path: str) -> bool:
