@@ -90,7 +90,7 @@ def init_app(app: Flask) -> None:
     with app.app_context():
         if db.engine.dialect.name == "sqlite":
             event.listen(db.engine, "connect", _prepare_sqlite)
-            event.listen(db.engine, "connect", lambda connection, _: join_queue(connection))
+            event.listen(db.engine, "connect", _prepare_for_changes)
             event.listen(db.engine, "begin", partial(_begin_immediately, check))
             event.listen(reading_engine, "connect", _prepare_sqlite)
         else:
@@ -169,6 +169,13 @@ def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
     cursor.execute(f"PRAGMA soft_heap_limit={_HEAP_BYTES}")
     cursor.execute("PRAGMA journal_size_limit=67108864")  # what a busy hour leaves of the log
     cursor.close()
+
+
+def _prepare_for_changes(connection: QueuedConnection, _: object) -> None:
+    # What a statement would need to undo itself goes into a file of its own from 64 KB on, which
+    # took as long as the INSERT of a project. Reading keeps its files: sorts can be large.
+    connection.execute("PRAGMA temp_store=MEMORY")
+    join_queue(connection)
 
 
 def _begin_immediately(check: TablesCheck, connection: Connection) -> None:
