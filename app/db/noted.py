@@ -21,7 +21,8 @@ Notes = dict[Hashable, Any]
 
 
 def notes() -> Notes:
-    """The notes of the open transaction, by the names that their users give them."""
+    """The notes of the open transaction, by the keys that their users give them: a text, or a
+    dataclass of their own. Named tuples of two classes with the same values would be one key."""
     found: Notes = db.session.info.setdefault(_NOTED, {})
     return found
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from sqlalchemy import Connection, Executable, Table, event
 from sqlalchemy.orm import Session, SessionTransaction
@@ -36,7 +37,8 @@ def transaction() -> Iterator[None]:
 _CONNECTION: Final = "canopy_connection"
 
 
-class Inserted(NamedTuple):
+@dataclass(frozen=True)
+class Inserted:
     """The key of a note: the open transaction has inserted rows into a table."""
 
     table: str
@@ -44,8 +46,8 @@ class Inserted(NamedTuple):
 
 class CompiledChange:
     """A statement of the current transaction, compiled once for each kind of database, and handed
-    to the driver. SQLAlchemy's own execution takes longer than the database: 0.1 ms of processor
-    time for a row (``docs/adr/0003-reading.md``).
+    to the driver: SQLAlchemy's own execution takes longer than the database
+    (``docs/adr/0003-reading.md``).
 
     Args:
         columns: those of an INSERT.
@@ -92,7 +94,7 @@ class CompiledChange:
 
 
 def _connection() -> Connection:
-    """The connection of the current transaction; the session takes 0.03 ms to find it."""
+    """The connection of the current transaction, which the session would look for each time."""
     kept = db.session.info
     found: Connection | None = kept.get(_CONNECTION)
     if found is None or found.closed:
@@ -109,7 +111,7 @@ def _forget_connection(session: Session, _: SessionTransaction) -> None:
 def insert_row(model: type[Base], row: Mapping[str, Any]) -> None:
     """Insert a row in the current transaction.
 
-    For what is created at a rate: ``db.session.add`` and its flush take 0.3 ms longer.
+    For what is created at a rate: ``db.session.add`` and its flush take longer than the database.
 
     Args:
         row: values by column; those that are absent have their default, or are null.

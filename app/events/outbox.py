@@ -7,12 +7,14 @@ Nothing is sent from here: the delivery job (``app/webhooks/deliveries``) needs 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, select
 
 from app.auth.principal import Principal
+from app.db.noted import notes
 from app.db.transactions import CompiledChange, insert_rows
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES
@@ -58,6 +60,13 @@ class EventActor(NamedTuple):
             principal.user_id,
             principal.user_email,
         )
+
+
+@dataclass(frozen=True)
+class _Subscribed:
+    """The key of a note: the webhooks of an account."""
+
+    account_id: str
 
 
 def emit(
@@ -121,10 +130,12 @@ def emit_many(
 def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
     """The ids of the webhooks that are subscribed to each type.
 
-    They are locked against deletion until the deliveries are committed; other changes of them do
-    not wait, and neither do other events.
+    They are read once in a transaction, and locked against deletion until the deliveries are
+    committed; other changes of them do not wait, and neither do other events.
     """
-    rows = _SUBSCRIPTIONS.all({"account_id": account_id})
+    noted, key = notes(), _Subscribed(account_id)
+    if (rows := noted.get(key)) is None:
+        rows = noted[key] = _SUBSCRIPTIONS.all({"account_id": account_id})
     return [[row.id for row in rows if includes(row.events, each)] for each in event_types]
 
 

@@ -20,7 +20,7 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError, Conflict
-from app.imports.feature_rows import count_features, update_feature
+from app.imports.feature_rows import count_features, update_features
 from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, stored_candidate
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
@@ -103,11 +103,12 @@ def apply_features(
         for batch in batched_by_time(decided, BATCH_SECONDS):
             with in_transaction():
                 found = locked(leased)
-                for number, item, decision, prepared in batch:
-                    done = _write(principal, targets, matcher, match, item, decision, prepared)
-                    update_feature(**ids, number=number, **done)
-                    if done["verdict"] == "new":
-                        created.add(done["target_id"])
+                written = [
+                    (number, _write(principal, targets, matcher, match, *others))
+                    for number, *others in batch
+                ]
+                update_features(**ids, changes=written)
+                created |= {done["target_id"] for _, done in written if done["verdict"] == "new"}
                 found.progress_done += len(batch)
                 found.counts = found.counts | {_SECONDS: matcher.seconds}
                 found.tries, found.message = 1, None

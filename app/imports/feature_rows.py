@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from typing import Any, Final, cast
@@ -107,10 +108,20 @@ def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
         insert_rows(ImportFeature, rows)
 
 
-def update_feature(account_id: str, import_id: str, number: int, **values: Any) -> None:
-    """Change columns of a feature, in the current transaction."""
-    own = {"of_account": account_id, "of_import": import_id, "of_number": number}
-    _update(tuple(values)).run(own | values)
+def update_features(
+    account_id: str, import_id: str, changes: Iterable[tuple[int, Mapping[str, Any]]]
+) -> None:
+    """Change columns of features, in the current transaction.
+
+    Args:
+        changes: the number of each, and the values of its columns.
+    """
+    by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for number, values in changes:
+        own = {"of_account": account_id, "of_import": import_id, "of_number": number}
+        by_columns[tuple(values)].append({**own, **values})
+    for columns, rows in by_columns.items():
+        _update(columns).run_many(rows)
 
 
 @cache

@@ -21,7 +21,7 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
-from app.imports.feature_rows import count_states, update_feature
+from app.imports.feature_rows import count_states, update_features
 from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
@@ -84,9 +84,11 @@ def undo_features(
         prepared = [targets.prepare_undo(leased.account_id, row) for row in rows]
         with in_transaction():
             found = locked(leased)
-            for row, former in zip(rows, prepared, strict=True):
-                done = _undo(principal, targets, row, former)
-                update_feature(**ids, number=row.number, **done)
+            undone = [
+                (row.number, _undo(principal, targets, row, former))
+                for row, former in zip(rows, prepared, strict=True)
+            ]
+            update_features(**ids, changes=undone)
             found.progress_done += len(rows)
             found.tries, found.message = 1, None
         progress.advance(len(rows))

@@ -7,7 +7,7 @@ at once. So nothing is lost while Valkey is down, and nobody is told.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from redis import Redis
 from sqlalchemy import event
@@ -33,7 +33,8 @@ def call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
     notes()[_Call(name)] = call
 
 
-class _Call(NamedTuple):
+@dataclass(frozen=True)
+class _Call:
     """The key of a note that is a call."""
 
     name: str

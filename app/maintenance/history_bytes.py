@@ -8,7 +8,8 @@ Entries are counted when they are sealed: writing one, such as that of a sign-in
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from sqlalchemy import BigInteger, Table, bindparam, event, update
 
@@ -26,7 +27,8 @@ _ADD: Final = (
 )
 
 
-class _Added(NamedTuple):
+@dataclass(frozen=True, order=True)
+class _Added:
     """The key of a note: the bytes that the open transaction adds to an account's history."""
 
     account_id: str

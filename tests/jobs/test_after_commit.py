@@ -10,12 +10,13 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from app.db.extensions import db
+from app.events.outbox import NEW_DELIVERIES
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 from app.models import Account
-from tests.make import second_app
+from tests.make import Client, make_project, make_webhook, second_app
 
 pytestmark = pytest.mark.both
 
@@ -141,3 +142,12 @@ def test_a_store_that_is_down_is_passed_over(app: Flask) -> None:
         notify_after_commit(SIGNAL)
         db.session.commit()
         assert valkey().is_down
+
+
+def test_a_new_delivery_wakes_its_job(client: Client) -> None:
+    make_webhook(client)
+    with client.app.app_context():
+        sent = valkey().client
+    sent.delete(NEW_DELIVERIES._sent)
+    make_project(client)
+    assert sent.llen(NEW_DELIVERIES._sent) == 1
