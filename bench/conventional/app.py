@@ -21,6 +21,7 @@ from bench.conventional.schemas import area_hectares
 
 DATABASE = "CONVENTIONAL_DATABASE_URL"
 REDIS = "CONVENTIONAL_REDIS_URL"
+HISTORY = "CONVENTIONAL_HISTORY"  # set: events and entries of an audit log are written
 
 
 def create_app(environ: Mapping[str, str] = os.environ) -> Flask:
@@ -30,6 +31,7 @@ def create_app(environ: Mapping[str, str] = os.environ) -> Flask:
         API_VERSION="v1",
         OPENAPI_VERSION="3.1.0",
         SQLALCHEMY_DATABASE_URI=environ[DATABASE],
+        WRITES_HISTORY=HISTORY in environ,
     )
     db.init_app(app)
     if environ[DATABASE].startswith("sqlite"):
@@ -66,7 +68,7 @@ def _authenticate() -> None:
     key = db.session.scalars(found).one_or_none()
     if key is None:
         abort(401, message="There is no such API key.")
-    g.account = key.account
+    g.key, g.account = key, key.account
 
 
 def _plan_limits() -> str:

@@ -44,6 +44,32 @@ class ApiKey(db.Model):  # type: ignore[name-defined]
     account: Mapped[Account] = relationship(lazy="joined")
 
 
+class Event(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "events"
+    __table_args__ = (Index(None, "account_id", "created_at"),)
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True, default=_new_id)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
+    type: Mapped[str] = mapped_column(String(40))
+    subject_id: Mapped[str] = mapped_column(String(36))
+    data: Mapped[dict[str, Any]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=_now)
+
+
+class AuditEntry(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "audit_entries"
+    __table_args__ = (Index(None, "account_id", "created_at"),)
+
+    id: Mapped[str] = mapped_column(String(36), primary_key=True, default=_new_id)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id"))
+    actor_id: Mapped[str] = mapped_column(String(36))
+    action: Mapped[str] = mapped_column(String(40))
+    target_id: Mapped[str] = mapped_column(String(36))
+    address: Mapped[str | None] = mapped_column(String(45))
+    changes: Mapped[dict[str, Any]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(DateTime(timezone=True), default=_now)
+
+
 class Project(db.Model):  # type: ignore[name-defined]
     __tablename__ = "projects"
     __table_args__ = (

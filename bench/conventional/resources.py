@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import g
+from flask import current_app, g, request
 from flask.views import MethodView
 from flask_smorest import Blueprint, Page, abort
 from sqlalchemy.exc import IntegrityError
 
-from bench.conventional.models import Project, db
+from bench.conventional.models import AuditEntry, Event, Project, db
 from bench.conventional.schemas import ProjectSchema
 
 blp = Blueprint("projects", __name__, url_prefix="/v1/projects")
@@ -39,10 +39,30 @@ class Projects(MethodView):
         project = Project(account_id=g.account.id, **values)
         db.session.add(project)
         try:
+            if current_app.config["WRITES_HISTORY"]:
+                db.session.flush()
+                _add_history("project.created", project)
             db.session.commit()
         except IntegrityError:
             abort(409, message="There is a project of this name.")
         return project
+
+
+def _add_history(action: str, project: Project) -> None:
+    """Add an event about a project, and an entry of the audit log."""
+    shown = ProjectSchema().dump(project)
+    summary = {name: value for name, value in shown.items() if name != "geometry"}
+    common = {"account_id": g.account.id}
+    db.session.add(Event(**common, type=action, subject_id=project.id, data=summary))
+    entry = AuditEntry(
+        **common,
+        actor_id=g.key.id,
+        action=action,
+        target_id=project.id,
+        address=request.remote_addr,
+        changes={name: {"from": None, "to": value} for name, value in summary.items()},
+    )
+    db.session.add(entry)
 
 
 @blp.route("/<project_id>")
