@@ -17,7 +17,7 @@ from typing import Final
 _ROW: Final = struct.Struct("dl")  # when it was written, on the monotonic clock; connections
 _ROWS: Final = 256
 _EXPIRES_AFTER: Final = 3.0  # seconds; a process writes its row every second, or it has ended
-_PAUSE: Final = 0.05  # seconds between two connections that a process closes
+_PAUSE: Final = 0.05  # seconds between two comparisons
 _OTHER_FILES: Final = 150  # that a process has open: the database, logs, the application
 _FEWEST: Final = 64  # connections, however few files there may be
 _TABLE: Final = mmap.mmap(-1, _ROWS * _ROW.size)
@@ -30,23 +30,21 @@ class ConnectionCount:
     def __init__(self, number: int) -> None:
         self._row = number % _ROWS
         self._lock = threading.Lock()
-        self._closed_at = 0.0
+        self._compared_at = 0.0
 
     def write(self, connections: int) -> None:
         """Publish the number of connections; to be repeated every second."""
         _ROW.pack_into(_TABLE, self._row * _ROW.size, time.monotonic(), connections)
 
     def should_close_one(self, connections: int) -> bool:
-        """True if this process holds at least two connections more than another one. At most once
-        in 50 ms, in which the client can connect to the other one."""
+        """True if this process holds at least two connections more than another one. Compared at
+        most once in 50 ms, in which the client can connect to the other one."""
         now = time.monotonic()
         with self._lock:
-            if connections < 2 or now - self._closed_at < _PAUSE:
+            if connections < 2 or now - self._compared_at < _PAUSE:
                 return False
-            if connections < self._least(now, connections) + 2:
-                return False
-            self._closed_at = now
-            return True
+            self._compared_at = now
+            return connections >= self._least(now, connections) + 2
 
     def _least(self, now: float, own: int) -> int:
         rows = enumerate(_ROW.iter_unpack(_TABLE[:]))
