@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import inspect
 import re
-import socket
+import signal
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gunicorn import http, util
 from gunicorn.config import Config
-from gunicorn.http import errors, message, parser, unreader, wsgi
-from gunicorn.workers import gthread
+from gunicorn.http import errors, parser, unreader, wsgi
+from gunicorn.workers import base
 from redis import Redis
 from rq import Queue, Worker
 from rq.executions import ExecutionRegistry
@@ -45,29 +46,22 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
 @pytest.mark.parametrize(
     ("function", "signature"),
     [
-        (gthread.ThreadWorker.init_process, "(self)"),
-        (gthread.ThreadWorker.accept, "(self, listener)"),
-        (gthread.ThreadWorker.enqueue_req, "(self, conn)"),
-        (gthread.ThreadWorker.finish_request, "(self, conn, fs)"),
-        (gthread.PollableMethodQueue.defer, "(self, callback, *args)"),
-        (gthread.ThreadWorker.on_pending_socket_readable, "(self, conn, client)"),
-        (gthread.ThreadWorker.murder_keepalived, "(self, force=False)"),
-        (gthread.ThreadWorker.handle, "(self, conn)"),
-        (gthread.ThreadWorker.handle_request, "(self, req, conn)"),
-        (gthread.ThreadWorker.handle_error, "(self, req, client, addr, exc)"),
-        (gthread.ThreadWorker.murder_pending, "(self)"),
-        (gthread.ThreadWorker.notify, "(self)"),
-        (gthread.TConn.close, "(self, graceful=False)"),
+        (base.Worker.init_process, "(self)"),
+        (base.Worker.run, "(self)"),
+        (base.Worker.notify, "(self)"),
+        (base.Worker.handle_exit, "(self, sig, frame)"),
         (util.close, "(sock)"),
         (util.write_nonblock, "(sock, data, chunked=False)"),
         (http.get_parser, "(cfg, source, source_addr, http2_connection=False)"),
         (parser.Parser.finish_body, "(self, deadline=None, max_bytes=None)"),
         (unreader.Unreader.take_buffered, "(self)"),
-        (unreader.Unreader.unread, "(self, data)"),
-        (wsgi.Response.__init__, "(self, req, sock, cfg)"),
+        (wsgi.create, "(req, sock, client, server, cfg, response_class=None, response_args=())"),
+        (wsgi.Response.start_response, "(self, status, headers, exc_info=None)"),
+        (wsgi.Response.write, "(self, arg)"),
+        (wsgi.Response.close, "(self)"),
         (wsgi.Response.default_headers, "(self)"),
-        (wsgi.Response.can_sendfile, "(self)"),
-        (message.Message.force_close, "(self)"),
+        (wsgi.Response.force_close, "(self)"),
+        (wsgi.Response.should_close, "(self)"),
         (Worker.fork_work_horse, "(self, job, queue)"),
         (Worker.monitor_work_horse, "(self, job, queue)"),
         (Worker.main_work_horse, "(self, job, queue)"),
@@ -94,40 +88,46 @@ def test_the_methods_have_the_same_parameters(function: Any, signature: str) -> 
 
 
 def test_gunicorn_calls_what_is_overridden() -> None:
-    worker = gthread.ThreadWorker
-    assert {"tpool", "submit", "handle"} <= set(worker.enqueue_req.__code__.co_names)
-    (finish,) = filter(inspect.iscode, worker.enqueue_req.__code__.co_consts)
-    assert {"method_queue", "defer", "finish_request"} <= set(finish.co_names)
-    for caller in ("accept", "on_client_socket_readable", "on_pending_socket_readable"):
-        assert "enqueue_req" in getattr(worker, caller).__code__.co_names
-    assert {"enqueue_req", "unreader", "buf"} <= set(worker.finish_request.__code__.co_names)
-    assert "accept" in worker.set_accept_enabled.__code__.co_names
-    assert {"pending_conns", "timeout"} <= set(worker.murder_pending.__code__.co_names)
-    assert {"keepalived_conns", "timeout"} <= set(worker.murder_keepalived.__code__.co_names)
-    assert "handle_request" in worker.handle.__code__.co_names
-    in_loop = {"murder_pending", "notify", "nr_conns", "worker_connections", "alive"}
-    assert in_loop <= set(worker.run.__code__.co_names)
-    assert "nr_conns" in worker.accept.__code__.co_names
-    assert "should_close" in wsgi.Response.should_close.__code__.co_names
-    assert "must_close" in message.Message.should_close.__code__.co_names
-    assert "poller" in worker.init_process.__code__.co_names
-    assert {"Response", "_expected_100_continue"} <= set(wsgi.create.__code__.co_names)
-    assert wsgi.Response is gunicorn_worker.BufferedResponse
-    assert "can_sendfile" in wsgi.Response.sendfile.__code__.co_names
+    assert "run" in base.Worker.init_process.__code__.co_names
+    assert "PIPE" in base.Worker.init_process.__code__.co_names
+    assert "handle_exit" in base.Worker.init_signals.__code__.co_names
+    assert {"response_class", "_expected_100_continue"} <= {
+        *wsgi.create.__code__.co_names,
+        *wsgi.create.__code__.co_varnames,
+    }
+    assert "default_headers" in wsgi.Response.send_headers.__code__.co_names
     for writer in (util.write, util.write_chunk):
         assert "sendall" in writer.__code__.co_names
 
 
-def test_a_connection_of_gunicorn_has_the_attributes() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        connection = gthread.TConn(Config(), ours, ("", 0), ("", 0))
-        assert connection.sock is ours
-        assert connection.client == ("", 0)
-        assert (connection.parser, connection.timeout) == (None, None)
-        connection.parser, connection.initialized = "ours", True
-        connection.init()
-        assert connection.parser == "ours"
+def test_a_worker_of_gunicorn_has_the_attributes() -> None:
+    worker = base.Worker(1, 2, [], None, 30, Config(), None)
+    assert (worker.age, worker.ppid, worker.sockets, worker.alive) == (1, 2, [], True)
+    worker.handle_exit(signal.SIGTERM, None)
+    assert not worker.alive
+    worker.tmp.close()
+
+
+def test_the_settings_of_gunicorn_can_be_attributes() -> None:
+    config = Config()
+    settings = {name: setting.get() for name, setting in config.settings.items()}
+    before = {name: getattr(config, name) for name in settings}
+    config.__dict__.update(settings)
+    assert {name: getattr(config, name) for name in settings} == before
+
+
+def test_the_first_that_a_response_of_gunicorn_sends_is_its_head() -> None:
+    sent: list[bytes] = []
+    request = SimpleNamespace(version=(1, 1), method="GET", headers=[], should_close=lambda: False)
+    response = wsgi.Response(request, SimpleNamespace(sendall=sent.append), Config())
+    response.start_response("200 OK", [("Content-Length", "2")])
+    assert not response.headers_sent
+    response.write(b"ab")
+    response.close()
+    assert response.headers_sent
+    assert sent[0].startswith(b"HTTP/1.1 200 OK\r\nServer: ")
+    assert sent[0].endswith(b"\r\n\r\n")
+    assert sent[1:] == [b"ab"]
 
 
 def test_a_parser_of_gunicorn_reads_pieces_and_keeps_what_follows() -> None:

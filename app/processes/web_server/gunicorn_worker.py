@@ -1,11 +1,11 @@
-"""gunicorn's threaded worker, changed in eight ways.
+"""A worker of gunicorn's, whose threads never wait for a client.
 
-* Slow and idle clients do not hold it up. A process has a few threads that run the application,
-  and one, the poller, that waits for all connections. The poller collects a request
-  (``request_buffer``), and gives it to a thread once all of it is there or it is certain to be
-  refused; a thread never reads from a connection. Requests that are not complete in time get 408,
-  requests that do not fit get 503. The poller sends the part of a response that a client does not
-  read at once (``response_buffer``), and waits for the client to close; both for a limited time.
+* Slow and idle clients hold nothing up. A process has one thread more than answer requests. One of
+  them, the leader, waits for all connections, and collects their requests (``request_buffer``).
+  Once all of one is there, or it is certain to be refused, the leader answers it, and another
+  thread leads. Requests that are not complete in time get 408, requests that do not fit get 503.
+  The leader sends the part of a response that a client does not read at once
+  (``response_buffer``), and waits for the client to close; both for a limited time.
 * Those who send requests (``senders``) take turns where requests wait for a thread. Whoever sends
   many at once leaves a thread to the others, and expensive requests have half of the threads.
 * Large requests have a few of the threads at most, and further ones get 503.
@@ -13,15 +13,14 @@
   waiting.
 * A request so malformed that the application never sees it gets the service's error envelope.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
-* Responses have no ``Server`` header.
 * A process that holds more kept-alive connections than another closes some of them after a
   response, so that they spread over the processes (``app.processes.web_server.connection_counts``).
 
-Connections are plain HTTP/1.1: gunicorn's TLS and HTTP/2 are not configured, and would not work.
+Connections are plain HTTP/1.1: gunicorn's TLS, HTTP/2 and access log are not for this worker.
 
-gunicorn has no settings for these changes, so this package overrides names that gunicorn does not
-document, and no other package does. ``GUNICORN_VERSION`` is the version that they were read in;
-requirements.in pins it, and ``tests/processes/test_library_internals.py`` compares the names.
+gunicorn documents that a worker can derive from its ``Worker``, but neither its parser nor its
+response. ``GUNICORN_VERSION`` is the version that they were read in; requirements.in pins it, and
+``tests/processes/test_library_internals.py`` compares the names.
 """
 
 from __future__ import annotations
@@ -29,17 +28,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import os
 import selectors
 import socket
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
+from types import FrameType
 from typing import Any, Final
 
 from gunicorn import util  # type: ignore[import-untyped]
-from gunicorn.http import get_parser, wsgi  # type: ignore[import-untyped]
-from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
+from gunicorn.http import errors, get_parser, wsgi  # type: ignore[import-untyped]
+from gunicorn.workers.base import Worker  # type: ignore[import-untyped]
 
 from app.policy.bounds import EXPENSIVE_WAITING
 from app.processes.web_server import refusals
@@ -57,7 +60,11 @@ from app.processes.web_server.request_buffer import (
     RequestProgress,
     Storage,
 )
-from app.processes.web_server.response_buffer import ResponseBuffer, SlowReaders
+from app.processes.web_server.response_buffer import (
+    ResponseBuffer,
+    SlowReaders,
+    UnreadMemory,
+)
 from app.processes.web_server.senders import SendersTurns, sender_of
 
 log = logging.getLogger(__name__)
@@ -67,159 +74,267 @@ GUNICORN_VERSION: Final = "27.0.1"
 MAX_IN_MEMORY: Final = 32 * 1024 * 1024  # bytes of the large requests of a process
 MAX_IN_FILES: Final = 256 * 1024 * 1024
 _LAST_ANSWERS: Final = 2.0  # seconds of graceful_timeout in which no more requests are collected
+_LAST_REQUESTS: Final = 2.0  # seconds in which a process that is stopping waits for a request
+_TICK: Final = 1.0  # seconds between two looks at the deadlines
 _PAUSE: Final = 0.05  # seconds
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_CLIENT_IS_GONE: Final = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's response. It does not wait for its client, and has no ``Server`` header."""
-
-    def __init__(self, req: Any, sock: socket.socket, cfg: Any) -> None:
-        super().__init__(req, req.response, cfg)
-
-    def can_sendfile(self) -> bool:
-        return False  # it would wait
+    """gunicorn's response, to a ``ResponseBuffer`` and without a ``Server`` header."""
 
     def default_headers(self) -> list[str]:
         lines: list[str] = super().default_headers()
         return [line for line in lines if not line.startswith("Server:")]
 
+    def close(self) -> None:
+        super().close()
+        self.sock.flush()
 
-wsgi.Response = BufferedResponse
+
+@dataclass(eq=False, slots=True)
+class Connection:
+    """A connection, with the request that arrives or has a thread, and the response to it."""
+
+    sock: socket.socket
+    client: Any  # its address
+    server: Any  # ours
+    request: RequestBuffer
+    pieces: Iterator[bytes] = iter(())  # of the request
+    ahead: bytes = b""  # what came behind the request
+    sender: str | None = None  # None: it is a health check
+    response: ResponseBuffer | None = None
+    is_watched: bool = False  # by the poller
+    is_at_work: bool = False  # its request has a thread, or waits for one
+    is_kept: bool = False  # for the next request
+    is_closed: bool = False
 
 
-class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """The worker class of the service. A connection is in a thread, or the poller waits for it: for
-    its first request (``pending_conns``), the rest of a request (``_collecting``), its client to
-    read a response (``_reading``), its next request (``keepalived_conns``), or its end
-    (``_lingering``)."""
+class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
+    """The worker class of the service. A connection has a thread, or waits: for its first request
+    (``_silent``), the rest of a request (``_collecting``), a thread (``_turns``), its client to
+    read a response (``_reading``), its next request (``_idle``), or its end (``_lingering``).
 
+    All of that is changed with ``_lock`` only.
+    """
+
+    alive: bool
     max_body_bytes = 16 * 1024 * 1024  # gunicorn.conf.py sets MAX_BODY_BYTES
     max_upload_bytes = 0  # and what an upload of MAX_IMPORT_BYTES takes
     trusted_proxies = 0
 
     def init_process(self) -> None:
+        self._lock = threading.RLock()
+        self._leading = threading.Lock()  # of the thread that waits for connections
+        self._ended = threading.Event()
+        self._poller = selectors.DefaultSelector()
+        self._silent: dict[Connection, float] = {}  # -> deadline
+        self._idle: dict[Connection, float] = {}
         self._collecting = ArrivingRequests()
-        self._reading = SlowReaders(super().finish_request, self._drop)
-        self._large: set[Any] = set()  # connections whose large request has a thread, or waits
+        self._reading = SlowReaders(self._go_on, self._drop)
+        self._lingering = LingeringClose()
+        self._large: set[Connection] = set()  # whose large request has a thread, or waits
         self._health_threads = {
             check: ThreadPoolExecutor(max_workers=1) for check in (b"healthz", b"readyz")
         }
         self._turns = SendersTurns(self.cfg.threads)
         self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
-        self._lingering = LingeringClose()
-        self._collect_until = float("inf")  # when it is stopping
-        self._is_out_of_files = False
+        self._connections = 0
         self._count = ConnectionCount(self.age)
+        self._tick_at = 0.0
+        self._stopping_since = float("inf")
         self._limits = RequestLimits(
             self.cfg.limit_request_line, MAX_HEAD, self.max_body_bytes, self.max_upload_bytes
         )
-        self._storage = Storage(
-            self.cfg.tmp_upload_dir, ByteBudget(MAX_IN_MEMORY), ByteBudget(MAX_IN_FILES)
-        )
+        folder = self.cfg.tmp_upload_dir
+        self._storage = Storage(folder, ByteBudget(MAX_IN_MEMORY), ByteBudget(MAX_IN_FILES))
+        self._unread = UnreadMemory(folder)
         wanted = int(self.cfg.worker_connections)
-        self.worker_connections = connections_within_open_files(wanted, MAX_CLOSING)
+        self._most_connections = connections_within_open_files(wanted, MAX_CLOSING)
+        # gunicorn reads eighteen settings for a request. As attributes they are found without a
+        # call of ``Config.__getattr__`` for each.
+        settings = self.cfg.settings.items()
+        self.cfg.__dict__.update({name: setting.get() for name, setting in settings})
         super().init_process()
 
-    def notify(self) -> None:
-        """Show that this process is alive. gunicorn calls this at least every second."""
-        super().notify()
-        if self.alive:
-            self._count.write(self._connections_in_use())
+    def run(self) -> None:
+        """Serve requests until the process is to end."""
+        self._poller.register(self.PIPE[0], selectors.EVENT_READ, self._awake)
+        for listener in self.sockets:
+            listener.setblocking(False)
+            accept = partial(self._accept, listener)
+            self._poller.register(listener, selectors.EVENT_READ, accept)
+        for _ in range(self.cfg.threads + 1):
+            threading.Thread(target=self._serve, daemon=True).start()
+        while not self._ended.wait(_TICK):  # signals interrupt this thread
+            pass
+        for listener in self.sockets:
+            listener.close()
 
-    def accept(self, listener: socket.socket) -> None:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop: SIGTERM."""
+        super().handle_exit(sig, frame)
+        self._wake_leader()
+
+    # Threads
+
+    def _serve(self) -> None:
+        """Answer requests, and lead when there are none; until the process ends."""
+        try:
+            conn = None
+            while conn := conn or self._lead():
+                is_kept = self._answer(conn)
+                with self._lock:
+                    self._finish(conn, is_kept=is_kept)
+                    conn = self._take()
+        except Exception:
+            log.exception("a thread of the web server failed")
+        finally:
+            self._ended.set()
+
+    def _lead(self) -> Connection | None:
+        """Once it is this thread's turn, wait for connections until there is a request to answer.
+        Returns None when the process ends."""
+        with self._leading:
+            while not self._ended.is_set():
+                with self._lock:
+                    conn: Connection | None = self._turns.take()
+                if conn is not None:
+                    return conn
+                for key, _ in self._poller.select(max(0.0, self._tick_at - time.monotonic())):
+                    if isinstance(key.data, Connection):
+                        self._read(key.data)
+                    else:
+                        with self._lock:
+                            key.data()
+                with self._lock:
+                    self._look_at_clock()
+        return None
+
+    def _take(self) -> Connection | None:
+        """Return the request that this thread answers next, if one waits for a thread."""
+        conn: Connection | None = self._turns.take()
+        if conn is not None and self._turns.has_next:
+            self._wake_leader()  # for another thread, which waits to lead
+        return conn
+
+    def _wake_leader(self) -> None:
+        with contextlib.suppress(BlockingIOError):  # the pipe is full: it wakes up anyway
+            os.write(self.PIPE[1], b".")
+
+    def _awake(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.read(self.PIPE[0], 4096)
+
+    def _answer(self, conn: Connection) -> bool:
+        """Run the application and send its response. Returns whether the connection is kept."""
+        request = None
+        try:
+            parser = get_parser(self.cfg, conn.pieces, conn.client)
+            request = next(parser)
+            # What the application has not read of the body is here.
+            if self._respond(conn, request) and parser.finish_body():
+                conn.ahead = parser.unreader.take_buffered() + b"".join(conn.pieces)
+                return True
+        except errors.NoMoreData:
+            pass  # the client has sent a part only
+        except Exception as error:
+            if conn.response is not None:
+                conn.response.close()
+            self._report(conn, request, error)
+        return False
+
+    def _respond(self, conn: Connection, request: Any) -> bool:
+        """Returns whether the response says that the connection is kept.
+
+        Raises:
+            Exception: the response has not begun.
+        """
+        conn.response = ResponseBuffer(conn.sock, self._unread)
+        request._expected_100_continue = False  # that was sent, or is not needed anymore
+        response, environ = wsgi.create(
+            request, conn.response, conn.client, conn.server, self.cfg, BufferedResponse
+        )
+        environ["wsgi.multithread"] = True
+        is_last = not self.alive or not conn.request.is_complete
+        if is_last or self._count.should_close_one(self._connections_in_use()):
+            response.force_close()
+        try:
+            body = self.wsgi(environ, response.start_response)
+            try:
+                for piece in body:
+                    response.write(piece)
+                response.close()
+            finally:
+                if hasattr(body, "close"):
+                    body.close()
+        except OSError:
+            raise
+        except Exception:
+            if not response.headers_sent:
+                raise
+            log.exception("the application failed in the middle of a response")
+            conn.response.close()
+            return False
+        return not response.should_close()
+
+    def _report(self, conn: Connection, request: Any, error: Exception) -> None:
+        """Respond to a request that failed outside the application."""
+        if isinstance(error, OSError):
+            if error.errno not in _CLIENT_IS_GONE:
+                log.error("a response failed", exc_info=error)
+        elif not refusals.is_malformed_request(error):
+            fields = refusals.send(conn.sock, refusals.FAILED)
+            log.error("the web server failed to answer", exc_info=error, extra={"fields": fields})
+        elif request is None:  # else it has its response; only what follows it is malformed
+            fields = refusals.send(conn.sock, refusals.refusal_of(error, self.cfg))
+            log.warning("malformed request: %s", type(error).__name__, extra={"fields": fields})
+
+    # Connections
+
+    def _accept(self, listener: Any) -> None:
         """Accept a connection."""
         try:
-            super().accept(listener)
+            sock, client = listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return
         except OSError as error:
             if error.errno not in _OUT_OF_FILES:
                 raise
-            self._is_out_of_files = True
-
-    def enqueue_req(self, conn: Any) -> None:
-        """Give a connection to a thread as soon as its next request is there. gunicorn calls this
-        for a connection that is new or readable, or has sent more than a request already."""
-        conn.close = partial(self._close, conn.sock)
-        conn.request, conn.response = RequestBuffer(self._limits, self._storage), None
-        ahead = conn.parser.unreader.take_buffered() if conn.parser else b""
-        if ahead:
-            self._add(conn, ahead)
-        else:
-            self._collect(conn)
-
-    def handle(self, conn: Any) -> Any:
-        """Handle one request. Runs in one of the threads, not in the poller."""
-        is_kept = super().handle(conn)
-        if is_kept and (rest := b"".join(conn.pieces)):
-            unreader = conn.parser.unreader
-            unreader.unread(unreader.take_buffered() + rest)
-        return is_kept
-
-    def handle_request(self, req: Any, conn: Any) -> Any:
-        """Run the application and send its response."""
-        req.response = conn.response = ResponseBuffer(conn.sock)
-        req._expected_100_continue = False  # that was sent, or is not needed anymore
-        if not conn.request.is_complete or self._count.should_close_one(self._connections_in_use()):
-            req.force_close()
-        is_kept = super().handle_request(req, conn)
-        if is_kept:
-            # What the application has not read of the body is here. gunicorn would read 64 KB of
-            # it, then close a connection of which the response said that it stays open.
-            conn.parser.finish_body()
-        return is_kept
-
-    def finish_request(self, conn: Any, fs: Any) -> None:
-        """Close or keep a connection after its request, once its client has read the response."""
-        conn.request.close()
-        self._large.discard(conn)
-        if conn.sender is not None:
-            self._turns.remove(conn)
-            self._start_waiting()
-        if conn.response and conn.response.size:
-            self._reading.add(conn, fs, self.poller)
-        else:
-            super().finish_request(conn, fs)
-
-    def murder_pending(self) -> None:
-        """End exchanges and connections past their limits. gunicorn calls this every second, and
-        after each event of a connection."""
-        super().murder_pending()
-        if self._is_out_of_files or self.nr_conns >= self.worker_connections:
+            if not self._make_room():
+                time.sleep(_PAUSE)  # threads have them all, and give some back soon
+            return
+        if self._connections >= self._most_connections:
             self._make_room()
-        now = time.monotonic()
-        self._end_collecting(now)
-        self._reading.end_expired(self.poller)
-        self._lingering.end_expired(self.poller)
+        sock.setblocking(False)
+        self._connections += 1
+        request = RequestBuffer(self._limits, self._storage)
+        conn = Connection(sock, client, listener.getsockname(), request)
+        self._silent[conn] = time.monotonic() + self.cfg.keepalive
+        self._watch(conn)
 
-    def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
-        """Respond to a request that failed outside the application; gunicorn then closes the
-        connection."""
-        if not refusals.is_malformed_request(exc):
-            fields = refusals.send(client, refusals.FAILED)
-            log.error("the web server failed to answer", exc_info=exc, extra={"fields": fields})
-        elif req is None:  # else it has its response; only what follows it is malformed
-            fields = refusals.send(client, refusals.refusal_of(exc, self.cfg))
-            log.warning("malformed request: %s", type(exc).__name__, extra={"fields": fields})
-
-    def _connections_in_use(self) -> int:
-        """The number of connections that are in a thread, or kept alive between two requests."""
-        slow = len(self._collecting) + len(self._reading) + len(self.pending_conns)
-        return int(self.nr_conns) - slow
-
-    def _collect(self, conn: Any, _: object = None) -> None:
-        """Read the part of a request that has arrived."""
+    def _read(self, conn: Connection) -> None:
+        """Read the part of a request that has arrived. Reading is not done with the lock, as
+        Python's interpreter goes to another thread there, which may need the lock."""
+        with self._lock:
+            if conn.is_closed:
+                return  # an event that came with the one for which it was closed
+            if conn.is_at_work:
+                self._unwatch(conn)  # its next request has to wait
+                return
         try:
             data = conn.sock.recv(conn.request.wanted, socket.MSG_DONTWAIT)
         except BlockingIOError:
-            self._wait(conn)
+            pass
         except OSError:
             self._drop(conn)
         else:
             self._add(conn, data)
 
-    def _add(self, conn: Any, data: bytes) -> None:
+    def _add(self, conn: Connection, data: bytes) -> None:
         """Process the next bytes of a request; without any, the client has sent its last."""
         framer = conn.request.framer
         if not data and not framer.has_head:
@@ -227,48 +342,44 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             return
         try:
             progress = conn.request.add(data) if data else RequestProgress.MALFORMED
-            if progress is not RequestProgress.INCOMPLETE:
-                peer = conn.client[0] if conn.client else ""  # none on a Unix socket
-                conn.sender = sender_of(framer.head, peer, self.trusted_proxies)
             if progress is RequestProgress.INCOMPLETE:
-                self._wait(conn)
-            elif progress in refusals.OF_PROGRESS:
+                self._await_rest(conn)
+                return
+            peer = conn.client[0] if conn.client else ""  # none on a Unix socket
+            conn.sender = sender_of(framer.head, peer, self.trusted_proxies)
+            pieces = conn.request.pieces()
+        except OSError:
+            self._refuse(conn, refusals.NO_ROOM)
+            return
+        with self._lock:
+            if progress in refusals.OF_PROGRESS:
                 self._refuse(conn, refusals.OF_PROGRESS[progress])
             elif conn.request.is_large and not self._has_place_for(conn):
                 self._refuse(conn, refusals.TOO_MANY_LARGE)
             else:
-                self._hand_over(conn, conn.request.pieces())
-        except OSError:
-            self._refuse(conn, refusals.NO_ROOM)
+                self._hand_over(conn, pieces)
 
-    def _hand_over(self, conn: Any, pieces: Iterator[bytes]) -> None:
+    def _hand_over(self, conn: Connection, pieces: Iterator[bytes]) -> None:
         """Let a thread answer a request: gunicorn's parser reads these bytes, and then the end."""
-        self._stop_collecting(conn)
+        self._stop_waiting(conn)
+        conn.is_at_work = True
+        conn.pieces = pieces
         if conn.request.is_large:
             self._large.add(conn)
-        conn.pieces = pieces
-        conn.parser = get_parser(self.cfg, pieces, conn.client)
-        conn.initialized = True
         if check := conn.request.health_check:
             conn.sender = None
-            self._start(conn, self._health_threads[check])
+            self._health_threads[check].submit(self._answer_check, conn)
         else:
             self._turns.add(conn)
-            self._start_waiting()
 
-    def _start_waiting(self) -> None:
-        """Let the threads that are free handle requests that wait."""
-        while (conn := self._turns.take()) is not None:
-            self._start(conn, self.tpool)
+    def _answer_check(self, conn: Connection) -> None:
+        is_kept = self._answer(conn)
+        with self._lock:
+            self._finish(conn, is_kept=is_kept)
+            if self._turns.has_next:  # it came behind
+                self._wake_leader()
 
-    def _start(self, conn: Any, threads: Any) -> None:
-        """Let a thread handle a request."""
-        handled = threads.submit(self.handle, conn)
-        handled.add_done_callback(
-            lambda outcome: self.method_queue.defer(self.finish_request, conn, outcome)
-        )
-
-    def _has_place_for(self, conn: Any) -> bool:
+    def _has_place_for(self, conn: Connection) -> bool:
         """Return whether a thread may answer a large request: few of them at once, and all but one
         of the same sender."""
         senders = [each.sender for each in self._large]
@@ -276,74 +387,146 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         most: int = self._most_large
         return len(senders) < most and own < max(1, most - 1)
 
-    def _wait(self, conn: Any) -> None:
+    def _await_rest(self, conn: Connection) -> None:
         """Wait until more of a request can be read."""
-        now, framer = time.monotonic(), conn.request.framer
-        if conn.request.is_empty:
-            conn.timeout = now + self.cfg.keepalive
-            self.pending_conns.append(conn)
-            self._watch(conn, self.on_pending_socket_readable)
-        elif conn not in self._collecting:
-            self._collecting.add(conn, now)
-            self._watch(conn, self._collect)
+        if conn not in self._collecting:
+            with self._lock:
+                self._stop_waiting(conn)
+                self._collecting.add(conn, time.monotonic())
+                conn.is_at_work = False
+                self._watch(conn)
+        framer = conn.request.framer
         if framer.expects_continue:
             framer.expects_continue = False
             with contextlib.suppress(OSError):
                 conn.sock.send(_CONTINUE, socket.MSG_DONTWAIT)
 
-    def _watch(self, conn: Any, callback: Callable[..., None]) -> None:
-        self.poller.register(conn.sock, selectors.EVENT_READ, partial(callback, conn))
-
-    def _stop_collecting(self, conn: Any) -> None:
-        if self._collecting.remove(conn):
-            self.poller.unregister(conn.sock)
-
-    def _drop(self, conn: Any) -> None:
-        """Close a connection whose client is gone."""
-        self._stop_collecting(conn)
+    def _finish(self, conn: Connection, *, is_kept: bool) -> None:
+        """Go on after a request, once the client has read the response."""
+        conn.is_kept = is_kept
         conn.request.close()
-        self.nr_conns -= 1
-        conn.close()
+        self._large.discard(conn)
+        if conn.sender is not None:
+            self._turns.remove(conn)
+        if conn.response is not None and conn.response.size:
+            self._unwatch(conn)
+            self._reading.add(conn, self._poller)
+        else:
+            self._go_on(conn)
 
-    def _refuse(self, conn: Any, refusal: Refusal, *, graceful: bool = True) -> None:
+    def _go_on(self, conn: Connection) -> None:
+        """Wait for the next request of a connection, or close it."""
+        if conn.response is not None:
+            conn.response.close()
+            conn.response = None
+        if not conn.is_kept:
+            self._close(conn)
+            return
+        conn.request = RequestBuffer(self._limits, self._storage)
+        if ahead := conn.ahead:
+            conn.ahead = b""
+            self._add(conn, ahead)
+        else:
+            self._idle[conn] = time.monotonic() + self.cfg.keepalive
+            conn.is_at_work = False
+            self._watch(conn)
+
+    def _watch(self, conn: Connection) -> None:
+        if not conn.is_watched:
+            conn.is_watched = True
+            self._poller.register(conn.sock, selectors.EVENT_READ, conn)
+
+    def _unwatch(self, conn: Connection) -> None:
+        if conn.is_watched:
+            conn.is_watched = False
+            self._poller.unregister(conn.sock)
+
+    def _stop_waiting(self, conn: Connection) -> None:
+        """Note that a connection is not waited for any more."""
+        self._silent.pop(conn, None)
+        self._idle.pop(conn, None)
+        self._collecting.remove(conn)
+
+    def _drop(self, conn: Connection) -> None:
+        """Close a connection whose client is gone, or takes too long."""
+        self._close(conn, linger=False)
+
+    def _close(self, conn: Connection, *, linger: bool = True) -> None:
+        """Close a connection, after a response once its client has closed it too."""
+        with self._lock:
+            self._stop_waiting(conn)
+            self._unwatch(conn)
+            conn.is_closed = True
+            self._connections -= 1
+            conn.request.close()
+            if conn.response is not None:
+                conn.response.close()
+            if linger:
+                self._lingering.begin(conn.sock, self._poller)
+            else:
+                util.close(conn.sock)
+
+    def _refuse(self, conn: Connection, refusal: Refusal, *, linger: bool = True) -> None:
         """Answer a request that got no thread, and close its connection."""
-        self._stop_collecting(conn)
-        conn.request.close()
-        self.nr_conns -= 1
         fields = refusals.send(conn.sock, refusal)
         log.info("request refused with %d", refusal.status, extra={"fields": fields})
-        conn.close(graceful=graceful)
+        self._close(conn, linger=linger)
 
-    def _end_collecting(self, now: float) -> None:
-        """Refuse requests that take too long to arrive, and all of them when this process is to end
-        soon."""
-        if not self.alive:
-            soon = now + self.cfg.graceful_timeout - _LAST_ANSWERS
-            self._collect_until = min(self._collect_until, soon)
-        refusal = refusals.STOPPING if now > self._collect_until else refusals.TOO_SLOW
-        for conn in self._collecting.expired(now, self._collect_until):
-            self._refuse(conn, refusal)
-
-    def _make_room(self) -> None:
-        """Close the connection that has been waited for longest, of the kind that has the most. Not
-        to be called for an event of the poller: it may have others of the same connection."""
-        kinds = (self._collecting, self._reading, self.pending_conns, self.keepalived_conns)
-        waiting: Any = max(kinds, key=len)
-        if waiting is self._reading and waiting:
-            self._reading.drop_oldest(self.poller)
-        elif waiting is self._collecting and waiting:
-            self._refuse(self._collecting.oldest, refusals.NO_ROOM, graceful=False)
-        elif waiting:
-            waiting[0].timeout = 0.0
-            super().murder_pending()
-            self.murder_keepalived()
-        elif self._is_out_of_files:
-            time.sleep(_PAUSE)  # threads have them all, and give some back soon
-        self._is_out_of_files = False
-
-    def _close(self, sock: socket.socket, graceful: bool = False) -> None:
-        """Close a connection; ``graceful`` after a response. gunicorn would wait for the client."""
-        if graceful:
-            self._lingering.begin(sock, self.poller)
+    def _make_room(self) -> bool:
+        """Close the connection that has been waited for longest, of the kind that has the most.
+        Returns False if none is waited for."""
+        kinds: tuple[Any, ...] = (self._collecting, self._reading, self._silent, self._idle)
+        waiting = max(kinds, key=len)
+        if not waiting:
+            return False
+        if waiting is self._reading:
+            self._reading.drop_oldest(self._poller)
+        elif waiting is self._collecting:
+            self._refuse(self._collecting.oldest, refusals.NO_ROOM, linger=False)
         else:
-            util.close(sock)
+            self._drop(next(iter(waiting)))
+        return True
+
+    def _connections_in_use(self) -> int:
+        """The number of connections that are in a thread, or kept alive between two requests."""
+        waiting = len(self._collecting) + len(self._reading) + len(self._silent)
+        return self._connections - waiting
+
+    def _look_at_clock(self) -> None:
+        """End what is past its limits, at every tick, and this process once it is to stop."""
+        now = time.monotonic()
+        if self.alive:
+            self._count.write(self._connections_in_use())
+        if now >= self._tick_at:
+            self.notify()
+            if self.ppid != os.getppid():
+                self.alive = False  # the parent is gone
+            self._end_expired(now)
+            self._tick_at = now + (_TICK if self.alive else _PAUSE)
+        if not self.alive:
+            self._stop(now)
+
+    def _end_expired(self, now: float) -> None:
+        """End exchanges and connections past their limits."""
+        latest = self._stopping_since + _LAST_REQUESTS
+        for waiting in (self._silent, self._idle):
+            while waiting:
+                conn, deadline = next(iter(waiting.items()))
+                if now <= min(deadline, latest):
+                    break
+                self._drop(conn)
+        latest = self._stopping_since + self.cfg.graceful_timeout - _LAST_ANSWERS
+        refusal = refusals.STOPPING if now > latest else refusals.TOO_SLOW
+        for conn in self._collecting.expired(now, latest):
+            self._refuse(conn, refusal)
+        self._reading.end_expired(self._poller)
+        self._lingering.end_expired(self._poller)
+
+    def _stop(self, now: float) -> None:
+        """Stop accepting, and end once all connections have, or take too long."""
+        if self._stopping_since > now:
+            self._stopping_since = self._tick_at = now
+            for listener in self.sockets:
+                self._poller.unregister(listener)
+        if not self._connections or now > self._stopping_since + self.cfg.graceful_timeout:
+            self._ended.set()

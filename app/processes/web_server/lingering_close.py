@@ -6,6 +6,7 @@ import contextlib
 import selectors
 import socket
 import time
+from functools import partial
 from typing import Final
 
 CLOSE_TIMEOUT: Final = 2.0  # seconds for a client to close after its response
@@ -28,8 +29,7 @@ class LingeringClose:
             return
         try:
             sock.shutdown(socket.SHUT_WR)
-            sock.setblocking(False)
-            poller.register(sock, selectors.EVENT_READ, lambda _: self._drain(sock, poller))
+            poller.register(sock, selectors.EVENT_READ, partial(self._drain, sock, poller))
         except (OSError, ValueError, KeyError):
             sock.close()
             return

@@ -16,6 +16,7 @@ import errno
 import os
 import re
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import IO, Final, NamedTuple
@@ -62,19 +63,23 @@ class RequestLimits(NamedTuple):
 
 
 class ByteBudget:
-    """The bytes that all requests of a process may take up together."""
+    """The bytes that all requests, or responses, of a process may take up together."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
+        self._lock = threading.Lock()
 
     def take(self, size: int) -> bool:
         """Take ``size`` bytes. Returns False if there is no room for them."""
-        is_enough = size <= self._left
-        self._left -= size if is_enough else 0
+        with self._lock:
+            is_enough = size <= self._left
+            self._left -= size if is_enough else 0
         return is_enough
 
     def give_back(self, size: int) -> None:
-        self._left += size
+        if size:
+            with self._lock:
+                self._left += size
 
 
 class Storage(NamedTuple):

@@ -85,6 +85,11 @@ class SendersTurns:
             self._expensive.pop(conn.sender, None)
             self._expensive[conn.sender] = time.monotonic() + _EXPENSIVE_SECONDS
 
+    @property
+    def has_next(self) -> bool:
+        """Whether ``take`` would return a request."""
+        return self._following() is not None
+
     def _following(self) -> str | None:
         """Whose request gets a thread now."""
         if not self._waiting or len(self._at_work) >= self._threads:

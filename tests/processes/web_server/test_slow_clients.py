@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import socket
 import time
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.processes.web_server.servers import ASKED, SmallServer, is_closed, receive, small_server
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, wait_for
 
 LARGE = 8_000_000
 
@@ -158,6 +159,55 @@ def test_what_is_too_large_to_be_kept_waits_for_its_client(
         assert _received(reader) > 10 * LARGE
     assert _is_cut_short(impatient_server, endless, 10 * LARGE)
     impatient_server.check_answers()
+
+
+# 25 MB, in which each piece differs from those beside it.
+UNREAD = bytes(range(251)) * 100_000
+ANSWERS_UNREAD = """
+BODY = bytes(range(251))
+
+def app(environ, start_response):
+    body = BODY * (100_000 if environ["PATH_INFO"] == "/large" else 1)
+    start_response("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+"""
+
+
+@pytest.mark.slow
+def test_what_many_clients_do_not_read_leaves_the_memory(scratch: Path) -> None:
+    """And is still sent to those who read it later."""
+    with small_server(scratch / "unread", ANSWERS_UNREAD) as server, ExitStack() as stack:
+        before = _peak_mb(server.worker)
+        for _ in range(24):
+            client = stack.enter_context(_deaf(server))
+            client.sendall(ASKED_FOR_LARGE)
+            assert client.recv(1, socket.MSG_PEEK)
+        server.check_answers()
+        # Each of two threads makes one, and the rest of one and a half stays.
+        assert _peak_mb(server.worker) - before < 130
+        assert receive(client).body == UNREAD
+
+
+def _peak_mb(process: int) -> float:
+    """The most memory that a process has taken."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+@pytest.mark.slow
+def test_an_answer_that_finds_no_room_ends_early(scratch: Path) -> None:
+    """Writing fails past a size of the file, as on a disk that is full."""
+    in_files = f"response_buffer.MAX_IN_MEMORY = 0\n{ANSWERS_UNREAD}"
+    with small_server(scratch / "full", in_files, "--preload", preexec=_small_files) as server:
+        with _deaf(server) as client:
+            client.sendall(ASKED_FOR_LARGE)
+            wait_for(lambda: "a response failed" in server.log)
+            assert 0 < _received(client) < len(UNREAD)
+        server.check_answers()
+
+
+def _small_files() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
 
 
 def test_a_failure_in_the_middle_of_an_answer_does_no_harm(server: SmallServer) -> None:
