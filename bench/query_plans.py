@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from app.db import queries
 from app.db.queries import engine
+from app.lists import totals
 
 _LIST = re.compile(r"\b(projects|assets)(_text)?\b")
 _PARAMETER = re.compile(r"%\((\w+)\)s")
@@ -27,6 +28,7 @@ def sent_by(call: Callable[[], Any]) -> list[tuple[str, dict[str, Any]]]:
         return execute(source, statement, values, *number)
 
     queries._execute = note
+    totals.forget()
     try:
         call()
     finally:

@@ -21,6 +21,7 @@ from app.api.expensive import TURNS
 from app.db.connections import close_all
 from app.db.migrations import use_flask_migrate
 from app.factory import create_app
+from app.lists import totals
 from app.processes import embedded
 from app.security import passwords
 from config import load_settings
@@ -63,6 +64,12 @@ def _check_statements() -> None:
     """Statements are checked from the first one on."""
     statement_checks.install()
     entry_checks.install()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_totals() -> None:
+    """All totals of lists are kept, and not only those that take long to count."""
+    totals.LONG_SECONDS = 0.0  # type: ignore[misc]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,6 +13,7 @@ from app.assets.record import COLUMNS, row_record
 from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.formats.writers.features import ASSETS
+from app.lists import totals
 from app.lists.pages import Span, page_rows
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
@@ -50,7 +51,7 @@ def list_assets(
     """
     statement = list_statement(table_of(project_id), query)
     values = statement.values(account_id, project_id or account_id, query)
-    total = int(count_query(statement).scalar(**values))
+    total = totals.count(count_query(statement), values)
     is_few = total <= _FEW and (statement.equal or statement.updated_since)
     # Where an index has the filtered rows in order, it is taken; it exists for created_at.
     in_order = not (statement.is_searched or (is_few and query.sort != "created_at"))

@@ -95,6 +95,11 @@ class CompiledQuery:
         self._statement = statement
         self._compiled: dict[str, CompiledText] = {}
 
+    @property
+    def text(self) -> str:
+        """The statement as the database at hand gets it."""
+        return self._compiled_for(engine()).text
+
     def all(self, **values: Any) -> list[Any]:
         """All rows, as named tuples."""
         compiled, rows = self._run(values)

@@ -19,6 +19,7 @@ from app.maintenance.indexes import rebuild_faulty
 from app.models import Project
 from app.projects.boundary_history.entries import measure_former
 from app.projects.boundary_history.recording import renew_shapes
+from app.usage.counters import note_new_shapes
 
 
 class Repairs(NamedTuple):
@@ -72,6 +73,8 @@ def _repair_row(row: WrongRow, in_transaction: Transaction) -> str | None:
                 measure_former(project)
                 if SHAPES in row.wrong:
                     renew_shapes(project)
+            if is_done:
+                note_new_shapes([row.account_id])  # so that maps and totals are not kept
     except ValidationFailed as error:
         faults = "; ".join(f"{each.field}: {each.message}" for each in error.details)
         return f"first correct what the API would reject ({faults})"

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Select, and_
 
 from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
@@ -20,6 +20,7 @@ from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import among, box_values, candidates, fence
 from app.geometry.shapes import QueryShape
+from app.lists import totals
 from app.lists.conditions import GEOMETRY, Conditions, Parameters
 from app.lists.cql.nodes import Comparison, In, Intersects, Node, both, conjuncts, shapes_in
 from app.lists.intersecting import RowsApart, TooMuchToCompare
@@ -133,8 +134,7 @@ class _PageReader:
 
     def _count(self) -> int:
         keys, _ = self._keys("id")
-        counted = select(func.count().label("total")).select_from(keys.subquery())
-        return int(CompiledQuery(counted).scalar(**self._values))
+        return totals.count(totals.counting(keys), self._values)
 
     def _bounded(self) -> tuple[int, int]:
         """Return (rows of the page, their bytes)."""

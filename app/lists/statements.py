@@ -34,6 +34,7 @@ from app.db.search_index import (
     text_values,
 )
 from app.lists.query import ListQuery, SearchedTable
+from app.lists.totals import counting
 
 Columns = tuple[InstrumentedAttribute[Any], ...]
 
@@ -131,9 +132,9 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
 
 @cache
 def count_query(statement: ListStatement) -> CompiledQuery:
-    """Count the rows of all pages."""
+    """Count the rows of all pages, for ``app.lists.totals.count``."""
     keys, _ = _keys_found(statement) if statement.is_searched else _keys_in_order(statement)
-    return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
+    return counting(keys)
 
 
 @cache

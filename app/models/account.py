@@ -57,6 +57,8 @@ class AccountUsage(Base):
     history_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     # Grows with each change of a project and of its shapes on maps.
     map_version: Mapped[int] = mapped_column(BigInteger, default=0)
+    # Grows with each change of a project or an asset (app.lists.totals).
+    lists_version: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     # How many thresholds of each limit are reached (app.usage.thresholds); that of requests in one
     # month, such as 2026-01.
     hectares_level: Mapped[int] = mapped_column(SmallInteger, default=0)

@@ -14,6 +14,7 @@ from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
+from app.lists import totals
 from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
@@ -70,7 +71,7 @@ def list_projects(
     everything = total = count_with_status(counted, query.equal.get("status"))
     is_counted = set(statement.equal) <= {"status"} and not statement.updated_since
     if statement.is_searched or not is_counted:
-        total = int(count_query(statement).scalar(**values))
+        total = totals.count(count_query(statement), values)
     is_filtered = statement.equal or statement.is_searched or statement.updated_since
 
     def rows(shown: Columns, at_once: int | None = None) -> Iterable[Row]:

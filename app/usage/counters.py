@@ -38,10 +38,10 @@ _COUNTERS = CompiledQuery(
 _USAGE = cast("Table", AccountUsage.__table__)
 
 
-def next_version() -> ColumnElement[int]:
-    """The next version of an account's map. The parameter ``now`` is the time in Unix milliseconds,
-    so that no version is repeated after a backup was restored."""
-    version, now = _USAGE.c.map_version, bindparam("now", type_=BigInteger)
+def next_version(name: str) -> ColumnElement[int]:
+    """The next version of an account's map or lists, in the column ``name``. The parameter ``now``
+    is the time in Unix milliseconds, so that no version is repeated after a backup was restored."""
+    version, now = _USAGE.c[name], bindparam("now", type_=BigInteger)
     return case((version >= now, version + 1), else_=now)
 
 
@@ -60,11 +60,14 @@ _ACCOUNT = [
 _CHANGE = (
     update(_USAGE)
     .where(_USAGE.c.account_id == bindparam("account"))
-    .values(history_bytes=_USAGE.c.history_bytes + bindparam("history", type_=BigInteger))
+    .values(
+        history_bytes=_USAGE.c.history_bytes + bindparam("history", type_=BigInteger),
+        lists_version=next_version("lists_version"),
+    )
     .returning(*_LEVELS, *_ACCOUNT)
 )
 _SUMS = {name: _USAGE.c[name] + bindparam(f"new_{name}") for name in COUNTED}
-_VERSION = {"map_version": next_version()}
+_VERSION = {"map_version": next_version("map_version")}
 _ADD = CompiledChange(_CHANGE.values(_SUMS))
 _ADD_PROJECT = CompiledChange(_CHANGE.values(_SUMS | _VERSION))
 _SET = CompiledChange(

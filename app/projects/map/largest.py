@@ -16,6 +16,7 @@ from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import among, box_values, candidates, fence, overlaps_box, page_of
 from app.geometry import WORLD, Bounds
+from app.lists import totals
 from app.lists.query import ListQuery
 from app.lists.statements import count_named, count_query, list_statement, page_query, sorted_by
 from app.models import Project
@@ -83,7 +84,7 @@ def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
     drawn = [row for row in rows if row.area_m2 is not None]
     if len(rows) < MAP_FEATURES:
         return Largest(drawn, len(drawn))
-    return Largest(drawn, int(count_query(statement).scalar(**values)))
+    return Largest(drawn, totals.count(count_query(statement), values))
 
 
 def _total(account_id: str, status: str | None, values: dict[str, Any]) -> int:
