@@ -164,14 +164,27 @@ def page_query(
     keys, columns = _keys_in_order(statement) if in_order else _keys_found(statement)
     descending = statement.descending != backwards
     keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending))
-    hidden = {name: table.attribute(name) for name in ("account_id", "id", *table.sorts.values())}
+    found = among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
+    return _whole_rows(statement, shown, found, is_kept=True)
+
+
+@cache
+def named_rows_query(statement: ListStatement, shown: Columns) -> CompiledQuery:
+    """Read those rows of a page whose keys (``SearchedTable.key``) are the parameter ``keys``."""
+    key = statement.table.key(statement.dialect).expression
+    found = is_among_ids(key, statement.dialect, "keys")
+    return _whole_rows(statement, shown, found, is_kept=False)
+
+
+def _whole_rows(
+    statement: ListStatement, shown: Columns, found: ColumnElement[bool], *, is_kept: bool
+) -> CompiledQuery:
+    table, names = statement.table, ("account_id", "id", *statement.table.sorts.values())
+    hidden = {name: table.attribute(name) for name in names}
     read = hidden | {column.key: column for column in shown}
-    rows = fence(
-        [api_column(column) for column in read.values()],
-        among(table.key(statement.dialect).expression, page_of(keys), statement.dialect),
-    )
-    page = columns_among(rows, *(column.key for column in shown), is_kept=True)
-    order = sorted_by(table, rows.c, sort, descending=statement.descending)
+    rows = fence([api_column(column) for column in read.values()], found)
+    page = columns_among(rows, *(column.key for column in shown), is_kept=is_kept)
+    order = sorted_by(table, rows.c, statement.sort, descending=statement.descending)
     return CompiledQuery(page.order_by(*order))
 
 

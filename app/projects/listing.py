@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import starmap
+from itertools import chain, starmap
 from typing import Any, Final
 
 from sqlalchemy import func
@@ -12,10 +12,11 @@ from sqlalchemy import func
 from app.api.expensive import answer_in_turn
 from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
+from app.db.search_index import id_values
 from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
 from app.lists import totals
-from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows
+from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows, span
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
 from app.lists.statements import (
@@ -23,6 +24,7 @@ from app.lists.statements import (
     count_named,
     count_query,
     list_statement,
+    named_rows_query,
     page_query,
     whole_rows_query,
 )
@@ -73,23 +75,34 @@ def list_projects(
     if statement.is_searched or not is_counted:
         total = totals.count(count_query(statement), values)
     is_filtered = statement.equal or statement.is_searched or statement.updated_since
+    wanted = span(query.page, query.per_page, total)
+    is_first = not is_filtered and wanted is not None and is_among_the_first(wanted)
 
     def rows(shown: Columns, at_once: int | None = None) -> Iterable[Row]:
         def read(wanted: Span) -> CompiledQuery:
-            if not is_filtered and is_among_the_first(wanted):
+            if is_first:
                 return whole_rows_query(statement, shown)
             in_order = is_near(wanted, total, everything)
             return page_query(statement, shown, in_order=in_order, backwards=wanted.backwards)
 
         return page_rows(query.page, query.per_page, total, read, values, at_once=at_once)
 
-    if boundaries and counted.stored_bytes > EXPENSIVE_PAGE_BYTES:
-        _prepare(sum(size for (size,) in rows((Project.stored_bytes,))))
-    records = (
-        starmap(row_record, rows(COLUMNS, _ROWS))
-        if boundaries
-        else starmap(row_summary, rows(SUMMARY_COLUMNS))
-    )
+    def rows_in_turn() -> Iterable[Row]:
+        """The rows of a page that may be large. They are sought once, for their sizes."""
+        found = list(rows((TABLE.key(statement.dialect), Project.stored_bytes)))
+        _prepare(sum(size for _, size in found))
+        if is_first:
+            return rows(COLUMNS, _ROWS)
+        keys = id_values([key for key, _ in found], statement.dialect)
+        named = named_rows_query(statement, COLUMNS)
+        return chain.from_iterable(named.stream(_ROWS, account_id=account_id, keys=keys))
+
+    if not boundaries:
+        records = starmap(row_summary, rows(SUMMARY_COLUMNS))
+    elif counted.stored_bytes > EXPENSIVE_PAGE_BYTES:
+        records = starmap(row_record, rows_in_turn())
+    else:
+        records = starmap(row_record, rows(COLUMNS, _ROWS))
     return pick_fields(records, query.fields), total
 
 

@@ -212,6 +212,14 @@ def test_a_box_comes_before_a_frequent_word(place: Place, monkeypatch: Any) -> N
         assert "projects_text" not in _used(plan), plan
 
 
+def test_a_page_that_may_be_large_is_sought_once(place: Place, monkeypatch: Any) -> None:
+    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 0)
+    keys, rows = place.projects(page=20)
+    assert place.is_index_only(keys, "ix_projects_account_id_created_at_id"), keys
+    assert not place.is_index_only(rows, "ix_projects_account_id_created_at_id"), rows
+    assert place.looks_up(rows), rows
+
+
 @pytest.mark.parametrize(
     ("query", "index"),
     [
