@@ -10,7 +10,7 @@ from app.db import queries
 from app.db.queries import engine
 from app.lists import totals
 
-_LIST = re.compile(r"\b(projects|assets)(_text)?\b")
+_LIST = re.compile(r"\b(projects|assets)(_text|_box)?\b")
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 
 # PostgreSQL plans for these values, or for any; with "run" it tells rows and times as well.

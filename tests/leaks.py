@@ -211,7 +211,7 @@ def _query_is_open(query: str, groups: Groups, held: bool) -> bool:
             return True
     where = _WHERE.search(query)
     condition = where[1] if where else ""
-    columns = query.partition(" FROM ")[0]
+    columns = query.partition(" FROM ")[0].strip()
     around: dict[str, bool] = {}
     for source, name in _sources(query, groups):
         handed_out = re.search(rf"\b{name}\.account_id(?: AS account_id)?(?=,|$)", columns)

@@ -14,6 +14,7 @@ from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.formats.writers.features import ASSETS
 from app.lists import totals
+from app.lists.extents import holds_all
 from app.lists.pages import Span, page_rows
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
@@ -49,8 +50,11 @@ def list_assets(
     Args:
         project_id: None for the assets of all projects of the account.
     """
-    statement = list_statement(table_of(project_id), query)
-    values = statement.values(account_id, project_id or account_id, query)
+    statement, owner_id = list_statement(table_of(project_id), query), project_id or account_id
+    values = statement.values(account_id, owner_id, query)
+    box = query.bbox if statement.index == "box" else None
+    if box and holds_all(statement.table, account_id, box, project_id):
+        statement = statement.anywhere
     total = totals.count(count_query(statement), values)
     is_few = total <= _FEW and (statement.equal or statement.updated_since)
     # Where an index has the filtered rows in order, it is taken; it exists for created_at.

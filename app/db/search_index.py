@@ -50,6 +50,7 @@ _TURNS = (-360.0, 0.0, 360.0)  # bounds are unwrapped: the same place has longit
 _TRIGRAM = 3  # characters; the text index finds no shorter needle
 _MAX_TRIGRAMS = 16  # of a long needle; more would not reduce its candidates
 _SIDES = ("west", "south", "east", "north")
+_FAR = 1_000.0  # degrees, less than there are between the boxes of two accounts
 _UPPER_HALF: ColumnElement[int] = literal_column("-4294967296")  # of a number of 64 bits
 _LOWER_HALF: ColumnElement[int] = literal_column("4294967295")
 _PRIVATE_USE = 0xE000  # characters for private use; three of them name the owner of an FTS5 entry
@@ -142,6 +143,30 @@ def named_by_box(table: Table, dialect: str, owner: str, sides: Sequence[str]) -
     if dialect == "postgresql":
         return select(fence([table.c.row], _named_by_gist(table, owner, sides)))
     return select(_named_by_rtree(table, owner).subquery())
+
+
+def named_beside_box(table: Table, dialect: str, owner: str, sides: Sequence[str]) -> Select[Any]:
+    """The row numbers that the box index returns for the strips beside a box: none if the box holds
+    all rows that have a place. ``box_values`` returns the parameters."""
+    if dialect == "postgresql":
+        west, south, east, north = _bound(1)
+        boxes = (
+            (-_FAR, -_FAR, west, _FAR), (east, -_FAR, _FAR, _FAR),
+            (-_FAR, -_FAR, _FAR, south), (-_FAR, north, _FAR, _FAR),
+        )  # fmt: skip
+        has = func.canopy_box(table.c[owner], *(table.c[side] for side in sides))
+        strips = (func.canopy_box(bindparam(owner), *box) for box in boxes)
+        rows = (fence([table.c.row, table.c.account_id], has.op("&&")(strip)) for strip in strips)
+        account: Any = bindparam("account_id")
+        found = (select(each.c.row).where(each.c.account_id == account) for each in rows)
+        return select(union_all(*found).subquery("beside").c.row)
+    index, own = _rtree(table, owner)
+    beside = (
+        index.c[side] < bound if side in ("west", "south") else index.c[side] > bound
+        for side, bound in zip(_SIDES, _bound(1), strict=True)
+    )
+    found = (select(index.c.row).where(condition, own) for condition in beside)
+    return select(union_all(*found).subquery("beside").c.row)
 
 
 def fence(
@@ -240,16 +265,21 @@ def _named_by_fts(table: Table, owner: str) -> Select[Any]:
 
 
 def _named_by_rtree(table: Table, owner: str) -> Any:
-    """An owner's mark is the interval between two whole numbers; its middle is in no other."""
+    index, own = _rtree(table, owner)
+    sides = [index.c[side] for side in _SIDES]
+    found = (select(index.c.row).where(_touches(sides, _bound(turn)), own) for turn in range(3))
+    return union_all(*found)
+
+
+def _rtree(table: Table, owner: str) -> tuple[Any, ColumnElement[bool]]:
+    """Return (the index, the condition that an entry is the owner's). An owner's mark is the
+    interval between two whole numbers; its middle is in no other."""
     names = ("row", *_SIDES, "mark_from", "mark_to")
     index = named_table(
         f"{_index_prefix(table, owner)}_box", *(column(name, Double) for name in names)
     )
     mark: Any = bindparam("mark", type_=Double)
-    own = and_(index.c.mark_from <= mark, index.c.mark_to >= mark)
-    sides = [index.c[side] for side in _SIDES]
-    found = (select(index.c.row).where(_touches(sides, _bound(turn)), own) for turn in range(3))
-    return union_all(*found)
+    return index, and_(index.c.mark_from <= mark, index.c.mark_to >= mark)
 
 
 def _named_by_gin(table: Table, owner: str) -> ColumnElement[bool]:

@@ -22,7 +22,18 @@ from app.db.search_index import among, box_values, candidates, fence
 from app.geometry.shapes import QueryShape
 from app.lists import totals
 from app.lists.conditions import GEOMETRY, Conditions, Parameters
-from app.lists.cql.nodes import Comparison, In, Intersects, Node, both, conjuncts, shapes_in
+from app.lists.cql.nodes import (
+    Comparison,
+    In,
+    Intersects,
+    IsNull,
+    Node,
+    Not,
+    both,
+    conjuncts,
+    shapes_in,
+)
+from app.lists.extents import holds_all
 from app.lists.intersecting import RowsApart, TooMuchToCompare
 from app.lists.keyset import Key, Keyset, key_values
 from app.lists.query import FeatureSource
@@ -91,13 +102,20 @@ class _PageReader:
     def __init__(self, source: FeatureSource, account_id: str, selection: Selection) -> None:
         self._source, self._account_id, self._selection = source, account_id, selection
         self._dialect = engine().dialect.name
-        box = None if selection.box is None else Intersects(GEOMETRY, selection.box)
+        box = None if selection.box is None else self._meets(selection.box)
         within = (
             None if selection.within is None else In(source.table.project.name, selection.within)
         )
         self._node = both(box, within, selection.condition)
         self._after = _read_cursor(selection.after, self._dialect) if selection.after else None
         self._last: Key | None = None  # of the page, if there is another one
+
+    def _meets(self, shape: QueryShape) -> Node:
+        """The filter by a geometry, or by whether there is a place if it holds all of them."""
+        table = self._source.table
+        if shape.is_box and holds_all(table, self._account_id, shape.bounds):
+            return Not(IsNull(GEOMETRY))
+        return Intersects(GEOMETRY, shape)
 
     def page(self) -> SelectedPage:
         count, stored = self._source.totals(self._account_id)

@@ -7,7 +7,7 @@ begins with ``columns_of`` or goes out through ``columns_among``, the tenant fil
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -30,6 +30,7 @@ from app.db.search_index import (
     is_among_ids,
     named_by_box,
     named_by_text,
+    overlaps_box,
     page_of,
     text_values,
 )
@@ -54,12 +55,22 @@ class ListStatement:
     equal: tuple[str, ...]
     search: bool
     bbox: bool
+    located: bool  # whether the box holds everything that has a place
     ids: bool
     within: bool
     updated_since: bool
     index: DrivingIndex
     sort: str
     descending: bool
+
+    @property
+    def anywhere(self) -> ListStatement:
+        """The same where the box holds everything: what has a place is found. Only the rows of a
+        page are tested, as one beside the box may have been written meanwhile."""
+        index = "owner" if self.index == "box" else self.index
+        if index == "owner" and self.updated_since:
+            index = "time"
+        return replace(self, bbox=False, located=True, index=index)
 
     @property
     def is_searched(self) -> bool:
@@ -95,6 +106,8 @@ class ListStatement:
         table = self.table.table
         wanted = {"search": self.search, "bbox": self.bbox}
         tests = exact_tests(table, self.dialect, self.table.sides, **wanted)
+        if self.located:
+            tests.append(table.c[self.table.sides[0]].is_not(None))
         if self.ids:
             tests.append(is_among_ids(table.c.id, self.dialect))
         if self.within:
@@ -121,6 +134,7 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
         tuple(query.equal),
         search=bool(query.search),
         bbox=bool(query.bbox),
+        located=False,
         ids=bool(query.ids),
         within=query.within is not None,
         updated_since=query.updated_since is not None,
@@ -179,11 +193,14 @@ def named_rows_query(statement: ListStatement, shown: Columns) -> CompiledQuery:
 def _whole_rows(
     statement: ListStatement, shown: Columns, found: ColumnElement[bool], *, is_kept: bool
 ) -> CompiledQuery:
-    table, names = statement.table, ("account_id", "id", *statement.table.sorts.values())
+    table, names = statement.table, ["account_id", "id", *statement.table.sorts.values()]
+    names += table.sides if statement.located else ()
     hidden = {name: table.attribute(name) for name in names}
     read = hidden | {column.key: column for column in shown}
     rows = fence([api_column(column) for column in read.values()], found)
     page = columns_among(rows, *(column.key for column in shown), is_kept=is_kept)
+    if statement.located:
+        page = page.where(overlaps_box(rows, table.sides))
     order = sorted_by(table, rows.c, statement.sort, descending=statement.descending)
     return CompiledQuery(page.order_by(*order))
 

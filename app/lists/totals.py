@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Select, func, select
@@ -33,7 +34,7 @@ class _Kept(NamedTuple):
     until: float
 
 
-_kept: dict[bytes, _Kept] = {}
+_kept: dict[tuple[str, bytes], _Kept] = {}  # by statement and parameters
 
 
 def counting(keys: Select[Any]) -> CompiledQuery:
@@ -47,18 +48,23 @@ def counting(keys: Select[Any]) -> CompiledQuery:
     return CompiledQuery(counted.add_columns(*version))
 
 
-def count(query: CompiledQuery, values: dict[str, Any]) -> int:
+def count(
+    query: CompiledQuery,
+    values: dict[str, Any],
+    cheapest: Callable[[], CompiledQuery] | None = None,
+) -> int:
     """The total of a list.
 
     Args:
         query: made by ``counting``.
         values: its parameters, which include ``account_id``.
+        cheapest: returns a statement with the same result, if finding it takes long itself.
     """
-    key = hashlib.sha256(repr((query.text, values)).encode()).digest()
+    key = query.text, hashlib.sha256(repr(values).encode()).digest()
     kept, began = _kept.get(key), time.monotonic()
     if kept is not None and began < kept.until and [kept.version] == _READ_VERSION.tuples(**values):
         return kept.total
-    [(total, *version)] = query.tuples(**values)
+    [(total, *version)] = (cheapest() if cheapest else query).tuples(**values)
     if time.monotonic() - began >= LONG_SECONDS:
         _kept.pop(key, None)
         _kept[key] = _Kept(tuple(version), total, began + _KEPT_SECONDS)

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, starmap
 from typing import Any, Final
 
-from sqlalchemy import func
+from sqlalchemy import bindparam, func, literal_column
 
 from app.api.expensive import answer_in_turn
+from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
-from app.db.search_index import id_values
+from app.db.search_index import id_values, overlaps_box
 from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
 from app.lists import totals
+from app.lists.extents import holds_all
 from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows, span
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
 from app.lists.statements import (
     Columns,
+    ListStatement,
     count_named,
     count_query,
     list_statement,
     named_rows_query,
     page_query,
+    sorted_by,
     whole_rows_query,
 )
 from app.models import Project
@@ -44,6 +49,7 @@ _SORTS = {
 }
 TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, _SORTS)
 _ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
+_LARGE_PART = 8  # of all, beyond which a scan of an index costs less than to look up each row
 _MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
 
 
@@ -67,14 +73,11 @@ def list_projects(
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)
-    if statement.index == "text" and query.bbox and _is_frequent(statement.dialect, values):
-        statement = replace(statement, index="box")
-    counted = counters(account_id)
-    everything = total = count_with_status(counted, query.equal.get("status"))
-    is_counted = set(statement.equal) <= {"status"} and not statement.updated_since
-    if statement.is_searched or not is_counted:
-        total = totals.count(count_query(statement), values)
-    is_filtered = statement.equal or statement.is_searched or statement.updated_since
+    counted, status = counters(account_id), query.equal.get("status")
+    everything = count_with_status(counted, status)
+    statement = _narrowed(account_id, query, statement, values, everything)
+    total = _total(account_id, statement, values, status, everything)
+    is_filtered = query.equal or query.bbox or statement.is_searched or query.updated_since
     wanted = span(query.page, query.per_page, total)
     is_first = not is_filtered and wanted is not None and is_among_the_first(wanted)
 
@@ -95,7 +98,7 @@ def list_projects(
             return rows(COLUMNS, _ROWS)
         keys = id_values([key for key, _ in found], statement.dialect)
         named = named_rows_query(statement, COLUMNS)
-        return chain.from_iterable(named.stream(_ROWS, account_id=account_id, keys=keys))
+        return chain.from_iterable(named.stream(_ROWS, **values, keys=keys))
 
     if not boundaries:
         records = starmap(row_summary, rows(SUMMARY_COLUMNS))
@@ -127,6 +130,37 @@ def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any
     return list(list_projects(account_id, query, boundaries=False)[0]) if known else []
 
 
+def located_total(account_id: str, status: str | None) -> int:
+    """The number of projects with a boundary, from the counters: few have none. None: of any
+    status."""
+    values = {"account_id": account_id} | ({"status": status} if status else {})
+    nowhere = totals.count(_count_nowhere(bool(status)), values)
+    return max(0, count_with_status(counters(account_id), status) - nowhere)
+
+
+@cache
+def _count_nowhere(has_status: bool) -> CompiledQuery:
+    """Count the projects without a boundary."""
+    nowhere = columns_of(Project, Project.id).where(Project.area_m2.is_(None))
+    if has_status:
+        nowhere = nowhere.where(Project.status == bindparam("status"))
+    return totals.counting(nowhere)
+
+
+@cache
+def _count_by_area(has_status: bool) -> CompiledQuery:
+    """Count the projects in a box on SQLite, from the index of areas alone."""
+    table = TABLE.table
+    rows = columns_of(Project, Project.account_id, Project.id, Project.status)
+    rows = rows.where(Project.area_m2.is_not(None), overlaps_box(table, TABLE.sides))
+    order = sorted_by(TABLE, table.c, "area_m2", descending=True)
+    found = rows.order_by(*order).offset(literal_column("0")).subquery("found")
+    keys = columns_among(found, "id", is_kept=True)
+    if has_status:
+        keys = keys.where(found.c.status == bindparam("status"))
+    return totals.counting(keys)
+
+
 def _totals(account_id: str) -> tuple[int, int]:
     counted = counters(account_id)
     return project_total(counted), int(counted.stored_bytes)
@@ -139,6 +173,48 @@ FEATURES: Final = FeatureSource(
     Project.geometry,
     _totals,
 )
+
+
+def _narrowed(
+    account_id: str,
+    query: ListQuery,
+    statement: ListStatement,
+    values: dict[str, Any],
+    everything: int,
+) -> ListStatement:
+    """The statement with the cheapest index."""
+    if not query.bbox or statement.index not in ("text", "box"):
+        return statement
+    if everything > _MANY and holds_all(TABLE, account_id, query.bbox):
+        return statement.anywhere
+    if statement.index == "text" and _is_frequent(statement.dialect, values):
+        return replace(statement, index="box")
+    return statement
+
+
+def _total(
+    account_id: str,
+    statement: ListStatement,
+    values: dict[str, Any],
+    status: str | None,
+    everything: int,
+) -> int:
+    """The number of projects that a statement finds."""
+    is_counted = set(statement.equal) <= {"status"} and not statement.updated_since
+    if is_counted and not statement.is_searched:
+        return located_total(account_id, status) if statement.located else everything
+    query = count_query(statement)
+    is_box = is_counted and statement.index == "box" and not statement.search
+    if not is_box or statement.dialect != "sqlite" or everything <= _MANY:
+        return totals.count(query, values)
+
+    def cheapest() -> CompiledQuery:
+        """A large part of all is not looked up row by row."""
+        most = everything // _LARGE_PART
+        named = int(count_named(TABLE, "sqlite", "box").scalar(**values, most=most))
+        return _count_by_area(bool(status)) if named == most else query
+
+    return totals.count(query, values, cheapest)
 
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:

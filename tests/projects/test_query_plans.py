@@ -35,6 +35,8 @@ KEYS = {
 }
 BOX = Bounds(0.0, 0.0, 30.0, 30.0)
 WORLD = Bounds(-180.0, -90.0, 180.0, 90.0)
+AROUND = Bounds(-175.0, -65.0, 175.0, 65.0)
+HALF = Bounds(-180.0, -90.0, 0.0, 90.0)
 # How a plan names a table that is read without an index that narrows it down.
 WHOLE = re.compile(r"Seq Scan on (projects|assets)|SCAN (projects|assets)\b(?!_)")
 
@@ -205,11 +207,36 @@ def test_a_word_comes_before_a_box(place: Place) -> None:
 
 def test_a_box_comes_before_a_frequent_word(place: Place, monkeypatch: Any) -> None:
     monkeypatch.setattr(listing, "_MANY", 100)
-    look, count, page = place.projects(bbox=BOX, search=FREQUENT)
+    *_, look, count, page = place.projects(bbox=BOX, search=FREQUENT)
     assert "projects_text" in _used(look)
     for plan in (count, page):
         assert "projects_box" in _used(plan), plan
         assert "projects_text" not in _used(plan), plan
+
+
+@pytest.mark.parametrize("status", [{}, {"status": "draft"}])
+def test_a_box_around_all_is_read_in_order(
+    place: Place, monkeypatch: Any, status: dict[str, str]
+) -> None:
+    monkeypatch.setattr(listing, "_MANY", 10)
+    beside, nowhere, *_, page = place.projects(bbox=AROUND, **status)
+    assert _used(beside) <= {"projects_box"}, beside
+    for plan in (nowhere, page):
+        assert "projects_box" not in _used(plan), plan
+    assert not SORTED.search(nowhere)
+
+
+@pytest.mark.parametrize("status", [{}, {"status": "draft"}])
+def test_a_large_box_is_counted_in_the_index_of_areas(
+    place: Place, monkeypatch: Any, status: dict[str, str]
+) -> None:
+    if not place.database.startswith("sqlite"):
+        pytest.skip("PostgreSQL reads the rows of a box in the order in which they are stored")
+    monkeypatch.setattr(listing, "_MANY", 10)
+    _, named, count, *_ = place.projects(bbox=HALF, **status)
+    assert _used(named) == {"projects_box"}
+    assert place.is_index_only(count, "ix_projects_account_id_area_m2_id"), count
+    assert _used(count) == {"ix_projects_account_id_area_m2_id"}
 
 
 def test_a_page_that_may_be_large_is_sought_once(place: Place, monkeypatch: Any) -> None:

@@ -15,14 +15,14 @@ from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import among, box_values, candidates, fence, overlaps_box, page_of
-from app.geometry import WORLD, Bounds
+from app.geometry import Bounds
 from app.lists import totals
+from app.lists.extents import holds_all
 from app.lists.query import ListQuery
 from app.lists.statements import count_named, count_query, list_statement, page_query, sorted_by
 from app.models import Project
 from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
-from app.projects.listing import TABLE, count_with_status
-from app.usage.counters import counters
+from app.projects.listing import TABLE, located_total
 
 _SHOWN: Final = (
     Project.row, Project.id, Project.name, Project.status, Project.area_m2, Project.stored_bytes,
@@ -58,9 +58,9 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
     if wanted.status:
         values["status"] = wanted.status
     has_status = bool(wanted.status)
-    if wanted.bbox is None or wanted.bbox == WORLD:
+    if wanted.bbox is None or holds_all(TABLE, account_id, wanted.bbox):
         rows = _in_order(dialect, has_status, has_box=False).all(**values | {"size": MAP_FEATURES})
-        return Largest(rows, _total(account_id, wanted.status, values))
+        return Largest(rows, located_total(account_id, wanted.status))
     values |= box_values(wanted.bbox, account_id, dialect)
     near = count_named(TABLE, dialect, "box").scalar(**values | {"most": MAP_NEAR + 1})
     if near > MAP_NEAR:
@@ -85,19 +85,6 @@ def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
     if len(rows) < MAP_FEATURES:
         return Largest(drawn, len(drawn))
     return Largest(drawn, totals.count(count_query(statement), values))
-
-
-def _total(account_id: str, status: str | None, values: dict[str, Any]) -> int:
-    """The number of projects with a boundary, from the counters: few have none."""
-    total = count_with_status(counters(account_id), status)
-    return max(0, total - int(_count_nowhere(bool(status)).scalar(**values)))
-
-
-@cache
-def _count_nowhere(has_status: bool) -> CompiledQuery:
-    """Count the projects without a boundary."""
-    nowhere = _status(columns_of(Project), Project, has_status).where(Project.area_m2.is_(None))
-    return CompiledQuery(nowhere.add_columns(func.count().label("total")))
 
 
 @cache
