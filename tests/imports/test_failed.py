@@ -66,15 +66,15 @@ def half_applied(client: Client, monkeypatch: pytest.MonkeyPatch) -> dict[str, A
     """An import that failed after its first transaction."""
     features = [feature(square(n), name=f"P{n}") for n in range(BATCH_FEATURES + 1)]
     record = ready(client, *features)
-    update_feature = applying.update_feature
+    update_features = applying.update_features
 
-    def fail_late(**values: Any) -> None:
-        if values["number"] > BATCH_FEATURES:
+    def fail_late(account_id: str, import_id: str, changes: Any) -> None:
+        if any(number > BATCH_FEATURES for number, _ in changes):
             raise ZeroDivisionError
-        update_feature(**values)
+        update_features(account_id, import_id, changes)
 
     with monkeypatch.context() as patch:
-        patch.setattr(applying, "update_feature", fail_late)
+        patch.setattr(applying, "update_features", fail_late)
         patch.setattr(leases, "LEASE_SECONDS", 0)
         record = act(client, record, "apply")
     assert record["status"] == "failed"

@@ -105,6 +105,7 @@ def add_projects(app: Flask, client: Client, number: int, **values: Any) -> None
         db.session.execute(Project.__table__.insert(), rows)
         usage = db.session.get_one(AccountUsage, client.account_id)
         usage.projects_active += number
+        usage.lists_version += 1
         db.session.commit()
 
 

@@ -259,6 +259,7 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             request, conn.response, conn.client, conn.server, self.cfg, BufferedResponse
         )
         environ["wsgi.multithread"] = True
+        environ["gunicorn.socket"] = conn.sock  # whose end ``app.api.expensive`` looks for
         is_last = not self.alive or not conn.request.is_complete
         if is_last or self._count.should_close_one(self._connections_in_use()):
             response.force_close()
