@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import signal
 import statistics
@@ -37,7 +38,6 @@ from werkzeug.test import EnvironBuilder
 
 from app.db.connections import close_all
 from app.db.extensions import db
-from app.factory import create_app
 from app.imports.jobs import run_imports
 from bench import load, report
 from bench.counting import statements
@@ -45,14 +45,14 @@ from bench.effort import QUICK, Effort
 from bench.http import headers, on_postgres
 from bench.instance import Instance, make_instance, polygon
 from bench.servers import own_worker_class, serve, use_last_core
-from config import ROOT, load_settings
+from config import ROOT
 
 FULL: Final = Effort(rounds=3, seconds=4.0)
 # By the beginning of a function's file and name, below the repository or its packages; the
 # innermost function of a stack that is in one of them decides.
 PARTS: Final = {
     "limits and usage, with Valkey": ("app/limits/", "app/jobs/valkey", "flask_limiter/"),
-    "credential": ("app/auth/",),
+    "credential": ("app/auth/guard", "app/auth/credentials", "app/auth/last_use", "app/security/"),
     "parsing and checking of the request": ("app/api/parsing", "app/api/requests", "app/api/body"),
     "geometry": ("app/geometry/",),
     "the import around its features": ("app/imports/",),
@@ -87,8 +87,13 @@ class Called:
     """The application in this process, and what calling it cost."""
 
     def __init__(self, instance: Instance) -> None:
-        self.instance = instance
-        self.app = create_app(load_settings(instance.environ))
+        os.environ.update(instance.environ)
+        from wsgi import app
+
+        for handler in logging.getLogger().handlers:
+            if isinstance(handler, logging.StreamHandler):
+                handler.setStream(Path(os.devnull).open("w"))  # noqa: SIM115 - until the end
+        self.instance, self.app = instance, app
         self.samples: Counter[str] = Counter()
 
     def environs(self, requests: Iterator[Sent], number: int) -> list[dict[str, Any]]:

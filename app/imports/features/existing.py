@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, bindparam
+from sqlalchemy import Table, and_, bindparam
 
-from app.auth.tenant import columns_of
+from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, engine
-from app.db.search_index import box_values, candidates, overlaps_box
+from app.db.search_index import box_values, candidates, fence, overlaps_box
 from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
 from app.policy.fields import PROJECT
@@ -48,7 +48,8 @@ _HAS_BOX: Final = tuple(
     _TABLE.c[side].between(bindparam(f"least_{side}"), bindparam(f"most_{side}")) for side in _SIDES
 )
 # Without the boundary, which can have megabytes.
-_NEAR: Final = columns_of(Project, Project.id, Project.slug, Project.name, Project.external_id)
+_NEAR_NAMES: Final = ("id", "slug", "name", "external_id")
+_NEAR: Final = columns_of(Project, *(getattr(Project, name) for name in _NEAR_NAMES))
 _BY_NAME_AND_BOX = CompiledQuery(
     _NEAR.where(Project.name_key == bindparam("name_key"), *_HAS_BOX).limit(SAME_BOX)
 )
@@ -109,5 +110,6 @@ def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
 def _by_box(dialect: str) -> CompiledQuery:
     """At most ``SAME_BOX`` projects whose box agrees with another one within ``SAME_WITHIN``."""
     near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
-    found = _NEAR.where(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX)
-    return CompiledQuery(found.limit(SAME_BOX))
+    read = [_TABLE.c[name] for name in ("account_id", *_NEAR_NAMES)]
+    found = fence(read, and_(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX))
+    return CompiledQuery(columns_among(found, *_NEAR_NAMES).limit(SAME_BOX))
