@@ -87,7 +87,7 @@ def map_shapes(texts: Sequence[str], level: int | None = None) -> list[dict[int,
 
     Only those at which a boundary has MAP_LEAST_PIXELS or more, and none where it is short enough
     to be shown whole (``is_shown_whole``). A shape is a Point where each part is smaller than a
-    pixel. Many at once take a tenth of the time that each takes alone.
+    pixel. Many at once take a fifth of the time that each takes alone.
 
     Args:
         texts: GeoJSON of valid boundaries. Anything else, written with SQL, has no shapes.
