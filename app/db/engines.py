@@ -172,8 +172,8 @@ def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
 
 
 def _prepare_for_changes(connection: QueuedConnection, _: object) -> None:
-    # What a statement would need to undo itself goes into a file of its own from 64 KB on, which
-    # took as long as the INSERT of a project. Reading keeps its files: sorts can be large.
+    # What a statement needs to undo itself would go into a file from 64 KB on, which takes as long
+    # as the rest of a project's INSERT. Reading keeps its files: sorts can be large.
     connection.execute("PRAGMA temp_store=MEMORY")
     join_queue(connection)
 

@@ -88,17 +88,33 @@ def has_rows(statement: Select[Any]) -> bool:
         return bool(connection.scalar(select(statement.exists())))
 
 
-class CompiledQuery:
-    """A SELECT with named parameters, compiled once for each kind of database."""
+class CompiledStatement:
+    """A statement with named parameters, compiled once for each kind of database.
 
-    def __init__(self, statement: Executable) -> None:
-        self._statement = statement
+    Args:
+        columns: those that an INSERT or UPDATE writes.
+    """
+
+    def __init__(self, statement: Executable, columns: Sequence[str] | None = None) -> None:
+        self._statement, self._columns = statement, columns
         self._compiled: dict[str, CompiledText] = {}
+
+    def compiled_for(self, dialect: Dialect) -> CompiledText:
+        """The text for a kind of database."""
+        compiled = self._compiled.get(dialect.name)
+        if compiled is None:
+            compiled = CompiledText(self._statement, dialect, self._columns)
+            self._compiled[dialect.name] = compiled
+        return compiled
+
+
+class CompiledQuery(CompiledStatement):
+    """A SELECT outside a change."""
 
     @property
     def text(self) -> str:
         """The statement as the database at hand gets it."""
-        return self._compiled_for(engine()).text
+        return self.compiled_for(engine().dialect).text
 
     def all(self, **values: Any) -> list[Any]:
         """All rows, as named tuples."""
@@ -116,7 +132,7 @@ class CompiledQuery:
         The statement runs before this returns; PostgreSQL's driver holds the whole result.
         """
         source = engine()
-        compiled = self._compiled_for(source)
+        compiled = self.compiled_for(source.dialect)
         cursor, rows = _execute(source, compiled, compiled.bind(values), number)
         g.get(_READERS)[source].streams.append(cursor)
         return compiled.chunks(source, cursor, rows, number)
@@ -132,24 +148,17 @@ class CompiledQuery:
 
     def _run(self, values: dict[str, Any]) -> tuple[CompiledText, list[Any]]:
         source = engine()
-        compiled = self._compiled_for(source)
+        compiled = self.compiled_for(source.dialect)
         cursor, rows = _execute(source, compiled, compiled.bind(values))
         cursor.close()
         return compiled, rows
-
-    def _compiled_for(self, source: Engine) -> CompiledText:
-        compiled = self._compiled.get(source.dialect.name)
-        if compiled is None:
-            compiled = CompiledText(self._statement, source.dialect)
-            self._compiled[source.dialect.name] = compiled
-        return compiled
 
 
 class CompiledText:
     """The text of a statement for one kind of database, and what its driver needs converted.
 
     Args:
-        columns: those of an INSERT.
+        columns: those that an INSERT or UPDATE writes.
     """
 
     def __init__(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
-from sqlalchemy import Connection, Executable, Table, event
+from sqlalchemy import Connection, Table, event
 from sqlalchemy.orm import Session, SessionTransaction
 
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.noted import notes
-from app.db.queries import CompiledText, connect
+from app.db.queries import CompiledStatement, CompiledText, connect
 
 # ``transaction`` as an argument: jobs and routes pass it to what commits several times.
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -44,18 +44,9 @@ class Inserted:
     table: str
 
 
-class CompiledChange:
-    """A statement of the current transaction, compiled once for each kind of database, and handed
-    to the driver: SQLAlchemy's own execution takes longer than the database
-    (``docs/adr/0003-reading.md``).
-
-    Args:
-        columns: those of an INSERT.
-    """
-
-    def __init__(self, statement: Executable, columns: Sequence[str] | None = None) -> None:
-        self._statement, self._columns = statement, columns
-        self._compiled: dict[str, CompiledText] = {}
+class CompiledChange(CompiledStatement):
+    """A statement of the current transaction that is handed to the driver: SQLAlchemy's own
+    execution takes longer than the database (``docs/adr/0003-reading.md``)."""
 
     def run(self, values: Mapping[str, Any]) -> None:
         """Run the statement with these parameters."""
@@ -81,14 +72,11 @@ class CompiledChange:
     def _cursor(self) -> Iterator[tuple[CompiledText, Any]]:
         """The text and a cursor of the driver, whose errors SQLAlchemy handles as its own."""
         connection = _connection()
-        dialect = connection.dialect
-        if (compiled := self._compiled.get(dialect.name)) is None:
-            compiled = CompiledText(self._statement, dialect, self._columns)
-            self._compiled[dialect.name] = compiled
+        compiled = self.compiled_for(connection.dialect)
         cursor = connection.connection.cursor()
         try:
             yield compiled, cursor
-        except dialect.loaded_dbapi.Error as error:
+        except connection.dialect.loaded_dbapi.Error as error:
             connection._handle_dbapi_exception(error, compiled.text, None, cursor, None)
         cursor.close()
 

@@ -97,11 +97,8 @@ def map_shapes(texts: Sequence[str], level: int | None = None) -> list[dict[int,
         The shapes of each boundary by level.
     """
     found: list[dict[int, str]] = [{} for _ in texts]
-    outlines = [
-        _Outline(number, rings, _bounds_of(rings))
-        for number, rings in enumerate(map(_rings_of, texts))
-        if rings is not None
-    ]
+    read = (_outline(number, text) for number, text in enumerate(texts))
+    outlines = [outline for outline in read if outline is not None]
     for each in MAP_LEVELS if level is None else (level,):
         chosen = [
             outline
@@ -133,16 +130,14 @@ def is_shown_whole(size: int, level: int | None) -> bool:
     return level is None or (level == MAP_LEVELS[0] and size <= MAP_SHORT_BYTES)
 
 
-def _rings_of(text: str) -> Rings | None:
+def _outline(number: int, text: str) -> _Outline | None:
+    """None: the text is no boundary."""
     try:
-        return stored_rings(text)
+        rings = stored_rings(text)
+        sides = (rings.lon.min(), rings.lat.min(), rings.lon.max(), rings.lat.max())
     except (ValueError, TypeError, LookupError):
         return None
-
-
-def _bounds_of(rings: Rings) -> Bounds:
-    sides = (rings.lon.min(), rings.lat.min(), rings.lon.max(), rings.lat.max())
-    return Bounds(*map(float, sides))
+    return _Outline(number, rings, Bounds(*map(float, sides)))
 
 
 def _shapes_at(outlines: Sequence[_Outline], level: int) -> list[str | None]:
@@ -151,7 +146,7 @@ def _shapes_at(outlines: Sequence[_Outline], level: int) -> list[str | None]:
         return []
     try:
         polygons = _polygons(_without_collapsed(_simplified(outlines, level)), outlines)
-    except (ValueError, GEOSException):
+    except (ValueError, TypeError, LookupError, GEOSException):
         if len(outlines) == 1:
             return [None]
         return [shape for each in outlines for shape in _shapes_at([each], level)]

@@ -144,11 +144,21 @@ def test_long_rings_are_simplified_in_runs() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "null", "[]", '{"type":"Polygon","coordinates":[[[1,2]]]}', '{"type":"Point"}', "{"],
+    [
+        *("", "null", "[]", "{", '{"type":"Point"}', '{"type":"Polygon","coordinates":[]}'),
+        *('{"type":"Polygon","coordinates":[[]]}', '{"type":"Polygon","coordinates":[[[1,2]]]}'),
+        '{"type":"MultiPolygon","coordinates":[[[[1,2],[3,4]]],[[[5,6]]],[[]]]}',
+    ],
 )
 def test_what_is_no_boundary_has_no_shapes(text: str) -> None:
     assert map_shapes(text) == {}
     assert map_shape(text, 5) is None
+
+
+def test_what_is_no_boundary_leaves_others_theirs() -> None:
+    texts = [coast(2_000), '{"type":"Polygon","coordinates":[]}', coast(50), "{"]
+    texts += ['{"type":"Polygon","coordinates":[[[1,2]]]}', coast(300)]
+    assert shapes_of_many(texts) == [map_shapes(text) for text in texts]
 
 
 @pytest.mark.slow

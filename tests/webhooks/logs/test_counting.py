@@ -169,7 +169,7 @@ def _fill(client: Client, webhook_id: str) -> None:
 
 
 def _plan(client: Client, webhook_id: str) -> str:
-    whole = log_counts._before(LOG, LogStatementFilters(True, True))._compiled_for(engine())
+    whole = log_counts._before(LOG, LogStatementFilters(True, True)).compiled_for(engine().dialect)
     values = {"account_id": client.account_id, "webhook_id": webhook_id}
     with engine().connect() as connection:
         cursor = connection.connection.cursor()
