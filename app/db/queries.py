@@ -171,10 +171,13 @@ class CompiledText:
         self.text = str(compiled)
         self.is_sqlite = dialect.name == "sqlite"
         self.compares_text = self.is_sqlite and progress.compares_text(self.text)
-        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        binds = {name: bound for bound, name in compiled.bind_names.items()}
+        self._fixed = {
+            name: bound.effective_value for name, bound in binds.items() if not bound.required
+        }
         self._to_driver = _converters(
             (name, bound.type.dialect_impl(dialect).bind_processor(dialect))
-            for name, bound in compiled.binds.items()
+            for name, bound in binds.items()
         )
         columns = [entry.keyname for entry in compiled._result_columns]
         row: Any = namedtuple("Row", columns)  # type: ignore[misc]

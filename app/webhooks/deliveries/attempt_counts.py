@@ -12,10 +12,12 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from typing import Final, NamedTuple
 
 from app.db.engines import insert_into
 from app.db.extensions import db
+from app.db.transactions import CompiledChange
 from app.models import AttemptCount
 from app.policy.deliveries import LATENCY_STEPS
 from app.webhooks.deliveries.types import Outcome
@@ -44,12 +46,17 @@ def add_to_counts(outcomes: Iterable[Outcome]) -> None:
     numbers = sorted(Counter(map(_counted, outcomes)).items())
     if not numbers:
         return
+    values = [{**counted._asdict(), "number": number} for counted, number in numbers]
+    _adding(db.engine.dialect.name).run_many(values)
+
+
+@cache
+def _adding(_dialect: str) -> CompiledChange:
     row = insert_into(AttemptCount)
     added = row.on_conflict_do_update(
         index_elements=_KEY, set_={"number": AttemptCount.number + row.excluded.number}
     )
-    values = [{**counted._asdict(), "number": number} for counted, number in numbers]
-    db.session.connection().execute(added, values)
+    return CompiledChange(added, [*Counted._fields, "number"])
 
 
 def _counted(outcome: Outcome) -> Counted:

@@ -134,7 +134,8 @@ class Dispatcher:
         """Begin every request that may begin now."""
         for queue, delivery in self._scheduler.begin_next():
             self._sent.add(delivery.id)
-            self._pool.send(delivery, queue.destination)
+            in_flight = self._scheduler.in_flight
+            self._pool.send(delivery, queue.destination, in_flight=in_flight)
 
     def _wait_timeout(self, ends_at: float) -> float:
         """The seconds to wait for a message.

@@ -35,7 +35,8 @@ class FairScheduler:
         self._queues: dict[str, WebhookQueue] = {}
         # Those with claimed deliveries, and some that had: few, however many webhooks there are.
         self._active: dict[str, WebhookQueue] = {}
-        self._responding: Counter[str] = Counter()  # those of receivers that respond, by account
+        self._share_of_account = SENDERS  # threads, of each account whose receivers respond
+        self._shares: dict[str, int] = {}  # of each such receiver, by account
         # Those whose webhook may begin another request, by health and account.
         self._turns: dict[ReceiverHealth, dict[str, deque[WebhookQueue]]] = {
             health: {} for health in ReceiverHealth
@@ -55,8 +56,7 @@ class FairScheduler:
     def share(self, queue: WebhookQueue) -> int:
         """The threads for a webhook whose receiver responds; 0 when there are fewer than such
         webhooks."""
-        of_account = SENDERS // max(1, len(self._responding))
-        return of_account // max(1, self._responding[queue.account_id])
+        return self._shares.get(queue.account_id, self._share_of_account)
 
     def get(self, webhook_id: str) -> WebhookQueue:
         """The queue of a webhook. Raises KeyError."""
@@ -82,9 +82,14 @@ class FairScheduler:
             queue.enqueue(delivery)
             self.queued += 1
         self._active |= changed
-        self._responding = Counter(
+        responding = Counter(
             each.account_id for each in self.active if each.is_active and each.health.is_responding
         )
+        self._share_of_account = SENDERS // max(1, len(responding))
+        self._shares = {
+            account_id: self._share_of_account // number
+            for account_id, number in responding.items()
+        }
         for queue in changed.values():
             self._give_turn(queue)
 

@@ -14,8 +14,10 @@ from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
 from app.audit.entries import created, record
 from app.audit.targets import Target
 from app.auth.memberships import members_in_roles
+from app.auth.tenant import ALL_ACCOUNTS
 from app.db.column_types import Timestamp
 from app.db.extensions import db
+from app.db.transactions import CompiledChange
 from app.mail.service import queue_mail
 from app.models import Webhook
 from app.policy.deliveries import DISABLED_AFTER, WARNED_AFTER
@@ -40,8 +42,9 @@ _FAILED_AT: Final = bindparam("failed_at", type_=Timestamp)
 _GIVEN_UP_AT: Final = bindparam("given_up_at", type_=Timestamp)
 # An attempt that ended before a 410 may be recorded after it.
 _CLEARS = and_(bindparam("has_success"), func.coalesce(_WEBHOOKS.c.disabled_reason, "") != "gone")
-_RECORD = (
+_RECORD: Final = CompiledChange(
     update(_WEBHOOKS)
+    .prefix_with(ALL_ACCOUNTS)
     .where(_WEBHOOKS.c.id == bindparam("webhook"), _WEBHOOKS.c.url == bindparam("called"))
     .values(
         last_success_at=func.coalesce(_SUCCESS_AT, _WEBHOOKS.c.last_success_at),
@@ -112,7 +115,7 @@ def record_health(outcomes: Iterable[Outcome]) -> bool:
         for (webhook_id, url), streak in sorted(streaks.items(), key=lambda item: item[0])
     ]  # in a fixed order, so that two workers do not deadlock
     if rows:
-        db.session.connection().execute(_RECORD, rows)
+        _RECORD.run_many(rows)
     failing = {target: streak for target, streak in streaks.items() if streak.failed_at}
     return bool(failing) and _disable_or_warn(failing)
 

@@ -9,8 +9,9 @@ Nothing here commits. Each function is one short transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, Final, cast
 
 from sqlalchemy import (
@@ -25,11 +26,13 @@ from sqlalchemy import (
     text,
     update,
 )
-from sqlalchemy.sql.expression import TextualSelect
 
+from app.auth.tenant import ALL_ACCOUNTS
 from app.db.column_types import Timestamp
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import CompiledQuery
+from app.db.search_index import id_values, is_among_ids
+from app.db.transactions import CompiledChange
 from app.models import Delivery
 from app.policy.deliveries import LEASE
 from app.webhooks.deliveries.types import ClaimedDelivery, PendingWebhook
@@ -38,8 +41,9 @@ _DELIVERIES = cast("Table", Delivery.__table__)
 _WEBHOOKS_AT_ONCE: Final = 200  # that one scan finds, and one claim is about
 
 # Steps from webhook to webhook along the index of pending deliveries, however many each has.
-_PENDING_WEBHOOKS = text(
-    """
+_PENDING_WEBHOOKS: Final = CompiledQuery(
+    text(
+        """
     WITH RECURSIVE pending(webhook_id, step) AS (
         SELECT (SELECT webhook_id FROM deliveries
                 WHERE due_at IS NOT NULL AND webhook_id > :after
@@ -50,25 +54,26 @@ _PENDING_WEBHOOKS = text(
                 ORDER BY webhook_id LIMIT 1), step + 1
         FROM pending WHERE webhook_id IS NOT NULL AND step < :most
     )
-    SELECT webhooks.id AS webhook_id, account_id, url, enabled, sealed_secret,
+    SELECT /* of all accounts */ webhooks.id AS webhook_id, account_id, url, enabled, sealed_secret,
         sealed_former_secret, former_secret_until, last_success_at, consecutive_failures,
         canceled_at,
         (SELECT due_at FROM deliveries WHERE webhook_id = webhooks.id AND due_at IS NOT NULL
          ORDER BY due_at LIMIT 1) AS due_at
     FROM pending JOIN webhooks ON webhooks.id = pending.webhook_id ORDER BY pending.step
     """
-).columns(
-    column("webhook_id"),
-    column("account_id"),
-    column("url"),
-    column("enabled", Boolean),
-    column("sealed_secret"),
-    column("sealed_former_secret"),
-    column("former_secret_until", Timestamp),
-    column("last_success_at", Timestamp),
-    column("consecutive_failures"),
-    column("canceled_at", Timestamp),
-    column("due_at", Timestamp),
+    ).columns(
+        column("webhook_id"),
+        column("account_id"),
+        column("url"),
+        column("enabled", Boolean),
+        column("sealed_secret"),
+        column("sealed_former_secret"),
+        column("former_secret_until", Timestamp),
+        column("last_success_at", Timestamp),
+        column("consecutive_failures"),
+        column("canceled_at", Timestamp),
+        column("due_at", Timestamp),
+    )
 )
 _CLAIMED_COLUMNS: Final[tuple[ColumnClause[Any], ...]] = (
     column("id"),
@@ -83,7 +88,7 @@ _CLAIMED_COLUMNS: Final[tuple[ColumnClause[Any], ...]] = (
     column("due_at", Timestamp),
     column("created_at", Timestamp),
 )
-_CLAIM_ON_POSTGRESQL = (
+_CLAIM_ON_POSTGRESQL: Final = CompiledChange(
     text(
         """
     WITH picked AS (
@@ -100,7 +105,8 @@ _CLAIM_ON_POSTGRESQL = (
         RETURNING deliveries.id, account_id, webhook_id, event_id, cause, attempts,
             picked.due_at, created_at
     )
-    SELECT claimed.id, claimed.account_id, webhook_id, event_id, events.type AS event_type,
+    SELECT /* of all accounts */ claimed.id, claimed.account_id, webhook_id, event_id,
+        events.type AS event_type,
         events.created_at AS event_created_at, body, cause, attempts + 1 AS attempt,
         claimed.due_at, claimed.created_at
     FROM claimed JOIN events ON events.id = claimed.event_id
@@ -115,13 +121,15 @@ _CLAIM_ON_POSTGRESQL = (
     )
     .columns(*_CLAIMED_COLUMNS)
 )
-_LEASE_ON_SQLITE = (
+_LEASE_ON_SQLITE: Final = CompiledChange(
     update(_DELIVERIES)
-    .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
+    .prefix_with(ALL_ACCOUNTS)
+    .where(is_among_ids(_DELIVERIES.c.id, "sqlite"))
     .values(due_at=bindparam("until"), claim=bindparam("run"))
 )
-_RELEASE = (
+_RELEASE: Final = CompiledChange(
     update(_DELIVERIES)
+    .prefix_with(ALL_ACCOUNTS)
     .where(_DELIVERIES.c.id == bindparam("delivery"), _DELIVERIES.c.claim == bindparam("run"))
     .values(due_at=bindparam("due"), claim=None)
 )
@@ -137,8 +145,7 @@ def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
         some of them, and the id after which to continue; "" after the last.
     """
     values = {"after": after, "most": _WEBHOOKS_AT_ONCE}
-    with connect() as connection:  # takes no lock
-        rows = [PendingWebhook(*row) for row in connection.execute(_PENDING_WEBHOOKS, values)]
+    rows = [PendingWebhook(*row) for row in _PENDING_WEBHOOKS.tuples(**values)]
     return rows, rows[-1].webhook_id if len(rows) >= _WEBHOOKS_AT_ONCE else ""
 
 
@@ -152,10 +159,8 @@ def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Claime
         return []
     if db.engine.dialect.name == "postgresql":
         values = {"webhook_ids": list(numbers), "numbers": list(numbers.values())}
-        rows = db.session.execute(
-            _CLAIM_ON_POSTGRESQL,
-            {**values, "now": now, "until": now + LEASE, "claim": run_id},
-        ).all()
+        times = {"now": now, "until": now + LEASE}
+        rows = _CLAIM_ON_POSTGRESQL.all({**values, **times, "claim": run_id})
     else:
         rows = _claim_on_sqlite(run_id, numbers, now)
     return [ClaimedDelivery(*row) for row in rows]
@@ -165,31 +170,32 @@ def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
     """End the leases of deliveries that were not begun, which are due as before."""
     rows = [{"delivery": each.id, "run": run_id, "due": each.due_at} for each in deliveries]
     if rows:
-        db.session.connection().execute(_RELEASE, rows)
+        _RELEASE.run_many(rows)
 
 
-def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> Sequence[Any]:
+def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Any]:
     """Claim in two statements of one transaction, in which nobody else writes."""
     values: dict[str, Any] = {"now": now}
     for position, (webhook_id, number) in enumerate(numbers.items()):
         values |= {f"w{position}": webhook_id, f"n{position}": number}
-    rows = db.session.execute(_select_on_sqlite(len(numbers)), values).all()
+    rows = _select_on_sqlite(len(numbers)).all(values)
     if rows:
-        leasing = {"ids": [row.id for row in rows], "until": now + LEASE, "run": run_id}
-        db.session.connection().execute(_LEASE_ON_SQLITE, leasing)
+        ids = id_values([row.id for row in rows], "sqlite")
+        _LEASE_ON_SQLITE.run({"ids": ids, "until": now + LEASE, "run": run_id})
     return rows
 
 
-def _select_on_sqlite(webhooks: int) -> TextualSelect:
+@cache
+def _select_on_sqlite(webhooks: int) -> CompiledChange:
     """The statement that selects due deliveries of this number of webhooks."""
     picked = " UNION ALL ".join(
         f"SELECT * FROM (SELECT id FROM deliveries WHERE webhook_id = :w{n}"  # noqa: S608 - numbers
         f" AND due_at <= :now ORDER BY due_at LIMIT :n{n})"
         for n in range(webhooks)
     )
-    return (
+    return CompiledChange(
         text(
-            "SELECT deliveries.id, deliveries.account_id, webhook_id, event_id,"  # noqa: S608
+            f"SELECT {ALL_ACCOUNTS} deliveries.id, deliveries.account_id, webhook_id, event_id,"  # noqa: S608
             " events.type AS event_type, events.created_at AS event_created_at, body, cause,"
             f" attempts + 1 AS attempt, due_at, deliveries.created_at FROM ({picked}) AS picked"
             " JOIN deliveries ON deliveries.id = picked.id"

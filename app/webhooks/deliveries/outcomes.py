@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from functools import cache
+from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, select, update
 
+from app.auth.tenant import ALL_ACCOUNTS
 from app.db.extensions import db
+from app.db.search_index import id_values, is_among_ids
+from app.db.transactions import CompiledChange, insert_rows
 from app.models import Delivery, DeliveryLog
 from app.policy.deliveries import RETRY_AFTER
 from app.values.ids import new_id
@@ -20,15 +24,9 @@ from app.webhooks.deliveries.health import record_health
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 
 _DELIVERIES = cast("Table", Delivery.__table__)
-_LOGS = cast("Table", DeliveryLog.__table__)
-
-_SUCCEEDED = (
+_FAILED: Final = CompiledChange(
     update(_DELIVERIES)
-    .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
-    .values(state="succeeded", attempts=_DELIVERIES.c.attempts + 1, due_at=None, claim=None)
-)
-_FAILED = (
-    update(_DELIVERIES)
+    .prefix_with(ALL_ACCOUNTS)
     .where(_DELIVERIES.c.id == bindparam("delivery"), _DELIVERIES.c.claim == bindparam("run"))
     .values(
         state=bindparam("new_state"),
@@ -88,7 +86,8 @@ def retry_of(outcome: Outcome) -> Retry:
 def record_delivered(deliveries: Iterable[ClaimedDelivery]) -> None:
     """Mark deliveries as succeeded, even if another run has claimed them since."""
     if ids := [delivery.id for delivery in deliveries]:
-        db.session.connection().execute(_SUCCEEDED, {"ids": ids})
+        dialect = db.engine.dialect.name
+        _succeeded(dialect).run({"ids": id_values(ids, dialect)})
 
 
 def record_failed(run_id: str, retries: Iterable[Retry]) -> None:
@@ -104,13 +103,23 @@ def record_failed(run_id: str, retries: Iterable[Retry]) -> None:
         for delivery, state, due_at in retries
     ]
     if rows:
-        db.session.connection().execute(_FAILED, rows)
+        _FAILED.run_many(rows)
 
 
 def write_logs(rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert a log entry for each attempt."""
     if rows:
-        db.session.connection().execute(_LOGS.insert(), list(rows))
+        insert_rows(DeliveryLog, rows)
+
+
+@cache
+def _succeeded(dialect: str) -> CompiledChange:
+    return CompiledChange(
+        update(_DELIVERIES)
+        .prefix_with(ALL_ACCOUNTS)
+        .where(is_among_ids(_DELIVERIES.c.id, dialect))
+        .values(state="succeeded", attempts=_DELIVERIES.c.attempts + 1, due_at=None, claim=None)
+    )
 
 
 def _log_row(outcome: Outcome, retry: Retry | None) -> dict[str, Any]:

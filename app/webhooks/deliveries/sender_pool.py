@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from queue import SimpleQueue
+from threading import Thread
 from time import monotonic
 
 from app.outbound import Egress, EgressError, Timing
@@ -35,13 +35,18 @@ class SenderPool:
         self._on_outcome = on_outcome
         self._work: SimpleQueue[tuple[ClaimedDelivery, Destination | None] | None] = SimpleQueue()
         self._threads = 0
-        self._idle = threading.Semaphore(0)
 
-    def send(self, delivery: ClaimedDelivery, destination: Destination | None) -> None:
-        """Send a delivery once, as soon as a thread is free."""
-        if not self._idle.acquire(blocking=False) and self._threads < SENDERS:
+    def send(
+        self, delivery: ClaimedDelivery, destination: Destination | None, *, in_flight: int
+    ) -> None:
+        """Send a delivery once, as soon as a thread is free.
+
+        Args:
+            in_flight: requests that have begun and whose outcome is not known yet, with this one.
+        """
+        if self._threads < min(in_flight, SENDERS):
             self._threads += 1
-            threading.Thread(target=self._run, name="sender", daemon=True).start()
+            Thread(target=self._run, name="sender", daemon=True).start()
         self._work.put((delivery, destination))
 
     def close(self) -> None:
@@ -52,7 +57,6 @@ class SenderPool:
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
             self._on_outcome(attempt(self._egress, *work))
-            self._idle.release()
 
 
 def attempt(egress: Egress, delivery: ClaimedDelivery, destination: Destination | None) -> Outcome:

@@ -97,7 +97,8 @@ class WebhookQueue:
     def can_begin(self, share: int) -> bool:
         """True if another request may begin. The lease of a delivery that has waited for long might
         expire during the attempt, and another worker would send it too."""
-        if not self._queued or len(self._in_flight) >= self.limit(share):
+        in_flight = len(self._in_flight)
+        if not self._queued or (in_flight and in_flight >= self.limit(share)):
             return False
         return monotonic() - self._queued[0].claimed_at < QUEUED_SECONDS
 

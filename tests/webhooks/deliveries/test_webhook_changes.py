@@ -74,9 +74,9 @@ class Job:
     def _spy(self, monkeypatch: pytest.MonkeyPatch) -> None:
         send, find = SenderPool.send, DueScan.find
 
-        def noted(pool: SenderPool, delivery: Any, destination: Any) -> None:
+        def noted(pool: SenderPool, delivery: Any, destination: Any, *, in_flight: int) -> None:
             self.begun.append((delivery.id, destination.url))
-            send(pool, delivery, destination)
+            send(pool, delivery, destination, in_flight=in_flight)
 
         def timed(scan: DueScan, *arguments: Any) -> Any:
             began = time.monotonic()
