@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
-from sqlalchemy import bindparam, or_
+from sqlalchemy import and_, bindparam, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -51,11 +51,14 @@ _ROWS: Final = CompiledQuery(
     .where(*_TO_WRITE, ImportFeature.number <= bindparam("last"))
     .order_by(ImportFeature.number)
 )
-_CREATED: Final = CompiledQuery(
+# What the import has created, and what features are that change nothing.
+_TAKEN: Final = CompiledQuery(
     columns_of(ImportFeature, ImportFeature.target_id).where(
         ImportFeature.import_id == bindparam("import_id"),
-        ImportFeature.verdict == "new",
-        ImportFeature.state == "applied",
+        or_(
+            and_(ImportFeature.verdict == "new", ImportFeature.state == "applied"),
+            ImportFeature.verdict == "same",
+        ),
     )
 )
 _COUNTS: Final = CompiledQuery(
@@ -86,9 +89,9 @@ def apply_features(
         TooCostly: deciding about the features takes more than that.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
-    created = {row.target_id for row in _CREATED.all(**ids)}
+    taken = {row.target_id for row in _TAKEN.all(**ids)}
     matcher = BoundedMatcher(
-        targets.matcher(leased.account_id, match, (), created),
+        targets.matcher(leased.account_id, match, (), taken),
         most_seconds,
         _COUNTS.scalar(**ids).get(_SECONDS, 0.0),
     )
@@ -108,7 +111,7 @@ def apply_features(
                     for number, *others in batch
                 ]
                 update_features(**ids, changes=written)
-                created |= {done["target_id"] for _, done in written if done["verdict"] == "new"}
+                taken |= {done["target_id"] for _, done in written if done["verdict"] == "new"}
                 found.progress_done += len(batch)
                 found.counts = found.counts | {_SECONDS: matcher.seconds}
                 found.tries, found.message = 1, None

@@ -120,15 +120,17 @@ def read_file(
             plan = _plan(leased, process, targets, in_transaction, most)
             progress.start(plan.layer.features)
             box: Bounds | None = None
+            repeated = 0
             for batch in process.features(plan.layer, plan.crs, plan.choices):
                 decided = _decide(leased, batch, plan.matcher)
                 for some in batched_by_time(decided, BATCH_SECONDS):
                     _store(leased, [row for row, _ in some], in_transaction)
                     box = around(box, *(bounds for _, bounds in some))
+                    repeated += sum(map(_repeats, (row for row, _ in some)))
                     progress.advance(len(some))
                     if time.monotonic() > end:
                         raise TooCostly(TOO_SLOW)
-            notes = process.notes()
+            notes = [*process.notes(), *_repeated(repeated)]
     except TooCostly as error:
         clear()
         with in_transaction():
@@ -201,6 +203,19 @@ def _decide(
             yield row, item.bounds
         else:
             yield row, None
+
+
+def _repeats(row: Mapping[str, Any]) -> bool:
+    """True if a feature is the same as an earlier one of the file."""
+    return row["verdict"] == "same" and row["target_id"] is None
+
+
+def _repeated(features: int) -> list[str]:
+    """A note about features that are the same as others of the file."""
+    if not features:
+        return []
+    which = "1 feature is" if features == 1 else f"{features:,} features are"
+    return [f"{which} repeated, with all the values of another one, and left out."]
 
 
 def _store(leased: Leased, rows: Sequence[dict[str, Any]], in_transaction: Transaction) -> None:

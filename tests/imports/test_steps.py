@@ -80,6 +80,72 @@ def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> No
     assert projects(client) == before
 
 
+SPECIES = b"name,species,ha\nNorth,oak,1\nNorth,beech,2\nSouth,oak,3\nnorth,oak,1\n"
+
+
+def table(client: Client, content: bytes = SPECIES, **form: Any) -> dict[str, Any]:
+    """An import of a table that was read."""
+    response = upload(client, content, "rows.csv", **form)
+    work(client)
+    return read(client, response.json["data"]["id"])
+
+
+@pytest.mark.parametrize("kind", ["projects", "assets"])
+def test_rows_are_the_same_only_with_all_their_values(client: Client, kind: str) -> None:
+    """Applied once, they are the same as what was made of them, row by row."""
+    form = {"kind": kind}
+    if kind == "assets":
+        form["project_id"] = make_project(client)["id"]
+    record = table(client, **form)
+    assert counts(record) == (3, 0, 1, 0)
+    assert record["notes"][-1] == (
+        "1 feature is repeated, with all the values of another one, and left out."
+    )
+    act(client, record, "apply")
+    assert counts(table(client, **form)) == (0, 0, 4, 0)
+    more = table(client, SPECIES + b"North,ash,1\nNorth,fir,1\n", **form)
+    assert counts(more) == (2, 0, 4, 0)
+    assert counts(act(client, more, "apply")) == (2, 0, 4, 0)
+    if kind == "projects":
+        made = {name: one["metadata"]["species"] for name, one in projects(client).items()}
+        assert made == {
+            "North": "oak", "North (2)": "beech", "South": "oak", "North (3)": "ash",
+            "North (4)": "fir",
+        }  # fmt: skip
+
+
+def test_stands_of_one_boundary_and_name_differ_by_their_values(client: Client) -> None:
+    stands = [feature(square(), name="North", species=each) for each in ("oak", "beech", "oak")]
+    record = ready(client, *stands)
+    assert counts(record) == (2, 0, 1, 0)
+    act(client, record, "apply")
+    assert counts(ready(client, *reversed(stands))) == (0, 0, 3, 0)
+    species = [one["metadata"]["species"] for one in projects(client).values()]
+    assert sorted(species) == ["beech", "oak"]
+
+
+def test_features_without_a_name_are_numbered(client: Client) -> None:
+    names = ("North", None, "", "South", "North")
+    stands = [feature(square(n), name=name, code=f"C{n}") for n, name in enumerate(names)]
+    content = collection(*stands)
+    record = table(client, content.replace(b'"features"', b'"name":"woods","features"', 1))
+    assert counts(record) == (5, 0, 0, 0)
+    assert record["notes"] == [
+        "2 features have no name in the column “name”: it is “woods” and the number of the feature."
+    ]
+    act(client, record, "apply")
+    assert {*projects(client)} == {"North", "woods 2", "woods 3", "South", "North (2)"}
+
+
+def test_a_number_instead_of_a_name_renames_nothing(client: Client) -> None:
+    make_project(client, name="Alpine", external_id="C1", geometry=square(9))
+    record = ready(client, feature(square(1), external_id="C1"))
+    assert (record["match"], counts(record)) == ("external_id", (0, 1, 0, 0))
+    assert features_of(client, record)[0]["changes"] == ["geometry"]
+    act(client, record, "apply")
+    assert {*projects(client)} == {"Alpine"}
+
+
 @pytest.mark.slow
 def test_others_can_write_while_features_are_read_and_decided_about(
     client: Client, monkeypatch: pytest.MonkeyPatch

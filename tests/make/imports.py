@@ -49,5 +49,5 @@ def _feature(account_id: str, import_id: str, *, is_applied: bool) -> ImportFeat
         changes=[],
         problems=[],
         is_namesake=False,
-        values={"name": "Alpine", "own_id": None, "columns": {}},
+        values={"name": "Alpine", "own_id": None, "is_numbered": False, "columns": {}},
     )

@@ -35,6 +35,7 @@ from app.values.clock import parse_time
 from app.values.text import fold
 
 _DEFAULT_TYPE: Final = "point_of_interest"
+_COMPARED: Final = 20  # assets of a name and place that are compared with a feature
 _PLACE: Final = (Asset.id, Asset.name, Asset.longitude, Asset.latitude)
 _IN_PROJECT: Final = Asset.project_id == bindparam("project_id")
 _ALL: Final = CompiledQuery(columns_of(Asset, *_PLACE).where(_IN_PROJECT).order_by(Asset.id))
@@ -66,23 +67,26 @@ class AssetMatcher:
     project_id: str
     match: Match
     repeated_names: Collection[str] = ()
-    created: Container[str] = ()
+    taken: Container[str] = ()
     _by_name: dict[str, list[Any]] = field(default_factory=dict)
     _by_id: dict[str, Any] = field(default_factory=dict)
-    _by_cell: dict[_Cell, Any] = field(default_factory=dict)  # the first one of each
-    _seen: set[tuple[str, str]] = field(default_factory=set)
+    _by_cell: dict[_Cell, list[Any]] = field(default_factory=dict)
+    _seen: set[tuple[str, str, str]] = field(default_factory=set)
+    _own: set[str] = field(default_factory=set)  # assets that features decided here are
 
     def __post_init__(self) -> None:
         for row in _ALL.all(account_id=self.account_id, project_id=self.project_id):
-            if row.id not in self.created:
+            if row.id not in self.taken:
                 name = fold(row.name)
                 self._by_name.setdefault(name, []).append(row)
                 self._by_id[row.id] = row
-                self._by_cell.setdefault(_cell(name, row), row)
+                self._by_cell.setdefault(_cell(name, row), []).append(row)
 
     def decide(self, item: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
-        identity = fold(item.name), item.location.text if item.location else ""
+        name = "" if item.is_numbered else fold(item.name)
+        location = item.location.text if item.location else ""
+        identity = name, location, repr(sorted(item.values.items()))
         if identity in self._seen:
             return Decision("same", item.name)
         target = self._target(item)
@@ -90,6 +94,7 @@ class AssetMatcher:
         if target is None:
             namesakes = fold(item.name) in self._by_name
             return Decision("new", item.name, is_namesake=namesakes)
+        self._own.add(target.id)
         changes = _asset_changes(target, item)
         names, is_changed = field_names(changes), bool(changes) and self.match != "none"
         if not is_changed:
@@ -101,26 +106,29 @@ class AssetMatcher:
 
     def _target(self, item: Candidate) -> Any:
         """The asset that a feature changes or already is; None for a new one."""
-        asset_id = self._target_id(item)
-        return None if asset_id is None else _find(self.account_id, self.project_id, asset_id)
-
-    def _target_id(self, item: Candidate) -> str | None:
         name = fold(item.name)
         exported = self._by_id.get(item.own_id or "")
         if exported is not None and (self.match != "none" or fold(exported.name) == name):
-            return item.own_id
-        near = (self._by_cell.get(cell) for cell in _cells(name, item.location))
-        there = [found for found in near if found is not None and _is_at(found, item.location)]
-        if there:
-            first: str = min(found.id for found in there)
-            return first
+            return self._find(exported.id)
+        if there := self._at(name, item):
+            found = [self._find(asset_id) for asset_id in there[:_COMPARED]]
+            alike = (each for each in found if each and not changed_columns(each, item))
+            return next(alike, found[0])
         named = self._by_name.get(name, [])
-        if self.match != "name" or not named:
+        if self.match != "name" or item.is_numbered or not named:
             return None
         if len(named) > 1 or name in self.repeated_names:
             raise CannotImport("Several assets or features have this name.", "name")
-        asset_id: str = named[0].id
-        return asset_id
+        return self._find(named[0].id)
+
+    def _at(self, name: str, item: Candidate) -> list[str]:
+        """The ids of the assets of a feature's name and location that no other feature is."""
+        cells = (self._by_cell.get(cell, ()) for cell in _cells(name, item.location))
+        rows = (row for cell in cells for row in cell if row.id not in self._own)
+        return sorted(row.id for row in rows if _is_at(row, item.location))
+
+    def _find(self, asset_id: str) -> Any:
+        return _find(self.account_id, self.project_id, asset_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +142,9 @@ class AssetTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        created: Container[str] = (),
+        taken: Container[str] = (),
     ) -> AssetMatcher:
-        return AssetMatcher(account_id, self.project_id, match, repeated_names, created)
+        return AssetMatcher(account_id, self.project_id, match, repeated_names, taken)
 
     def create(self, principal: Principal, item: Candidate, name: str) -> Written:
         values = {"type": _DEFAULT_TYPE, **item.values, "name": name}
@@ -188,7 +196,7 @@ class AssetTargets:
 def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
     """The columns of an asset that its feature changes. Fields that the feature lacks stay."""
     changes: dict[str, Any] = {}
-    if target.name != item.name:
+    if target.name != item.name and not item.is_numbered:
         changes["name"] = item.name
     if item.location is not None and not _is_at(target, item.location):
         changes["location"] = item.location

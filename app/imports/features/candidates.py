@@ -51,7 +51,7 @@ IS_LINE: Final = (
 class Choices:
     """How the features of a layer are read.
 
-    ``default_name`` is the name of features where no column holds names, with a number behind it.
+    ``default_name`` is the name of features that have none, with a number behind it.
     ``ignored`` are columns that become nothing. ``is_export``: the file was exported from here.
     ``close_lines``: closed lines and tracks become boundaries. ``project_id`` is that of the
     project that assets are imported into.
@@ -71,7 +71,8 @@ class Candidate:
     """A feature that can be imported; ``number`` is its position in the layer, from 1.
 
     ``values`` are those of fields other than the name, by their columns. ``own_id`` is that of the
-    project or asset that was exported as this feature.
+    project or asset that was exported as this feature. ``is_numbered``: it has no name of its own,
+    and ``name`` is that of its layer with its number.
     """
 
     number: int
@@ -80,6 +81,7 @@ class Candidate:
     boundary: Boundary | None = None
     location: Point | None = None
     own_id: str | None = None
+    is_numbered: bool = False
 
     @property
     def bounds(self) -> Bounds | None:
@@ -110,7 +112,8 @@ class Rejected:
 def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
     """Check a feature. One whose geometry is null becomes a project without a boundary, or an asset
     without a location."""
-    name = _name(feature, choices)
+    own_name = feature_name(feature.properties, choices.mapping.name)
+    name = own_name or _default_name(feature.number, choices)
     problems = [*feature.problems, *_name_problems(name, choices.mapping.name)]
     values = _values(feature.properties, choices, problems)
     problems += _project_problems(feature, choices)
@@ -129,13 +132,19 @@ def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
         boundary=geometry if isinstance(geometry, Boundary) else None,
         location=geometry if isinstance(geometry, Point) else None,
         own_id=_own_id(feature, choices),
+        is_numbered=not own_name,
     )
 
 
 def stored_values(item: Candidate) -> dict[str, Any]:
     """The JSON object that ``stored_candidate`` makes the feature of, with its number and the text
     of its geometry."""
-    values: dict[str, Any] = {"name": item.name, "own_id": item.own_id, "columns": item.values}
+    values: dict[str, Any] = {
+        "name": item.name,
+        "is_numbered": item.is_numbered,
+        "own_id": item.own_id,
+        "columns": item.values,
+    }
     if item.location is not None:
         values["location"] = [item.location.longitude, item.location.latitude]
     if item.boundary is not None:
@@ -166,7 +175,13 @@ def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -
     if found := values.get("location"):
         location = Point(text or "", *map(float, found))
     return Candidate(
-        number, values["name"], values["columns"], boundary, location, values["own_id"]
+        number,
+        values["name"],
+        values["columns"],
+        boundary,
+        location,
+        values["own_id"],
+        is_numbered=values.get("is_numbered", False),  # absent: of an earlier version
     )
 
 
@@ -194,10 +209,9 @@ def feature_name(properties: Mapping[str, Any], column: str | None) -> str:
     return "" if value is None or isinstance(value, bool | dict | list) else str(value).strip()
 
 
-def _name(feature: SourceFeature, choices: Choices) -> str:
-    if choices.mapping.name is None and choices.default_name:
-        return f"{choices.default_name[: NAME_LENGTH - 10]} {feature.number}"
-    return feature_name(feature.properties, choices.mapping.name)
+def _default_name(number: int, choices: Choices) -> str:
+    start = choices.default_name[: NAME_LENGTH - 10].rstrip()
+    return f"{start} {number}" if start else ""
 
 
 def _listed(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,11 +15,21 @@ from app.policy.fields import ASSET, PROJECT, Field
 # "name" behind it or a number ("DISTRICTNAME", "Name_1").
 NAME_WORDS: Final = (
     "name", "title", "label",
-    "nombre", "nom", "nome", "naam", "navn", "namn", "nimi", "nazwa", "nazev", "bezeichnung",
-    "titel", "titre", "titulo", "имя", "название", "名称", "名前",
+    "nombre", "nom", "nome", "naam", "navn", "namn", "nimi", "nazwa", "nazev", "nazov", "naziv",
+    "denumire", "nume", "ime", "jmeno", "meno", "nev", "nimetus", "pavadinimas", "nosaukums",
+    "isim", "nama", "denominazione", "denominacion", "denominacao", "bezeichnung",
+    "titel", "titre", "titulo", "имя", "название", "назва", "ονομα", "名称", "名前",
     "project", "district", "unit", "site", "stand", "compartment", "reserve", "park", "area",
     "forest", "wood", "region",
 )  # fmt: skip
+
+_MEANS_NAME: Final = NAME_WORDS.index("project")  # the words before it mean nothing else
+_UNITS: Final = (
+    r"(?:sq\.? ?)?(?:km|m|mi|ft|cm|mm)(?:2|3|²|³)?|sqm|sqkm|ha|hectares?|hectareas?|hektar|acres?"
+    r"|ac|%|°|t|kg"
+)
+_NUMBER: Final = re.compile(r"[+-]?[0-9][0-9 .,'’_]*(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+_QUANTITY: Final = re.compile(rf"(?:{_NUMBER.pattern})\s*(?:{_UNITS})", re.IGNORECASE)
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
@@ -34,11 +45,13 @@ _OF_EXPORT: Final = {"created_at", "updated_at"}  # columns that the files of an
 @dataclass(slots=True)
 class ColumnUse:
     """How a column is used over all features: in how many it has a value, and whether the values
-    differ at all."""
+    differ at all; how many are whole numbers, and how many others, or numbers with a unit."""
 
     filled: int = 0
     first: object = None
     varies: bool = False
+    whole: int = 0
+    measured: int = 0
 
     def add(self, value: object) -> None:
         if value is None or value == "":
@@ -48,6 +61,9 @@ class ColumnUse:
         elif value != self.first:
             self.varies = True
         self.filled += 1
+        is_number, is_whole = _number(value)
+        self.whole += is_whole
+        self.measured += is_number and not is_whole
 
 
 @dataclass(slots=True)
@@ -119,10 +135,11 @@ def guess_mapping(scan: LayerScan, kind: str, given: Mapping[str, Any]) -> Colum
 def guess_name_column(scan: LayerScan) -> str | None:
     """The column that most likely holds the names, or None when none looks like it.
 
-    It has a usual word for its name. Of several the likeliest word wins, where it is filled in at
-    least half of the features and does not say the same in all of them.
+    It has a usual word for its name, and its values are not numbers; whole ones are names if the
+    word means nothing else. Of several the likeliest word wins, where it is filled in at least half
+    of the features and does not say the same in all of them.
     """
-    likely = [name for name, use in scan.columns.items() if use.filled and _rank(name) >= 0]
+    likely = [name for name, use in scan.columns.items() if use.filled and _has_names(name, use)]
 
     def unlikeliness(name: str) -> tuple[bool, bool, int, int]:
         use = scan.columns[name]
@@ -161,9 +178,30 @@ def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
     return next((name for name in columns if name.casefold() in usual), None)
 
 
+def _has_names(name: str, use: ColumnUse) -> bool:
+    rank = _rank(name)
+    if use.whole + use.measured == use.filled:
+        return 0 <= rank < _MEANS_NAME and not use.measured
+    return rank >= 0
+
+
+def _number(value: object) -> tuple[bool, bool]:
+    """Whether a value is a number, also as a text or with a unit; and whether it is a whole one,
+    without a unit."""
+    if isinstance(value, bool):
+        return False, False
+    if isinstance(value, int | float):
+        return True, float(value).is_integer()
+    text = str(value).strip()
+    if _NUMBER.fullmatch(text):
+        return True, text.lstrip("+-").isdecimal()
+    return _QUANTITY.fullmatch(text) is not None, False
+
+
 def _rank(name: str) -> int:
     """The index of a column's name in the list of usual words, or -1."""
-    word = "".join(letter for letter in name.casefold() if letter.isalnum()).rstrip("0123456789")
+    letters = unicodedata.normalize("NFKD", name).casefold()
+    word = "".join(letter for letter in letters if letter.isalnum()).rstrip("0123456789")
     if word in NAME_WORDS:
         return NAME_WORDS.index(word)
     if not word.endswith("name"):

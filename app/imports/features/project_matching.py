@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from app.geometry import Boundary, is_same_boundary
 from app.imports.features import existing
@@ -19,7 +19,8 @@ from app.imports.features.targets import CannotImport, Decision, Match, changed_
 from app.policy.bounds import NAME_LENGTH
 from app.values.text import fold, slugify, unreserved_slug
 
-_Identity = tuple[str, str | None, bytes]  # what a feature is: its name, external id and boundary
+_Identity = tuple[str, bytes]  # what a feature is: its name, and a digest of all else
+_AHEAD: Final = 20  # projects of a name that are compared with a feature
 
 
 @dataclass(slots=True)
@@ -28,17 +29,19 @@ class ProjectMatcher:
 
     ``match`` selects the project that a feature changes: the one with its external id, or with its
     name; "none": it changes none. Names in ``repeated_names`` (``fold``), which several features
-    have, match nothing. ``created`` are ids of projects that this import has created.
+    have, match nothing. ``taken`` are ids of projects that other features of this import are.
     """
 
     account_id: str
     match: Match
     repeated_names: Collection[str] = ()
-    created: Container[str] = ()
+    taken: Container[str] = ()
     # A number behind which all are in use, up to another one; by the slug that has it.
     _next_numbers: dict[tuple[int, str], int] = field(default_factory=dict)
     _slugs: set[str] = field(default_factory=set)  # of new projects
     _seen: set[_Identity] = field(default_factory=set)
+    _own: set[str] = field(default_factory=set)  # likewise ``taken``, by features decided here
+    _first_free: dict[str, int] = field(default_factory=dict)  # number of a project, by its name
     _external_ids: dict[str, int] = field(default_factory=dict)  # with the number of the feature
     _targets: dict[str, int] = field(
         default_factory=dict
@@ -47,13 +50,14 @@ class ProjectMatcher:
     def decide(self, item: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
         identity = _identity(item)
-        adds_nothing = item.boundary is None and unreserved_slug(item.name) in self._slugs
-        if identity in self._seen or adds_nothing:
+        if identity in self._seen:
             return Decision("same", item.name)
         target = self._target(item)
         decision = self._new(item) if target is None else self._present(item, target)
         if decision.verdict == "changed":
             self._check_target(item, target.id)
+        if target is not None:
+            self._own.add(target.id)
         self._seen.add(identity)
         if item.external_id is not None:
             self._external_ids[item.external_id] = item.number
@@ -64,7 +68,7 @@ class ProjectMatcher:
         lacks stay."""
         changes: dict[str, Any] = {}
         has_id = self.match == "external_id" or item.own_id == target.id
-        if has_id and not _is_name(target.name, item.name):
+        if has_id and not item.is_numbered and not _is_name(target.name, item.name):
             changes["name"] = item.name
         if item.boundary is not None and not _has_boundary(target, item.boundary):
             changes["geometry"] = item.boundary
@@ -116,7 +120,7 @@ class ProjectMatcher:
         if owner and (self.match == "external_id" or _is_feature(owner, item)):
             return owner
         found = self._exported(item) or self._same(item)
-        if found is None and self.match == "name":
+        if found is None and self.match == "name" and not item.is_numbered:
             found = self._namesake(item)
         if owner and (found is None or found.id != owner.id):
             hint = " To change it, match by external_id." if self.match == "none" else ""
@@ -141,29 +145,53 @@ class ProjectMatcher:
         return found if found and (self.match != "none" or _is_feature(found, item)) else None
 
     def _same(self, item: Candidate) -> Any:
-        """The project with this name, perhaps followed by a number, and exactly this boundary.
+        """A project with this name, perhaps followed by a number, and exactly this boundary, if the
+        feature has one, which no other feature is. The first that has all its values; else the
+        first."""
+        boundary, first = item.boundary, None
+        for found in self._named(item) if boundary is None else self._at(item, boundary):
+            if not changed_columns(found, item):
+                return found
+            first = first or found
+        return first
 
-        A feature without a boundary has nothing to add to a project of its name.
-        """
-        if item.boundary is None:
-            slug = unreserved_slug(item.name)
-            if slug:
-                return existing.with_slug(self.account_id, slug)
-            named = existing.ids_named(self.account_id, item.name)
-            return existing.with_id(self.account_id, named[0]) if named else None
-        for near in existing.with_box(self.account_id, item.boundary.bounds, item.name):
+    def _at(self, item: Candidate, boundary: Boundary) -> Iterator[Any]:
+        for near in existing.with_box(self.account_id, boundary.bounds, item.name):
             is_other = item.external_id and near.external_id not in (None, item.external_id)
-            if near.id in self.created or is_other or not _has_name(near, item):
+            if self._is_taken(near.id) or is_other or not _has_name(near, item):
                 continue
             found = existing.with_id(self.account_id, near.id)
-            if found is not None and _has_boundary(found, item.boundary):
-                return found
-        return None
+            if found is not None and _has_boundary(found, boundary):
+                yield found
+
+    def _named(self, item: Candidate) -> Iterator[Any]:
+        """Some projects of a feature's name, perhaps followed by a number."""
+        if not unreserved_slug(item.name):
+            for project_id in existing.ids_named(self.account_id, item.name):
+                if not self._is_taken(project_id):
+                    yield existing.with_id(self.account_id, project_id)
+            return
+        name = fold(item.name)
+        number, ahead = self._first_free.get(name, 1), _AHEAD
+        while ahead:
+            slug = unreserved_slug(numbered(item.name, number))
+            found = existing.with_slug(self.account_id, slug) if slug else None
+            if found is None:
+                return
+            if not self._is_taken(found.id):
+                ahead -= 1
+                yield found
+            elif ahead == _AHEAD:
+                self._first_free[name] = number + 1
+            number += 1
+
+    def _is_taken(self, project_id: str) -> bool:
+        return project_id in self._own or project_id in self.taken
 
     def _namesake(self, item: Candidate) -> Any:
         """The project of the feature's name, or None."""
         named = existing.ids_named(self.account_id, item.name)
-        found = [each for each in named if each not in self.created]
+        found = [each for each in named if each not in self.taken]
         if found and fold(item.name) in self.repeated_names:
             raise CannotImport(
                 "Several features have this name, so it is not clear which of them matches the "
@@ -216,5 +244,7 @@ def _has_boundary(target: Any, boundary: Boundary) -> bool:
 
 
 def _identity(item: Candidate) -> _Identity:
-    text = item.boundary.text if item.boundary else ""
-    return fold(item.name), item.external_id, hashlib.sha256(text.encode()).digest()
+    boundary = item.boundary.text if item.boundary else ""
+    content = repr((boundary, sorted(item.values.items())))
+    name = "" if item.is_numbered else fold(item.name)
+    return name, hashlib.sha256(content.encode()).digest()

@@ -46,9 +46,9 @@ class ProjectTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        created: Container[str] = (),
+        taken: Container[str] = (),
     ) -> ProjectMatcher:
-        return ProjectMatcher(account_id, match, repeated_names, created)
+        return ProjectMatcher(account_id, match, repeated_names, taken)
 
     def create(self, principal: Principal, item: Candidate, name: str) -> Written:
         values = {**item.values, "name": name, "geometry": item.boundary}

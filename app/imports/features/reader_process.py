@@ -254,7 +254,13 @@ def _layer(value: Any) -> Layer:
 
 def _scan(value: Any) -> LayerScan:
     columns = {
-        name: ColumnUse(_of(int, use["filled"]), use["first"], _of(bool, use["varies"]))
+        name: ColumnUse(
+            _of(int, use["filled"]),
+            use["first"],
+            _of(bool, use["varies"]),
+            _of(int, use["whole"]),
+            _of(int, use["measured"]),
+        )
         for name, use in _of(dict, value["columns"]).items()
     }
     _text("".join(columns), NAMES_LENGTH)
@@ -291,6 +297,7 @@ def _candidate(value: Any, kind: str) -> Candidate:
     values, text = value["values"], _maybe(str, value["geometry"])
     _text(values["name"], NAME_LENGTH)
     _maybe(str, values["own_id"])
+    _of(bool, values["is_numbered"])
     if not set(_of(dict, values["columns"])) <= imported_columns(kind):
         raise ValueError
     for each in values["columns"].values():

@@ -131,10 +131,20 @@ def _features(
 ) -> Iterator[list[Any]]:
     chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
     prepared = (prepare(feature, chosen) for feature in reader.read(_layer(layer), crs))
+    numbered = 0
     # Lists that are short enough for one transaction: other writers wait for it.
     for batch in batched_by_bytes(prepared, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
+        numbered += sum(isinstance(item, Candidate) and item.is_numbered for item in batch)
         yield list(map(_as_json, batch))
+    if numbered and chosen.mapping.name:
+        reader.note(_unnamed(numbered, chosen))
     yield []
+
+
+def _unnamed(number: int, choices: Choices) -> str:
+    features = "1 feature has" if number == 1 else f"{number:,} features have"
+    name = f"“{choices.default_name}” and the number of the feature"
+    return f"{features} no name in the column “{choices.mapping.name}”: it is {name}."
 
 
 def _as_json(item: Candidate | Rejected) -> dict[str, Any]:

@@ -90,13 +90,13 @@ class Targets(Protocol):
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        created: Container[str] = (),
+        taken: Container[str] = (),
     ) -> Matcher:
         """The matcher for the features of one layer.
 
         Args:
             repeated_names: names that several features have, as ``fold`` makes them.
-            created: ids of the targets that the import has created already.
+            taken: ids of the targets that other features of the import are.
         """
 
     def create(self, principal: Principal, item: Candidate, name: str) -> Written:

@@ -42,6 +42,16 @@ def test_all_problems_of_a_feature_are_told() -> None:
     assert made.problems[0].field == "properties.name"
 
 
+def test_a_feature_without_a_name_has_that_of_its_layer_and_its_number() -> None:
+    for choices in (BY_NAME, replace(BY_NAME, mapping=ColumnMapping({}))):
+        made = prepared(3, feature(square(), name=""), replace(choices, default_name="woods"))
+        assert isinstance(made, Candidate)
+        assert (made.name, made.is_numbered) == ("woods 3", True)
+    named = prepared(3, feature(square(), name="0"), replace(BY_NAME, default_name="woods"))
+    assert isinstance(named, Candidate)
+    assert (named.name, named.is_numbered) == ("0", False)
+
+
 def test_problems_of_the_reader_are_told_too() -> None:
     problem = whole_problem("wrong_position", "It has no coordinates.", "geometry")
     made = prepare(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME)

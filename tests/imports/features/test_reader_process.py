@@ -28,6 +28,7 @@ _CANDIDATE = {
     "values": {
         "name": "Alpine",
         "own_id": None,
+        "is_numbered": False,
         "columns": {"external_id": "A"},
         "boundary": {
             "type": "Polygon",
@@ -251,6 +252,7 @@ def changed(change: dict[str, Any]) -> dict[str, Any]:
         {"geometry": '{"type": "Polygon", "coordinates": [[["a", 0]]]}'},
         {"values": {"name": 1}},
         {"values": {"own_id": 1}},
+        {"values": {"is_numbered": 0}},
         {"values": {"columns": {"account_id": "acct_other"}}},
         {"values": {"columns": []}},
         {"values": {"boundary": {"type": "Polygon"}}},
