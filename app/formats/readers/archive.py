@@ -14,7 +14,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from app.formats.features import FileInvalid
 from app.formats.readers.bounds import shown
-from app.policy.files import ZIP_BYTES, ZIP_MEMBERS, ZIP_RATIO, ZIP_SMALL_BYTES
+from app.policy.files import ZIP_BYTES, ZIP_ENTRIES, ZIP_MEMBERS, ZIP_RATIO, ZIP_SMALL_BYTES
 
 # What zipfile raises for a file that is damaged, or made to look like one.
 _BROKEN: Final = (
@@ -22,16 +22,18 @@ _BROKEN: Final = (
     ValueError, struct.error, zlib.error,
 )  # fmt: skip
 _DAMAGED: Final = "The zip file is damaged or incomplete. Pack it again, and send it again."
-_DIRECTORY_BYTES: Final = 1024 * 1024  # of the list of members, which zipfile has in memory
+_READ: Final = (".kml", ".shp", ".shx", ".dbf", ".prj", ".cpg")  # endings of what is ever unpacked
+_DIRECTORY_BYTES: Final = 2 * 1024 * 1024  # of the list of members, which zipfile has in memory
 _LOCAL_HEADER: Final = 30  # bytes at least before the content of a member
 _ENCRYPTED: Final = 0x1 | 0x40  # flags of a member
 _NAME_BYTES: Final = 255  # of a file in a folder
 
 
 class Archive:
-    """An open zip file. ``members`` are the names of its files, with their folders, in its order.
+    """An open zip file. ``members`` are the names of its files, with their folders, in its order;
+    between folders is ``/``, also where Windows wrote a backslash.
 
-    Folders, and what macOS adds, are left out. Only ``members`` can be read.
+    Folders, and what macOS adds, are left out. Only members with the endings ``_READ`` can be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,15 +47,17 @@ class Archive:
             self._zip = ZipFile(self._file)
             found = [info for info in self._zip.infolist() if not _is_left_out(info)]
             _check_members(found)
-            _check_sizes(found, packed=path.stat().st_size, directory=self._zip.start_dir)
+            read = [info for info in found if _name(info).lower().endswith(_READ)]
+            _check_read(read)
+            _check_sizes(read, packed=path.stat().st_size, directory=self._zip.start_dir)
         except FileInvalid:
             self.close()
             raise
         except _BROKEN:
             self.close()
             raise FileInvalid(_DAMAGED) from None
-        self._found = {info.filename: info for info in found}
-        self.members = tuple(self._found)
+        self._found = {_name(info): info for info in read}
+        self.members = tuple(map(_name, found))
 
     def open(self, member: str) -> BinaryIO:
         """Open a member for reading. Reading it raises FileInvalid when it is damaged, or differs
@@ -76,7 +80,7 @@ class _BoundedFile(io.FileIO):
         if size is None or size < 0:
             size = _DIRECTORY_BYTES + 1
         if size > _DIRECTORY_BYTES and self._rest() > _DIRECTORY_BYTES:
-            raise FileInvalid(f"The zip file has more than {ZIP_MEMBERS} files in it.")
+            raise FileInvalid(f"The zip file has more than {ZIP_ENTRIES:,} files in it.")
         return super().read(size) or b""
 
     def _rest(self) -> int:
@@ -108,21 +112,40 @@ class _Member(io.RawIOBase):
         return len(data)
 
 
+def _name(info: ZipInfo) -> str:
+    """The name of a member as the zip file has it, with ``/`` between folders."""
+    return info.orig_filename.replace("\\", "/")
+
+
 def _is_left_out(info: ZipInfo) -> bool:
-    path = PurePosixPath(info.filename)
-    return info.is_dir() or path.parts[:1] == ("__MACOSX",) or path.name == ".DS_Store"
+    path = PurePosixPath(_name(info))
+    is_folder = _name(info).endswith("/")
+    return is_folder or path.parts[:1] == ("__MACOSX",) or path.name == ".DS_Store"
 
 
 def _check_members(found: list[ZipInfo]) -> None:
-    if len(found) > ZIP_MEMBERS:
+    if len(found) > ZIP_ENTRIES:
         raise FileInvalid(
-            f"The zip file has {len(found):,} files in it, and may have {ZIP_MEMBERS}. Leave out "
+            f"The zip file has {len(found):,} files in it, and may have {ZIP_ENTRIES:,}. Leave out "
             "those that do not belong to the layer."
         )
     for info in found:
-        if fault := _name_fault(info.orig_filename) or _content_fault(info):
+        if fault := _name_fault(_name(info)):
             raise FileInvalid(f"The zip file has a member {shown(info.orig_filename)} {fault}.")
-    ((name, times),) = Counter(info.filename for info in found).most_common(1) or [("", 1)]
+
+
+def _check_read(found: list[ZipInfo]) -> None:
+    """Check the members that may be unpacked."""
+    layers = {PurePosixPath(_name(info)).with_suffix("") for info in found}
+    if len(layers) > ZIP_MEMBERS:
+        raise FileInvalid(
+            f"The zip file has {len(layers):,} layers in it, and may have {ZIP_MEMBERS}. Leave out "
+            "those that you do not need, or split it."
+        )
+    for info in found:
+        if fault := _content_fault(info):
+            raise FileInvalid(f"The zip file has a member {shown(info.orig_filename)} {fault}.")
+    ((name, times),) = Counter(map(_name, found)).most_common(1) or [("", 1)]
     if times > 1:
         raise FileInvalid(f"The zip file has {times} files named {shown(name)}. Pack it again.")
 
@@ -130,8 +153,8 @@ def _check_members(found: list[ZipInfo]) -> None:
 def _name_fault(name: str) -> str | None:
     """The fault of the name of a member, or None."""
     path = PurePosixPath(name)
-    if "\\" in name or min(name) < " ":
-        return "with a backslash or a control character in its name. Rename it"
+    if min(name) < " ":
+        return "with a control character in its name. Rename it"
     if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", name):
         return "with a path that leads out of it. Pack it again"
     if len(path.name.encode()) > _NAME_BYTES:
@@ -151,7 +174,7 @@ def _content_fault(info: ZipInfo) -> str | None:
 
 
 def _check_sizes(found: list[ZipInfo], *, packed: int, directory: int) -> None:
-    """Check the unpacked size of the members, and that no two of them share their bytes.
+    """Check the unpacked size of members, and that no two of them share their bytes.
 
     Args:
         packed: bytes of the whole file.

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.formats.features import FileInvalid
+from app.formats.readers import archive as reading
 from app.formats.readers.archive import Archive
 from app.policy.files import ZIP_MEMBERS
 from tests.processor_time import takes_at_most
@@ -64,8 +65,8 @@ def test_a_zip_file_can_be_empty(tmp_path: Path, opened: Opened) -> None:
 
 
 def test_a_member_can_be_read_twice(tmp_path: Path, opened: Opened) -> None:
-    archive = opened(packed(tmp_path, ("a", b"1")))
-    assert [archive.open("a").read() for _ in range(2)] == [b"1", b"1"]
+    archive = opened(packed(tmp_path, ("a.shp", b"1")))
+    assert [archive.open("a.shp").read() for _ in range(2)] == [b"1", b"1"]
 
 
 def test_folders_and_what_macos_adds_are_left_out(tmp_path: Path, opened: Opened) -> None:
@@ -74,9 +75,9 @@ def test_folders_and_what_macos_adds_are_left_out(tmp_path: Path, opened: Opened
 
 
 def test_a_zip_file_with_something_in_front_of_it_is_read(tmp_path: Path, opened: Opened) -> None:
-    path = packed(tmp_path, ("a", b"1"))
+    path = packed(tmp_path, ("a.shp", b"1"))
     path.write_bytes(b"#!/bin/sh\n" + path.read_bytes())
-    assert opened(path).open("a").read() == b"1"
+    assert opened(path).open("a.shp").read() == b"1"
 
 
 def test_two_members_of_one_name_in_two_folders_are_not_mixed_up(
@@ -90,7 +91,8 @@ def test_two_members_of_one_name_in_two_folders_are_not_mixed_up(
     "name",
     [
         *("/etc/passwd", "../a.shp", "plots/../../a.shp", "C:/a.shp"),
-        *("plots\\a.shp", "a\nb.shp", "a" * 256, "ö" * 128),
+        *("plots\\..\\..\\a.shp", "C:\\a.shp", "\\\\server\\a.shp", "..\\photo.jpg"),
+        *("a\nb.shp", "a" * 256, "ö" * 128),
     ],
 )
 def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
@@ -108,21 +110,22 @@ def test_links_and_devices_are_refused(tmp_path: Path, mode: int) -> None:
     def change(info: zipfile.ZipInfo) -> None:
         info.external_attr = (mode | 0o777) << 16
 
-    assert "a link or a device" in refusal(packed(tmp_path, ("a", b"/etc/passwd"), change=change))
+    path = packed(tmp_path, ("a.shp", b"/etc/passwd"), change=change)
+    assert "a link or a device" in refusal(path)
 
 
 def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
     def change(info: zipfile.ZipInfo) -> None:
         info.flag_bits |= 1
 
-    assert "without a password" in refusal(packed(tmp_path, ("a", b"1"), change=change))
+    assert "without a password" in refusal(packed(tmp_path, ("a.shp", b"1"), change=change))
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_compression_that_cannot_be_bounded_is_refused(tmp_path: Path, compression: int) -> None:
     path = tmp_path / "packed.zip"
     with zipfile.ZipFile(path, "w", compression) as archive:
-        archive.writestr("a", b"0" * 1000)
+        archive.writestr("a.shp", b"0" * 1000)
     assert "unusual compression" in refusal(path)
 
 
@@ -132,9 +135,45 @@ def test_a_repeated_name_is_refused(tmp_path: Path) -> None:
     assert '2 files named "a.shp"' in refusal(path)
 
 
-def test_too_many_members_are_refused(tmp_path: Path) -> None:
-    members = [(f"{number}.jpg", b"") for number in range(ZIP_MEMBERS + 1)]
-    assert "101 files" in refusal(packed(tmp_path, *members))
+def test_folders_of_windows_are_folders(tmp_path: Path, opened: Opened) -> None:
+    path = packed(tmp_path, ("plots\\", b""), ("plots\\a.shp", b"1"), ("plots\\in\\b.shp", b"2"))
+    archive = opened(path)
+    assert archive.members == ("plots/a.shp", "plots/in/b.shp")
+    assert archive.open("plots/in/b.shp").read() == b"2"
+
+
+def test_too_many_layers_are_refused(tmp_path: Path) -> None:
+    members = [(f"{number}.kml", b"") for number in range(ZIP_MEMBERS + 1)]
+    assert "101 layers" in refusal(packed(tmp_path, *members))
+
+
+def test_the_files_of_a_shapefile_are_one_and_photos_none(tmp_path: Path, opened: Opened) -> None:
+    endings = (".shp", ".SHX", ".dbf", ".prj", ".cpg", ".sbn")
+    members = [(f"{n}{ending}", b"1") for n in range(ZIP_MEMBERS) for ending in endings]
+    photos = [(f"images/{n}.jpg", b"1") for n in range(900)]
+    assert len(opened(packed(tmp_path, *members, *photos)).members) == 1500
+
+
+def test_photos_are_never_unpacked(tmp_path: Path, opened: Opened) -> None:
+    """So they may be of any size, and packed in any way."""
+
+    def change(info: zipfile.ZipInfo) -> None:
+        if info.filename.endswith(".jpg"):
+            info.flag_bits |= 1
+            info.file_size = 2**31
+
+    path = packed(tmp_path, ("doc.kml", b"1"), ("a.jpg", b"2"), ("b.jpg", b"3"), change=change)
+    archive = opened(path)
+    assert archive.members == ("doc.kml", "a.jpg", "b.jpg")
+    assert archive.open("doc.kml").read() == b"1"
+    with pytest.raises(KeyError):
+        archive.open("a.jpg")
+
+
+def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "ZIP_ENTRIES", 3)
+    members = [(f"{number}.jpg", b"") for number in range(4)]
+    assert "has 4 files in it, and may have 3" in refusal(packed(tmp_path, *members))
 
 
 def test_a_huge_list_of_members_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -148,17 +187,18 @@ def test_a_huge_list_of_members_is_refused_before_it_is_read(tmp_path: Path) -> 
         content[:start] + entries + content[end : end + 12] + size + content[end + 16 :]
     )
     tracemalloc.start()
-    assert "more than 100 files" in refusal(path)
+    assert "more than 10,000 files" in refusal(path)
     assert tracemalloc.get_traced_memory()[1] < 5_000_000
     tracemalloc.stop()
 
 
 def test_a_bomb_is_refused_by_its_ratio(tmp_path: Path) -> None:
-    assert "unpacks to more than 10 MiB" in refusal(packed(tmp_path, ("a", bytes(30_000_000))))
+    assert "unpacks to more than 10 MiB" in refusal(packed(tmp_path, ("a.shp", bytes(30_000_000))))
 
 
 def test_a_small_file_may_have_any_ratio(tmp_path: Path, opened: Opened) -> None:
-    assert len(opened(packed(tmp_path, ("a", bytes(9_000_000)))).open("a").read()) == 9_000_000
+    archive = opened(packed(tmp_path, ("a.shp", bytes(9_000_000))))
+    assert len(archive.open("a.shp").read()) == 9_000_000
 
 
 @pytest.mark.slow
@@ -168,7 +208,7 @@ def test_a_bomb_that_lies_about_its_size_stops_there(tmp_path: Path) -> None:
 
     bomb, small = tmp_path / "bomb.zip", tmp_path / "small.zip"
     for path, size in ((bomb, 300_000_000), (small, 3_000_000)):
-        packed(tmp_path, ("a", bytes(size)), change=change).rename(path)
+        packed(tmp_path, ("a.shp", bytes(size)), change=change).rename(path)
     tracemalloc.start()
     assert "damaged" in read_refusal(bomb)
     most = tracemalloc.get_traced_memory()[1]
@@ -181,28 +221,28 @@ def test_a_member_shorter_than_it_says_is_refused(tmp_path: Path) -> None:
     def change(info: zipfile.ZipInfo) -> None:
         info.file_size = 1000
 
-    assert "damaged" in read_refusal(packed(tmp_path, ("a", b"1"), change=change))
+    assert "damaged" in read_refusal(packed(tmp_path, ("a.shp", b"1"), change=change))
 
 
 def test_members_that_share_their_content_are_refused(tmp_path: Path) -> None:
     def change(info: zipfile.ZipInfo) -> None:
         info.header_offset = 0
 
-    members = [(name, bytes(5_000_000)) for name in ("a", "b")]
+    members = [(name, bytes(5_000_000)) for name in ("a.shp", "b.shp")]
     path = packed(tmp_path, *members, change=change)
     assert "share their content" in refusal(path)
 
 
 def test_a_member_that_quotes_the_header_of_the_next_is_refused(tmp_path: Path) -> None:
     def change(info: zipfile.ZipInfo) -> None:
-        info.compress_size += 40 if info.filename == "a" else 0
+        info.compress_size += 40 if info.filename == "a.shp" else 0
 
-    path = packed(tmp_path, ("a", b"1"), ("b", b"2"), change=change)
+    path = packed(tmp_path, ("a.shp", b"1"), ("b.shp", b"2"), change=change)
     assert "share their content" in refusal(path)
 
 
 def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
-    content = packed(tmp_path, ("a", os.urandom(10_000))).read_bytes()
+    content = packed(tmp_path, ("a.shp", os.urandom(10_000))).read_bytes()
     path = tmp_path / "cut.zip"
     for length in (0, 4, 100, 9_000, len(content) - 1):
         path.write_bytes(content[:length])
