@@ -522,3 +522,32 @@ def test_what_is_no_file_of_features_fails(client: Client, content: bytes) -> No
     work(client)
     record = read(client, made.json["data"]["id"])
     assert (record["status"], bool(record["message"])) == ("failed", True)
+
+
+def test_several_points_of_a_feature_become_as_many_assets(client: Client) -> None:
+    points = {"type": "MultiPoint", "coordinates": [[1, 2], [3, 4]]}
+    features = [
+        feature(points, name="Traps"),
+        feature({"type": "MultiPoint", "coordinates": [[5, 6]]}, name="Gate"),
+        feature(points, name=None),
+        feature({"type": "Point", "coordinates": []}, name="Somewhere"),
+    ]
+    project_id = make_project(client)["id"]
+    record = ready(client, *features, kind="assets", project_id=project_id)
+    assert counts(record) == (6, 0, 0, 0)
+    assert any("several points" in note for note in record["notes"])
+    act(client, record, "apply")
+    made = client.get(f"/v1/projects/{project_id}/assets").json["data"]
+    assert [each["name"].split()[0] for each in made].count("forests") == 2
+    places = {each["name"]: each["location"] for each in made}
+    assert places["Gate"]["coordinates"] == [5, 6]
+    assert places["Traps 2"]["coordinates"] == [3, 4]
+    assert places["Somewhere"] is None
+
+
+def test_a_label_beside_an_area_is_left_out(client: Client) -> None:
+    label = {"type": "Point", "coordinates": [0.5, 0.5]}
+    together = {"type": "GeometryCollection", "geometries": [label, square()]}
+    record = ready(client, feature(together, name="A"))
+    assert counts(record) == (1, 0, 0, 0)
+    assert record["notes"] == ["Points and lines beside the areas of a feature were left out."]

@@ -18,11 +18,10 @@ from app.geometry import (
     GeometryInvalid,
     Point,
     Problem,
-    read_boundary,
-    read_point,
 )
 from app.geometry.problems import whole_problem
 from app.geometry.rings import stored_rings
+from app.imports.features.geometries import Note, boundary_of, is_empty, location_of
 from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.imports.features.outlines import outline
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
@@ -36,14 +35,9 @@ _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
     "assets": {field.name: field for field in ASSET},
 }
-_LINES: Final = ("LineString", "MultiLineString")
 _CONTROLS: Final = (
     "Has control characters, which cannot be shown. Remove them from the file, or leave out this "
     "column."
-)
-IS_LINE: Final = (
-    "The feature is a line, and a boundary is an area. To close its lines to areas, set "
-    "close_lines, or add --close-lines to the command."
 )
 
 
@@ -109,9 +103,9 @@ class Rejected:
     shape: str | None = None
 
 
-def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
-    """Check a feature. One whose geometry is null becomes a project without a boundary, or an asset
-    without a location."""
+def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate | Rejected:
+    """Check a feature. One whose geometry is null or empty becomes a project without a boundary, or
+    an asset without a location."""
     own_name = feature_name(feature.properties, choices.mapping.name)
     name = own_name or _default_name(feature.number, choices)
     problems = [*feature.problems, *_name_problems(name, choices.mapping.name)]
@@ -119,7 +113,7 @@ def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
     problems += _project_problems(feature, choices)
     geometry: Boundary | Point | None = None
     try:
-        geometry = _geometry(feature, choices)
+        geometry = _geometry(feature, choices, note)
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
@@ -226,28 +220,13 @@ def _own_id(feature: SourceFeature, choices: Choices) -> str | None:
     return found if choices.is_export and isinstance(found, str) and is_id(kind, found) else None
 
 
-def _geometry(feature: SourceFeature, choices: Choices) -> Boundary | Point | None:
+def _geometry(feature: SourceFeature, choices: Choices, note: Note) -> Boundary | Point | None:
     geometry = feature.geometry
-    if geometry is None or feature.problems:
+    if geometry is None or feature.problems or is_empty(geometry):
         return None
     if choices.kind == "assets":
-        return read_point(geometry)
-    if geometry.get("type") in _LINES:
-        if not choices.close_lines:
-            raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
-        geometry = _closed(geometry)
-    return read_boundary(geometry)
-
-
-def _closed(geometry: Mapping[str, Any]) -> dict[str, Any]:
-    """A line as the area that it surrounds: each of its lines becomes a ring that ends where it
-    begins."""
-    lines = geometry["coordinates"]
-    lines = lines if geometry["type"] == "MultiLineString" else [lines]
-    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in lines]
-    if len(rings) == 1:
-        return {"type": "Polygon", "coordinates": rings}
-    return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+        return location_of(geometry)
+    return boundary_of(geometry, note, close_lines=choices.close_lines)
 
 
 def _values(

@@ -58,6 +58,10 @@ _LONGEST_ANSWER: Final = 128 * 1024 * 1024  # bytes, of a file of the operator
 _MESSAGE_LENGTH: Final = 2000
 _NOTES: Final = 100
 _END_SECONDS: Final = 5.0
+_TOO_MANY: Final = (
+    f"The layer has more than {FEATURES:,} features, where each point counts as one. Split the "
+    "file into several."
+)
 _BROKEN: Final = "An error in the service kept it from reading this file. Its log says more."
 _ROOT: Final = Path(__file__).parents[3]
 _START: Final = (
@@ -146,8 +150,10 @@ class ReaderProcess:
         while batch := self._receive(lambda value: _batch(value, choices.kind)):
             features += len(batch)
             numbers = [last, *(each.number for each in batch)]
-            if features > self._most or any(later <= each for each, later in pairwise(numbers)):
-                log.error("the process that reads a file gave more features than there are")
+            if features > self._most:
+                raise FileInvalid(_TOO_MANY)
+            if any(later <= each for each, later in pairwise(numbers)):
+                log.error("the process that reads a file gave features out of their order")
                 raise FileInvalid(_BROKEN)
             last = numbers[-1]
             yield batch

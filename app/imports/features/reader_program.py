@@ -23,7 +23,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from app.formats.features import FileInvalid, FormatReader, Layer
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.opening import open_file
 from app.geometry.timed import processor_seconds
 from app.geometry.timed_program import read_message, write_message
@@ -35,12 +35,14 @@ from app.imports.features.candidates import (
     prepare,
     stored_values,
 )
+from app.imports.features.geometries import Note, points_of
 from app.imports.features.mapping import ColumnMapping, LayerScan
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
 from app.values.text import fold
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
+_DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
 _NICENESS: Final = 5  # requests come first
 _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
@@ -130,7 +132,10 @@ def _features(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, choices: dict[str, Any]
 ) -> Iterator[list[Any]]:
     chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
-    prepared = (prepare(feature, chosen) for feature in reader.read(_layer(layer), crs))
+    features = reader.read(_layer(layer), crs)
+    if chosen.kind == "assets":
+        features = _single_points(features, chosen.mapping.name, reader.note)
+    prepared = (prepare(feature, chosen, reader.note) for feature in features)
     numbered = 0
     # Lists that are short enough for one transaction: other writers wait for it.
     for batch in batched_by_bytes(prepared, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
@@ -139,6 +144,27 @@ def _features(
     if numbered and chosen.mapping.name:
         reader.note(_unnamed(numbered, chosen))
     yield []
+
+
+def _single_points(
+    features: Iterator[SourceFeature], name: str | None, note: Note
+) -> Iterator[SourceFeature]:
+    """Yield a feature for each point of one that has several, numbered behind its name."""
+    number = 0
+    for feature in features:
+        points = points_of(feature.geometry or {})
+        if len(points) < 2 or feature.problems:
+            number += 1
+            yield replace(feature, number=number)
+            continue
+        note(_DIVIDED)
+        own_name = feature_name(feature.properties, name)
+        for place, point in enumerate(points, start=1):
+            number += 1
+            properties = feature.properties
+            if name and own_name:
+                properties = properties | {name: f"{own_name} {place}"}
+            yield replace(feature, number=number, geometry=point, properties=properties)
 
 
 def _unnamed(number: int, choices: Choices) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from app.imports.available_actions import AvailableActions
-from app.imports.features.candidates import IS_LINE
+from app.imports.features.geometries import IS_LINE
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
 

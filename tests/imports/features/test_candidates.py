@@ -20,10 +20,14 @@ from tests.projects import equal_area
 BY_NAME = Choices("projects", ColumnMapping({"name": "name"}))
 
 
+def ignored(_: str) -> None:
+    """Take a note."""
+
+
 def prepared(
     number: int, value: dict[str, Any], choices: Choices = BY_NAME
 ) -> Candidate | Rejected:
-    return prepare(SourceFeature(number, value["geometry"], value["properties"]), choices)
+    return prepare(SourceFeature(number, value["geometry"], value["properties"]), choices, ignored)
 
 
 def test_a_feature_is_prepared() -> None:
@@ -54,7 +58,7 @@ def test_a_feature_without_a_name_has_that_of_its_layer_and_its_number() -> None
 
 def test_problems_of_the_reader_are_told_too() -> None:
     problem = whole_problem("wrong_position", "It has no coordinates.", "geometry")
-    made = prepare(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME)
+    made = prepare(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME, ignored)
     assert isinstance(made, Rejected)
     assert made.problems == (problem,)
 
@@ -86,10 +90,10 @@ def test_lines_of_a_cell_end_in_line_feeds() -> None:
 def test_lines_are_closed_on_request_only() -> None:
     corners = [[0, 0], [1, 0], [1, 1]]
     line = SourceFeature(1, {"type": "LineString", "coordinates": corners}, {"name": "A"})
-    refused = prepare(line, BY_NAME)
+    refused = prepare(line, BY_NAME, ignored)
     assert isinstance(refused, Rejected)
     assert "close_lines" in refused.problems[0].message
-    closed = prepare(line, replace(BY_NAME, close_lines=True))
+    closed = prepare(line, replace(BY_NAME, close_lines=True), ignored)
     assert isinstance(closed, Candidate)
     assert closed.boundary is not None
     assert closed.boundary.positions == 4
@@ -99,7 +103,7 @@ def test_a_feature_that_was_exported_knows_its_project() -> None:
     project_id = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
     properties = {"name": "A", "id": project_id, "soil": "loam"}
     exported = replace(BY_NAME, ignored={"id"}, is_export=True)
-    made = prepare(SourceFeature(1, None, properties), exported)
+    made = prepare(SourceFeature(1, None, properties), exported, ignored)
     assert isinstance(made, Candidate)
     assert (made.own_id, made.values) == (project_id, {"metadata_json": '{"soil":"loam"}'})
 
@@ -119,14 +123,14 @@ def test_metadata_are_as_before_the_export(
     columns: dict[str, Any], metadata: dict[str, Any]
 ) -> None:
     exported = replace(BY_NAME, ignored={"id"}, is_export=True)
-    made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported)
+    made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported, ignored)
     assert isinstance(made, Candidate)
     assert json.loads(made.values["metadata_json"]) == metadata
 
 
 def test_a_type_in_words_becomes_a_keyword() -> None:
     choices = Choices("assets", ColumnMapping({"name": "name", "type": "kind"}))
-    made = prepare(SourceFeature(1, point(), {"name": "A", "kind": "Weather Station"}), choices)
+    made = prepared(1, feature(point(), name="A", kind="Weather Station"), choices)
     assert isinstance(made, Candidate)
     assert (made.values["type"], made.location is not None) == ("weather_station", True)
 

@@ -196,7 +196,7 @@ def test_the_process_cannot_raise_its_limits(path: Path) -> None:
 @pytest.mark.parametrize(
     ("bound", "most", "expected"),
     [
-        ("FEATURES", 3, "An error in the service"),
+        ("FEATURES", 3, "each point counts as one"),
         ("ANSWERS_BYTES", 2000, "too much memory"),
         ("TOTAL_WAIT_SECONDS", 0.5, "too long"),
     ],

@@ -1,0 +1,105 @@
+"""The geometry of a feature of a file as the boundary of a project, or the location of an asset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from app.geometry import Boundary, GeometryInvalid, Point, read_boundary, read_point
+from app.geometry.problems import whole_problem
+
+Json = Mapping[str, Any]
+Note = Callable[[str], None]  # is told what was left out
+
+IS_LINE: Final = (
+    "The feature is a line, and a boundary is an area. To close its lines to areas, set "
+    "close_lines, or add --close-lines to the command."
+)
+_AREAS: Final = ("Polygon", "MultiPolygon")
+_LINES: Final = ("LineString", "MultiLineString")
+_COLLECTION: Final = "GeometryCollection"
+_OTHERS_LEFT_OUT: Final = "Points and lines beside the areas of a feature were left out."
+_DEEPEST: Final = 4  # collections in one another
+
+
+def is_empty(geometry: Json) -> bool:
+    """True if a geometry has no positions, as programs write where there is none."""
+    return geometry.get("coordinates") == [] or geometry.get("geometries") == []
+
+
+def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
+    """The boundary that a geometry is. Of a collection it has the areas.
+
+    Args:
+        close_lines: lines become the areas that they surround.
+
+    Raises:
+        GeometryInvalid: it has no area, or is not valid.
+    """
+    if geometry.get("type") == _COLLECTION:
+        geometry = _areas_of(geometry, note)
+    if geometry.get("type") in _LINES:
+        if not close_lines:
+            raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
+        geometry = _closed(geometry)
+    return read_boundary(geometry)
+
+
+def location_of(geometry: Json) -> Point:
+    """The point that a geometry is; one of a single position is a point whatever its type.
+
+    Raises:
+        GeometryInvalid: it is none.
+    """
+    points = points_of(geometry)
+    return read_point(points[0] if len(points) == 1 else geometry)
+
+
+def points_of(geometry: Json) -> list[dict[str, Any]]:
+    """The points of a MultiPoint; of other geometries none."""
+    positions = geometry.get("coordinates")
+    if geometry.get("type") != "MultiPoint" or not isinstance(positions, list):
+        return []
+    return [{"type": "Point", "coordinates": position} for position in positions]
+
+
+def _areas_of(collection: Json, note: Note) -> Json:
+    """The areas of a collection as one geometry; the collection itself if it has none."""
+    members = list(_members(collection))
+    areas = [each for each in members if each.get("type") in _AREAS]
+    if not areas:
+        return collection
+    if len(areas) < len(members):
+        note(_OTHERS_LEFT_OUT)
+    if len(areas) == 1:
+        return areas[0]
+    parts: list[Any] = []
+    for area in areas:
+        coordinates = area.get("coordinates")
+        if area["type"] == "MultiPolygon" and isinstance(coordinates, list):
+            parts += coordinates
+        else:
+            parts.append(coordinates)
+    return {"type": "MultiPolygon", "coordinates": parts}
+
+
+def _members(geometry: Any, depth: int = 0) -> Iterator[Json]:
+    if not isinstance(geometry, dict) or is_empty(geometry):
+        return
+    members = geometry.get("geometries")
+    if geometry.get("type") != _COLLECTION or not isinstance(members, list) or depth > _DEEPEST:
+        yield geometry
+        return
+    for member in members:
+        yield from _members(member, depth + 1)
+
+
+def _closed(geometry: Json) -> dict[str, Any]:
+    """A line as the area that it surrounds: each of its lines becomes a ring that ends where it
+    begins."""
+    lines = geometry["coordinates"]
+    lines = lines if geometry["type"] == "MultiLineString" else [lines]
+    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in lines]
+    if len(rings) == 1:
+        return {"type": "Polygon", "coordinates": rings}
+    return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}

@@ -1,0 +1,111 @@
+"""The geometries of files as boundaries and locations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.geometry import GeometryInvalid
+from app.imports.features.geometries import (
+    boundary_of,
+    is_empty,
+    location_of,
+    points_of,
+)
+from tests.make import point, square
+
+LINE = {"type": "LineString", "coordinates": [[0, 0], [1, 0], [1, 1]]}
+
+
+def collection(*members: Any) -> dict[str, Any]:
+    return {"type": "GeometryCollection", "geometries": [*members]}
+
+
+@pytest.mark.parametrize(
+    ("geometry", "type_", "parts", "notes"),
+    [
+        (collection(point(), square()), "Polygon", 1, 1),
+        (collection(square(), square(2)), "MultiPolygon", 2, 0),
+        (collection(collection(LINE, square()), collection(square(2))), "MultiPolygon", 2, 1),
+        (
+            collection(
+                {
+                    "type": "MultiPolygon",
+                    "coordinates": [square()["coordinates"], square(2)["coordinates"]],
+                },
+                square(4),
+                {"type": "Point", "coordinates": []},
+            ),
+            "MultiPolygon",
+            3,
+            0,
+        ),
+    ],
+)
+def test_the_areas_of_a_collection_are_taken(
+    geometry: dict[str, Any], type_: str, parts: int, notes: int
+) -> None:
+    told: list[str] = []
+    boundary = boundary_of(geometry, told.append, close_lines=False)
+    found = (boundary.type, len(boundary.rings.exteriors), len(told))
+    assert found == (type_, parts, notes)
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        collection(point(), LINE),
+        collection(1, None, {}),
+        collection({"type": "Polygon", "coordinates": [[[0, 0]]]}),
+        collection({"type": "MultiPolygon", "coordinates": 5}, square()),
+        point(),
+        LINE,
+        {"type": "FeatureCollection", "features": []},
+    ],
+)
+def test_what_has_no_area_is_refused(geometry: dict[str, Any]) -> None:
+    with pytest.raises(GeometryInvalid):
+        boundary_of(geometry, lambda _: None, close_lines=False)
+
+
+def test_collections_in_one_another_are_read_to_a_depth() -> None:
+    nested: dict[str, Any] = square()
+    for _ in range(90):
+        nested = collection(nested)
+    with pytest.raises(GeometryInvalid):
+        boundary_of(nested, lambda _: None, close_lines=False)
+
+
+def test_a_multipoint_of_one_position_is_a_point() -> None:
+    found = location_of({"type": "MultiPoint", "coordinates": [[8.5, 50.25]]})
+    assert (found.longitude, found.latitude) == (8.5, 50.25)
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        {"type": "MultiPoint", "coordinates": [[1, 2], [3, 4]]},
+        {"type": "MultiPoint", "coordinates": [["a"]]},
+        {"type": "MultiPoint", "coordinates": 5},
+        {"type": "MultiPoint"},
+        square(),
+    ],
+)
+def test_what_is_no_point_is_refused(geometry: dict[str, Any]) -> None:
+    with pytest.raises(GeometryInvalid):
+        location_of(geometry)
+
+
+def test_the_points_of_a_multipoint() -> None:
+    found = points_of({"type": "MultiPoint", "coordinates": [[1, 2], [3, 4]]})
+    assert [each["coordinates"] for each in found] == [[1, 2], [3, 4]]
+    assert points_of(point()) == points_of({}) == []
+
+
+def test_what_is_empty() -> None:
+    for type_ in ("Point", "Polygon", "MultiPolygon"):
+        assert is_empty({"type": type_, "coordinates": []})
+    assert is_empty(collection())
+    assert not is_empty({"type": "Polygon", "coordinates": [[]]})
+    assert not is_empty({"type": "Polygon"})
