@@ -13,7 +13,12 @@ from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable
 from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
-from app.formats.readers.csv_geometry import can_be_geometry, find_geometry, looks_like_geometry
+from app.formats.readers.csv_geometry import (
+    LOOKED_AT,
+    can_be_geometry,
+    find_geometry,
+    looks_like_geometry,
+)
 from app.formats.readers.csv_rows import CsvRows, Row
 from app.formats.readers.geometry_text import ReadGeometry
 from app.geometry.problems import GeometryInvalid, Problem
@@ -40,33 +45,30 @@ class CsvReader(FormatReader):
         self._names = column_names(header)
         has_comma = self._rows.delimiter == ";"
         self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
-        features, with_geometries = self._scan()
-        self._geometry = find_geometry(self._names, with_geometries)
+        features, sample = self._scan()
+        self._geometry = find_geometry(self._names, sample)
         self.note(self._geometry.note)
         self._own: Projection | None = None  # that the file names
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns())
         self.layers = (Layer(_LAYER, features, columns, crs, accuracy),)
 
-    def _scan(self) -> tuple[int, set[int]]:
+    def _scan(self) -> tuple[int, list[Row]]:
         """Count the features, and learn the types of the columns.
 
         Returns:
-            the number of features, and the columns that have geometries as text.
+            the number of features, and the beginnings of the fields of the first ones.
         """
-        candidates = [column for column, name in enumerate(self._names) if can_be_geometry(name)]
-        with_geometries: set[int] = set()
-        features = 0
+        features, sample = 0, list[Row]()
         for features, (_, row) in enumerate(self._features(), start=1):
             if features <= FEATURES:  # no more are imported
                 for kind, text in zip(self._types, row, strict=False):
                     kind.add(text)
             if features <= _GEOMETRY_SAMPLE:
-                fields = ((one, row[one]) for one in candidates if one < len(row))
-                with_geometries.update(one for one, text in fields if looks_like_geometry(text))
+                sample.append([text[:LOOKED_AT] for text in row])
         if not features:
             raise FileInvalid("The CSV file has no rows below its header.")
-        return features, with_geometries
+        return features, sample
 
     def _features(self) -> Iterator[tuple[int, Row]]:
         return islice(self._rows, 1, None)

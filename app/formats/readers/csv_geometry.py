@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.formats.positions import unreadable
 from app.formats.readers.bounds import shown
+from app.formats.readers.coordinate_text import (
+    is_precise_pair,
+    is_sexagesimal,
+    is_survey,
+    read_degrees,
+    read_pair,
+    read_survey,
+)
 from app.formats.readers.csv_rows import Row
 from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
 from app.formats.readers.ordinates import read_number
@@ -18,7 +26,7 @@ from app.geometry.problems import GeometryInvalid
 _GEOMETRIES: Final = (
     *("geometry", "geom", "the_geom", "wkt", "wkb", "geojson", "shape"),
     *("wkt_geom", "wkb_geometry", "geometry_wkt", "geom_wkt", "st_astext", "st_asewkt"),
-    *("st_asgeojson", "geometrie", "geometria"),
+    *("st_asgeojson", "geometrie", "geometria", "geo"),
 )
 # Words at the end of a column's name; what is before them is the same in both columns.
 _LATITUDES: Final = frozenset(
@@ -34,8 +42,15 @@ _X_AND_Y: Final = (
     *(("xcoord", "ycoord"), ("easting", "northing"), ("rechtswert", "hochwert")),
     *(("ostwert", "nordwert"), ("utm_e", "utm_n"), ("utm_x", "utm_y")),
 )
-_SEXAGESIMAL: Final = re.compile("[0-9] *[°º'′]")  # degrees or minutes
-_LOOKED_AT: Final = 300  # characters at the beginning of a text
+_ZONES: Final = ("zone", "utm_zone", "utmzone", "zona", "zona_utm", "fuso")
+_ZONE: Final = re.compile(r"(?:UTM)?\s*(?:zone)?\s*([1-9]|[1-5][0-9]|60)\s*([C-HJ-NP-X])", re.I)
+_NAME_OF_ZONE: Final = 30  # characters at most
+_NORTH_OF: Final = "N"  # the bands from this letter on; but S is the south, and no band
+_IN_ONE: Final = re.compile("coord|locat|posit|gps|geo|lat|punto|punkt|point|standort|ubicaci")
+_GEOJSON: Final = re.compile(
+    r'"type"\s*:\s*"((Multi)?(Point|LineString|Polygon)|GeometryCollection)"'
+)
+LOOKED_AT: Final = 300  # characters at the beginning of a text
 
 
 class GeometryColumns(ABC):
@@ -58,8 +73,8 @@ class GeometryColumns(ABC):
 
 class NoGeometry(GeometryColumns):
     note = (
-        "No column has geometries. Name one “geometry”, with WKT or GeoJSON in it, or two of them "
-        "“latitude” and “longitude”."
+        "No column has geometries. They can be WKT or GeoJSON, areas and lines of ODK or Kobo, or "
+        "latitude and longitude, in one column or two, named “latitude” and “longitude”."
     )
 
     def read(self, row: Row) -> ReadGeometry | None:
@@ -77,13 +92,56 @@ class TextColumn(GeometryColumns):
         return read_geometry_text(text) if text.strip() else None
 
 
-class PointColumns(GeometryColumns):
-    """A column with longitudes and one with latitudes; or x and y, which can be anything."""
+class SurveyColumn(GeometryColumns):
+    """A column with points, lines and areas of ODK or Kobo."""
 
-    def __init__(self, x: int, y: int, names: Sequence[str], *, are_degrees: bool) -> None:
+    def __init__(self, column: int, name: str) -> None:
+        self.columns = (column,)
+        self.note = f"{shown(name)} was read as ODK and Kobo write places, with the latitude first."
+
+    def read(self, row: Row) -> ReadGeometry | None:
+        text = row[self.columns[0]]
+        if not text.strip():
+            return None
+        geometry, positions, has_altitudes = read_survey(text)
+        return ReadGeometry(geometry, 4326, positions, is_flat=not has_altitudes)
+
+
+class PairColumn(GeometryColumns):
+    """A column with latitude and longitude together."""
+
+    def __init__(self, column: int, name: str) -> None:
+        self.columns = (column,)
+        self.note = (
+            f"{shown(name)} was read as latitude and longitude, in this order where no letters say "
+            "another one."
+        )
+
+    def read(self, row: Row) -> ReadGeometry | None:
+        text = row[self.columns[0]]
+        if not text.strip():
+            return None
+        position = read_pair(text)
+        if position is None:
+            message = f"{shown(text)} is not a latitude and a longitude."
+            raise GeometryInvalid([unreadable(message, "wrong_position")])
+        return ReadGeometry({"type": "Point", "coordinates": position}, 4326, 1, is_flat=True)
+
+
+class PointColumns(GeometryColumns):
+    """A column with longitudes and one with latitudes; or x and y, which can be anything, perhaps
+    with a column of UTM zones."""
+
+    def __init__(
+        self, x: int, y: int, names: Sequence[str], *, are_degrees: bool, zone: int | None = None
+    ) -> None:
         self.columns = (x, y)
         self._names = (names[x], names[y])
-        if not are_degrees:
+        self._are_degrees = are_degrees
+        self._zone = zone
+        if zone is not None:
+            self.note = f"The UTM zones are from {shown(names[zone])}."
+        elif not are_degrees:
             self.assumption = (
                 f"{shown(names[x])} and {shown(names[y])} were taken for longitude and latitude in "
                 "degrees. If they are meters, set crs."
@@ -98,33 +156,83 @@ class PointColumns(GeometryColumns):
             if not text:
                 message = f"{shown(name)} is empty, and the other number of the position is not."
                 raise GeometryInvalid([unreadable(message, "wrong_position")])
-            number = read_number(text.replace(",", ".") if text.count(",") == 1 else text)
+            number = self._number(text.replace(",", ".") if text.count(",") == 1 else text)
             if number is None:
-                advice = " Write decimal degrees." if _SEXAGESIMAL.search(text) else ""
-                message = f"{shown(name)} is not a number: {shown(text)}.{advice}"
+                message = f"{shown(name)} is not a number: {shown(text)}."
                 raise GeometryInvalid([unreadable(message, "not_a_number")])
             position.append(number)
-        return ReadGeometry({"type": "Point", "coordinates": position}, None, 1, is_flat=True)
+        srid = _utm(row[self._zone]) if self._zone is not None else None
+        return ReadGeometry({"type": "Point", "coordinates": position}, srid, 1, is_flat=True)
+
+    def _number(self, text: str) -> float | None:
+        if not (self._are_degrees and is_sexagesimal(text)):
+            return read_number(text)
+        degrees = read_degrees(text)
+        return None if degrees is None else degrees.value
 
 
-def find_geometry(names: Sequence[str], with_geometries: Container[int]) -> GeometryColumns:
-    """The columns with the geometries of a file.
+def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumns:
+    """The columns with the geometries of a file, by their names and by what is in them.
 
     Args:
         names: of all columns.
-        with_geometries: the numbers, from 0, of the columns whose texts look like geometries.
+        sample: its first rows.
     """
     keys = [_words(name) for name in names]
     joined = {"_".join(words): column for column, words in reversed([*enumerate(keys)])}
-    for name in _GEOMETRIES:
-        if (column := joined.get(name)) is not None and column in with_geometries:
-            return TextColumn(column)
+    texts = [_texts(sample, column) for column in range(len(names))]
+    for usual in (joined[name] for name in _GEOMETRIES if name in joined):
+        if any(map(looks_like_geometry, texts[usual])):
+            return TextColumn(usual)
+    if (column := _first(texts, _is_surely_geometry)) is not None:
+        return TextColumn(column)
+    if (column := _first(texts, is_survey)) is not None:
+        return SurveyColumn(column, names[column])
     if found := _longitude_and_latitude(keys):
         return PointColumns(*found, names, are_degrees=True)
     for x, y in _X_AND_Y:
         if x in joined and y in joined:
-            return PointColumns(joined[x], joined[y], names, are_degrees=False)
-    return NoGeometry()
+            zone = next((joined[name] for name in _ZONES if name in joined), None)
+            if zone is not None and not all(map(_zone, texts[zone])):
+                zone = None
+            return PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)
+    named = [each if _IN_ONE.search(names[n].casefold()) else [] for n, each in enumerate(texts)]
+    column = _first(named, lambda text: read_pair(text) is not None)
+    if column is None:
+        column = _first(texts, is_precise_pair)
+    return NoGeometry() if column is None else PairColumn(column, names[column])
+
+
+def _texts(sample: Sequence[Row], column: int) -> list[str]:
+    """The beginnings of what a column has in some rows."""
+    texts = (row[column].strip() for row in sample if column < len(row))
+    return list(filter(None, texts))
+
+
+def _first(texts: Sequence[list[str]], is_kind: Callable[[str], bool]) -> int | None:
+    """The first column that has texts, all of a kind."""
+    return next((n for n, each in enumerate(texts) if each and all(map(is_kind, each))), None)
+
+
+def _is_surely_geometry(text: str) -> bool:
+    """True for the text of a geometry, also where the name of its column does not say so."""
+    is_other_object = text.startswith("{") and not _GEOJSON.search(text)
+    return looks_like_geometry(text) and not is_other_object
+
+
+def _zone(text: str) -> re.Match[str] | None:
+    return _ZONE.fullmatch(text.strip()) if len(text) < _NAME_OF_ZONE else None
+
+
+def _utm(zone: str) -> int:
+    """The EPSG code of a UTM zone on WGS 84, such as "32N" or "32T". Raises GeometryInvalid."""
+    found = _zone(zone)
+    if found is None:
+        message = f"{shown(zone)} is not a UTM zone, such as 32N."
+        raise GeometryInvalid([unreadable(message, "wrong_crs")])
+    letter = found[2].upper()
+    is_north = letter >= _NORTH_OF and letter != "S"
+    return (32600 if is_north else 32700) + int(found[1])
 
 
 def can_be_geometry(name: str) -> bool:
@@ -133,7 +241,7 @@ def can_be_geometry(name: str) -> bool:
 
 
 def looks_like_geometry(text: str) -> bool:
-    return is_geometry(text[:_LOOKED_AT])
+    return is_geometry(text[:LOOKED_AT])
 
 
 def _words(name: str) -> tuple[str, ...]:

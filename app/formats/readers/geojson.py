@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 import orjson
 
@@ -18,12 +18,13 @@ from app.formats.crs import Projection, read_crs
 from app.formats.features import FormatReader, Layer, SourceFeature
 from app.formats.positions import has_heights, unreadable
 from app.formats.readers.bounds import value_too_long
-from app.formats.readers.geojson_scan import ID, scan
+from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, scan
 from app.formats.readers.json_stream import values
 from app.geometry import GeometryInvalid
 from app.geometry.problems import whole_problem
 from app.policy.files import VALUE_BYTES
 
+_NO_GEOMETRIES: Final = (COLLECTION, "Feature")
 _HEIGHTS: Final = "Heights were left out."
 
 
@@ -52,10 +53,19 @@ class GeoJsonReader(FormatReader):
         """As ``FormatReader.read``. A file without ``crs`` is in degrees on WGS 84, so the argument
         is not used."""
         with self._path.open("rb") as file:
-            for number, value in enumerate(values(file, self._contents.path), start=1):
+            for number, value in enumerate(self._values(file), start=1):
                 bare = self._contents.has_bare_geometries
                 feature = {"type": "Feature", "geometry": value} if bare else value
                 yield self._feature(number, feature)
+
+    def _values(self, file: BinaryIO) -> Iterator[Any]:
+        """Yield the features, also those of collections in the collection."""
+        for value in values(file, self._contents.path):
+            is_nested = self._contents.path == ITEMS and isinstance(value, dict)
+            if is_nested and value.get("type") == COLLECTION:
+                yield from found if isinstance(found := value.get("features"), list) else ()
+            else:
+                yield value
 
     def _feature(self, number: int, value: Any) -> SourceFeature:
         if not isinstance(value, dict) or value.get("type") != "Feature":
@@ -76,6 +86,9 @@ class GeoJsonReader(FormatReader):
         if geometry is not None and not isinstance(geometry, dict):
             message = "`geometry` is not a GeoJSON object."
             raise GeometryInvalid([unreadable(message, "not_an_object")])
+        if geometry is not None and geometry.get("type") in _NO_GEOMETRIES:
+            message = f"`geometry` is a {geometry['type']}. Put what is in it beside this feature."
+            raise GeometryInvalid([unreadable(message, "wrong_type")])
         if geometry is None or self._projection is None:
             return geometry
         if has_heights(geometry):

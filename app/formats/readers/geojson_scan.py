@@ -13,16 +13,19 @@ from app.policy.files import FEATURE_TOKENS, VALUE_BYTES
 
 ID: Final = "id"  # the member of a Feature, and the property that it becomes
 
-_COLLECTION: Final = "FeatureCollection"
+COLLECTION: Final = "FeatureCollection"
 _FEATURE: Final = "Feature"
 _GEOMETRIES: Final = frozenset({
     "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon",
     "GeometryCollection",
 })  # fmt: skip
-_ITEMS: Final = "features.item"
+ITEMS: Final = "features.item"
+NESTED: Final = f"{ITEMS}.{ITEMS}"  # of a FeatureCollection in another one
 _ALONE: Final = ""  # the path of a value that is not in another one
+_ARRAY: Final = "item"  # of one in an array
 _NAME_LENGTH: Final = 100
 _WANTED: Final = "a GeoJSON FeatureCollection, or Features one after the other"
+_WANTED_ALONE: Final = f"It must be {_WANTED}."
 _CONVERT: Final = (
     "Convert the file first, for example with: "
     "ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converted.geojson FILE"
@@ -79,23 +82,30 @@ class _Features:
 
 class _Scan:
     def __init__(self) -> None:
-        self._features = {path: _Features() for path in (_ITEMS, _ALONE)}
+        self._features = {path: _Features() for path in (ITEMS, NESTED, _ARRAY, _ALONE)}
         self._types: set[str] = set()
+        self._is_array = False
+        self._collections = 0  # in a collection
         self._name = ""
         self._crs = _Crs()
         self._positions = PositionCount()
         self._tokens = 0  # of a feature
         self._last = ""  # event
-        self._handlers: Mapping[str, _Handler] = {
+        self._handlers: dict[str, _Handler] = {
             "type": self._add_type,
+            f"{_ARRAY}.type": self._add_type,
+            f"{ITEMS}.type": self._add_type_of_item,
             "name": self._add_name,
             **self._crs.handlers,
-            **{path: features.start for path, features in self._features.items()},
-            "id": self._features[_ALONE].add_id,
-            "properties": self._features[_ALONE].add_property,
-            f"{_ITEMS}.id": self._features[_ITEMS].add_id,
-            f"{_ITEMS}.properties": self._features[_ITEMS].add_property,
         }
+        for path, features in self._features.items():
+            start = f"{path}." if path else ""
+            self._handlers |= {
+                path: features.start,
+                f"{start}id": features.add_id,
+                f"{start}properties": features.add_property,
+            }
+        self._handlers |= {_ALONE: self._start}
 
     def add(self, path: str, event: str, value: Any) -> None:
         """Take the next token; raises FileInvalid."""
@@ -120,25 +130,38 @@ class _Scan:
         if len(self._types) > 1:
             names = " and ".join(sorted(self._types))
             raise FileInvalid(f"The file mixes {names}. It must be {_WANTED}.")
-        path = _ITEMS if _COLLECTION in self._types else _ALONE
+        is_collection = COLLECTION in self._types
+        if self._is_array and (is_collection or self._features[_ALONE].count > 1):
+            raise FileInvalid(f"The file has an array that is not one of features. {_WANTED_ALONE}")
+        path = _ARRAY if self._is_array else ITEMS if is_collection else _ALONE
         features = self._features[path]
-        if not features.count:
+        count = features.count - self._collections + self._features[NESTED].count
+        if not count:
             raise FileInvalid("The file has no features.")
+        for column in self._features[NESTED].columns.names():
+            features.columns.add(column)
         return Contents(
             path=path,
-            features=features.count,
+            features=count,
             columns=features.columns.names() if "geometry" not in self._types else (),
-            name=self._name if path == _ITEMS else "",
+            name=self._name if path == ITEMS else "",
             crs=self._crs.of(self._features[_ALONE].count),
             has_bare_geometries="geometry" in self._types,
         )
+
+    def _start(self, event: str, value: Any) -> None:
+        self._is_array = self._is_array or event == "start_array"
+        self._features[_ALONE].start(event, value)
+
+    def _add_type_of_item(self, event: str, value: Any) -> None:
+        self._collections += event == "string" and value == COLLECTION
 
     def _add_type(self, event: str, value: Any) -> None:
         if event == "map_key":
             return
         if value in _GEOMETRIES:
             self._types.add("geometry")
-        elif value in (_COLLECTION, _FEATURE):
+        elif value in (COLLECTION, _FEATURE):
             self._types.add(value)
         else:
             found = shown(str(value))

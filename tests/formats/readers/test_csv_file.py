@@ -11,6 +11,7 @@ import pytest
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.csv_file import CsvReader
 from tests.formats.readers.reading import features, geometry_of, only_feature, refusal
+from tests.processor_time import takes_at_most
 
 POINT = {"type": "Point", "coordinates": [10.5, 43.5]}
 
@@ -109,6 +110,123 @@ def test_a_shorter_name_of_a_position_comes_first(tmp_path: Path) -> None:
     assert geometry_of(CsvReader, csv(tmp_path, text)) == POINT
 
 
+SQUARE = [[10.0, 47.0], [10.01, 47.0], [10.01, 47.01], [10.0, 47.01], [10.0, 47.0]]
+POLYGON = {"type": "Polygon", "coordinates": [SQUARE]}
+QUOTED = json.dumps(POLYGON).replace('"', '""')
+WALK = "47.0 10.0 0.0 4.5;47.0 10.01 0.0 4.5;47.01 10.01 0.0 4.5"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f'plotId,external_id,Area,geo\n1,F-1,84.5,"{QUOTED}"\n', POLYGON),
+        (f'system:index,name,.geo\n0,A,"{QUOTED}"\n', POLYGON),
+        (f'name,Centroid_lat,Centroid_lon,outline\nA,1,2,"{QUOTED}"\n', POLYGON),
+        ('name,outline\nA,"POINT (1 2)"\nB,\n', {"type": "Point", "coordinates": [1, 2]}),
+    ],
+)
+def test_geometries_are_found_by_what_is_in_a_column(
+    tmp_path: Path, text: str, expected: Any
+) -> None:
+    assert features(CsvReader(csv(tmp_path, text)))[0].geometry == expected
+
+
+@pytest.mark.parametrize("name", ["plot", "geometry"])
+def test_areas_and_lines_of_odk_and_kobo(tmp_path: Path, name: str) -> None:
+    rows = (f"{WALK};47.01 10.0 0 3;47.0 10.0 0.0 4.5", WALK, "47.0 10.0 500.5 4.5", "")
+    text = f"name,{name}\n" + "".join(f'A,"{row}"\n' for row in rows)
+    reader = CsvReader(csv(tmp_path, text))
+    area, line, point, none = (one.geometry for one in features(reader))
+    assert area == POLYGON
+    assert line == {"type": "LineString", "coordinates": SQUARE[:3]}
+    assert point == {"type": "Point", "coordinates": [10, 47]}
+    assert none is None
+    assert reader.layers[0].crs == "EPSG:4326"
+    assert [note.split()[0] for note in reader.notes] == [f'"{name}"', "Heights"]
+
+
+@pytest.mark.parametrize(
+    ("header", "cell"),
+    [
+        *(("coordinates", "47, 10"), ("Location", "(47.005,10.005)"), ("GPS", "[47; 10]")),
+        *(("where", "47.005, 10.005"), ("where", "10.005° E, 47.005° N")),
+        ("where", "47°00'18.0\"N, 10°00'18.0\"E"),
+    ],
+)
+def test_latitude_and_longitude_in_one_cell(tmp_path: Path, header: str, cell: str) -> None:
+    quoted = cell.replace('"', '""')
+    reader = CsvReader(csv(tmp_path, f'name,{header}\nA,"{quoted}"\nB,\n'))
+    one, none = features(reader)
+    longitude, latitude = one.geometry["coordinates"] if one.geometry else (0, 0)
+    assert (round(longitude), round(latitude), none.geometry) == (10, 47, None)
+    assert "read as latitude and longitude" in reader.notes[0]
+
+
+@pytest.mark.parametrize(
+    "cell", ["10, 20", "3,5", "oak, beech", '{"coordinates": 1}', "97.005, 10.005", "12 30"]
+)
+def test_what_is_perhaps_no_place_stays_a_value(tmp_path: Path, cell: str) -> None:
+    quoted = cell.replace('"', '""')
+    feature = only_feature(CsvReader, csv(tmp_path, f'name,sizes\nA,"{quoted}"\n'))
+    assert feature.geometry is None
+    assert feature.properties["sizes"] == cell
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon", "expected"),
+    [
+        ("47°00'18\"N", "010°00'18\"E", [10.005, 47.005]),
+        ("S 3° 30.0'", "W 60° 15'", [-60.25, -3.5]),
+        ("-3 30 0 S", "60d 15m O", [-60.25, -3.5]),
+        ("47.5°", "10º", [10, 47.5]),
+    ],
+)
+def test_degrees_with_minutes_and_seconds(
+    tmp_path: Path, lat: str, lon: str, expected: list[float]
+) -> None:
+    row = ";".join(f'"{each}"' for each in (lat.replace('"', '""'), lon.replace('"', '""')))
+    found = geometry_of(CsvReader, csv(tmp_path, f"name;lat;lon\nA;{row}\n"))
+    assert found["coordinates"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("zone", "longitude", "latitude"),
+    [
+        *(("32N", 9, 46.96), ("32T", 9, 46.96), ("UTM 33 N", 15, 46.96)),
+        *(("32S", 9, -43.36), ("32G", 9, -43.36)),
+    ],
+)
+def test_the_zone_of_utm_is_read_from_its_column(
+    tmp_path: Path, zone: str, longitude: float, latitude: float
+) -> None:
+    text = f"name,zone,easting,northing\nA,{zone},500000,5200000\nB,31N,500000,5200000\n"
+    reader = CsvReader(csv(tmp_path, text))
+    one, other = features(reader)
+    assert one.geometry
+    assert other.geometry
+    assert one.geometry["coordinates"] == pytest.approx([longitude, latitude], abs=0.01)
+    assert other.geometry["coordinates"][0] == pytest.approx(3, abs=0.01)
+    assert one.properties == {"name": "A", "zone": zone}
+    assert not any("taken for longitude" in note for note in reader.notes)
+
+
+def test_white_space_without_an_end_takes_no_time(tmp_path: Path) -> None:
+    def read(number: int) -> None:
+        spaces = " " * number
+        rows = (f"{spaces}1,2{spaces}x", f"1°{spaces}x", f"1{spaces}2", f"32{spaces}")
+        cells = "".join(f'"{row}","{row}","{row}"\n' for row in rows)
+        features(CsvReader(csv(tmp_path, f"easting,northing,zone\n{cells}")))
+        features(CsvReader(csv(tmp_path, f"lat,lon,gps\n{cells}")))
+        features(CsvReader(csv(tmp_path, f"gps,a,b\n{cells}")))
+
+    assert takes_at_most(200, lambda: read(500_000), lambda: read(10_000))
+
+
+def test_a_zone_without_a_letter_leaves_the_system_open(tmp_path: Path) -> None:
+    text = "name,zone,easting,northing\nA,32,500000,5200000\n"
+    assert CsvReader(csv(tmp_path, text)).layers[0].crs is None
+
+
 def test_a_column_named_like_geometries_that_has_none_is_not_used(tmp_path: Path) -> None:
     feature = only_feature(CsvReader, csv(tmp_path, "shape,lat,lon\ncircle,43.5,10.5\n"))
     assert feature.geometry == POINT
@@ -136,11 +254,18 @@ def test_rows_with_other_numbers_of_fields(tmp_path: Path) -> None:
     ("text", "code", "message"),
     [
         ("lat,lon\n43.5,east\n", "not_a_number", 'Row 2: "lon" is not a number: "east".'),
+        ("lat,lon\n43.5,12°74'E\n", "not_a_number", 'Row 2: "lon" is not a number: "12°74\'E".'),
         (
-            "lat,lon\n43.5,12°34'E\n",
-            "not_a_number",
-            'Row 2: "lon" is not a number: "12°34\'E". Write decimal degrees.',
+            "name,plot\nA,47 10 0 4;47 10.1 0 4\nB,47 10;47 x\n",
+            "wrong_position",
+            'Row 3: "47 x" is not a latitude and a longitude.',
         ),
+        (
+            "name,gps\n" + 100 * 'A,"47.5, 10.5"\n' + "B,hut\n",
+            "wrong_position",
+            'Row 102: "hut" is not a latitude and a longitude.',
+        ),
+        ("name,zone,x,y\nA,32N,5e5,52e5\nB,,5e5,52e5\n", "wrong_crs", ""),
         (
             "a;wkt\n0;POINT (1 2)\n1;POINT (43,5 9,1)\n",
             "unreadable",

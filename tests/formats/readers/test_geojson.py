@@ -76,6 +76,44 @@ def test_geometries_without_features(tmp_path: Path) -> None:
     assert found == [(square(), {}), (several, {})]
 
 
+def test_an_array_of_features(tmp_path: Path) -> None:
+    first, second = {**feature(square(), name="a"), "id": 7}, feature(None, trees=1)
+    opened = reader(tmp_path, json.dumps([first, second]).encode())
+    assert opened.layers == (Layer("upload", 2, ("name", "id", "trees")),)
+    assert [one.geometry for one in features(opened)] == [square(), None]
+    assert [one.number for one in features(opened)] == [1, 2]
+
+
+def test_collections_in_a_collection(tmp_path: Path) -> None:
+    inner = [json.loads(collection(feature(square(n), **{f"c{n}": n}), crs=None)) for n in (1, 2)]
+    outer = collection(inner[0], feature(square(3), c3=3), inner[1], json.loads(collection()))
+    opened = reader(tmp_path, outer)
+    assert opened.layers[0].features == 3
+    assert {*opened.layers[0].columns} == {"c1", "c2", "c3"}
+    found = [(one.number, one.geometry, one.properties) for one in features(opened)]
+    assert found == [(n, square(m), {f"c{m}": m}) for n, m in ((1, 1), (2, 3), (3, 2))]
+
+
+@pytest.mark.parametrize("kind", ["FeatureCollection", "Feature"])
+def test_what_is_no_geometry_is_named(tmp_path: Path, kind: str) -> None:
+    (one,) = features(reader(tmp_path, collection(feature({"type": kind, "features": []}))))
+    assert one.geometry is None
+    assert one.problems[0].message.startswith(f"`geometry` is a {kind}. Put what is in it beside")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[[feature(None)]], [json.loads(collection(feature(None)))], [1, 2], [], ["Feature"]],
+)
+def test_other_arrays_are_refused(tmp_path: Path, value: Any) -> None:
+    assert "It must be a GeoJSON FeatureCollection" in refused(tmp_path, json.dumps(value).encode())
+
+
+def test_two_arrays_are_refused(tmp_path: Path) -> None:
+    array = json.dumps([feature(None)]).encode()
+    assert "an array that is not one of features" in refused(tmp_path, array + array)
+
+
 def test_the_id_of_a_feature_is_a_property(tmp_path: Path) -> None:
     content = collection(
         {**feature(None, name="a"), "id": "way/7"},
@@ -203,7 +241,6 @@ def test_files_of_gdal(tmp_path: Path, driver: str, crs: str) -> None:
         (collection(feature()).decode().encode("utf-16"), "is in UTF-16"),
         (collection(feature()).decode().encode("utf-16-be"), "is in UTF-16"),
         (b"[]", "no `type`"),
-        (b'[{"type":"Feature"}]', "no `type`"),
         (b'"FeatureCollection"', "no `type`"),
         (b'{"type":"Topology"}', 'contains a value of the type "Topology"'),
         (b'{"type":7}', 'of the type "7"'),
