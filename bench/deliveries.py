@@ -26,8 +26,10 @@ from redis import Redis
 from rq import Queue, SimpleWorker
 from rq.serializers import JSONSerializer
 from sqlalchemy import Engine, event
+from sqlalchemy.engine import Dialect
 
 from app.db.extensions import db
+from app.db.queries import CompiledStatement, CompiledText
 from app.db.transactions import transaction
 from app.events.outbox import EventActor, emit
 from app.jobs.valkey import valkey
@@ -128,17 +130,25 @@ def _deliver(app: Flask, targets: list[Target], number: int) -> float:
 
 
 def _count_statements(call: Callable[[], object]) -> int:
-    """Statements but for those that fill; one for many rows counts once."""
-    count = 0
+    """Statements but for those that fill, through SQLAlchemy or past it; one for many rows counts
+    once."""
+    count, compiled_for = 0, CompiledStatement.compiled_for
 
     def note(_: object, __: object, statement: str, *___: object) -> None:
         nonlocal count
         count += not statement.startswith(("BEGIN", "INSERT INTO events", "INSERT INTO deliveries"))
 
+    def noted(statement: CompiledStatement, dialect: Dialect) -> CompiledText:
+        found = compiled_for(statement, dialect)
+        note(None, None, found.text)
+        return found
+
     event.listen(Engine, "before_cursor_execute", note)
+    CompiledStatement.compiled_for = noted  # type: ignore[method-assign]
     try:
         call()
     finally:
+        CompiledStatement.compiled_for = compiled_for  # type: ignore[method-assign]
         event.remove(Engine, "before_cursor_execute", note)
     return count
 
