@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from app.cli.output import echo, format_cell, show_table
 from app.cli.plans import larger_plan
+from app.imports.reading import SET_CRS
 from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
 from app.values.command_name import canopy_command
 from app.values.records import hectares
@@ -18,17 +19,15 @@ _ROWS_SHOWN: Final = 200  # of a table
 _PROPERTY: Final = "properties."
 
 
-CHOOSE_CRS: Final = (
-    "The file does not say which coordinate system it uses. If its coordinates are longitude and "
-    "latitude, add --crs EPSG:4326; otherwise add --crs with the code of their system, such as "
-    "--crs EPSG:25832."
-)
+_ADD_CRS: Final = "Add --crs with the code of their system, such as --crs EPSG:25832."
 
 
-def lacks_crs(record: dict[str, Any]) -> bool:
-    """True if an import was read but cannot be applied until somebody names its coordinate
-    system."""
-    return record["status"] == "ready" and record["message"] is not None
+def which_crs(record: dict[str, Any]) -> str | None:
+    """The question for the coordinate system of a file that was read but cannot be applied until
+    somebody names it; None: it needs none."""
+    if record["status"] != "ready" or record["message"] is None:
+        return None
+    return f"{record['message'].removesuffix(SET_CRS)}{_ADD_CRS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +87,6 @@ class Outcomes:
     def warnings(self) -> Iterator[str]:
         """Yield a warning, of a sentence or two, for each thing that was left out or probably not
         meant."""
-        if lacks_crs(self.record):
-            yield CHOOSE_CRS
         yield from self.record["notes"]
         if number := sum(row.is_namesake for row in self.of("new")):
             yield _namesakes(number, dry_run=self.dry_run)
@@ -121,7 +118,7 @@ class Outcomes:
             for row in changed
         ]
         self._table("Would change:", "Changed:", names, rows)
-        _show_rejected(self._to_explain())
+        _show_rejected(self.of("rejected"))
         verb = "Would import" if self.dry_run else "Imported"
         counts = ", ".join(f"{self.record['counts'][name]:,} {name}" for name in VERDICTS)
         number = f"{len(new) + len(changed):,} of {len(self.rows):,} features"
@@ -133,20 +130,6 @@ class Outcomes:
         if not self.dry_run and new + changed:
             undo = canopy_command(f"undo-import {self.record['id']} --account {account_slug}")
             echo(f"To undo this within {IMPORT_DAYS} days: {undo}")
-
-    def _to_explain(self) -> list[Any]:
-        """The rejected features, except those that a coordinate system would help."""
-        rows = self.of("rejected")
-        if not lacks_crs(self.record):
-            return rows
-        outside = [row for row in rows if _is_outside(row)]
-        if outside:
-            x, y = outside[0].problems[0]["coordinates"]
-            echo(
-                f"{len(outside):,} features are not in longitude and latitude; the first begins at "
-                f"{x:,.2f}, {y:,.2f}.\n"
-            )
-        return [row for row in rows if not _is_outside(row)]
 
     def _show_mapping(self) -> None:
         mapping, crs = self.record["mapping"], self.record["crs"]
@@ -196,10 +179,6 @@ def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | Non
         f"{account} has {format_cell(hectares['current'])} ha now, more than the "
         f"{hectares['limit']:,} ha of its plan, {plan}. Nothing is blocked.{change}"
     )
-
-
-def _is_outside(row: Any) -> bool:
-    return bool(row.problems[0]["code"] == "out_of_range")
 
 
 def _features_have(number: int) -> str:

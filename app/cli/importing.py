@@ -15,7 +15,7 @@ from app.account.lookup import find_account, read_account
 from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
-from app.cli.import_output import CHOOSE_CRS, Outcomes, lacks_crs, plan_warning
+from app.cli.import_output import Outcomes, plan_warning, which_crs
 from app.cli.import_steps import ProgressBar, own_step
 from app.cli.output import CommandError, account_option, echo, examples, json_option, show_json
 from app.db.transactions import transaction
@@ -78,7 +78,7 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
 @click.option(
     "--crs",
     metavar="CODE",
-    help="The coordinate system of a file that does not say which it uses, such as EPSG:25832.",
+    help="The coordinate system, such as EPSG:25832, whatever the file says.",
 )
 @click.option("--close-lines", is_flag=True, help="Close lines and tracks, to get boundaries.")
 @click.option("--update", is_flag=True, help="Update the projects that features match.")
@@ -179,8 +179,8 @@ def _run(
         record = listing.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
-        if not dry_run and lacks_crs(record):
-            raise CommandError(CHOOSE_CRS)
+        if question := which_crs(record):
+            raise CommandError(question)
         if not dry_run:
             _apply(owner, import_id, choices, record, quiet=quiet)
         record = listing.read_import(owner, import_id)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -18,7 +19,7 @@ from pyproj.exceptions import ProjError
 from pyproj.network import set_network_enabled  # type: ignore[attr-defined]
 from pyproj.transformer import TransformerGroup
 
-from app.formats.features import FileInvalid
+from app.formats.features import FileInvalid, SourceFeature
 from app.formats.positions import Json, positions_of, replace_positions, unreadable
 from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH
@@ -122,6 +123,37 @@ def read_crs(text: str) -> Projection:
         raise FileInvalid(
             f"Coordinates in {name} cannot be transformed to WGS 84. Convert the file to EPSG:4326."
         ) from None
+
+
+def chosen_projection(
+    own: Projection | None, chosen: str | None, note: Callable[[str], None]
+) -> Projection | None:
+    """The system of a file: the one that a person has named, else its own, if it has one.
+
+    Args:
+        note: is told when the two differ.
+
+    Raises:
+        FileInvalid: the person's is not known.
+    """
+    if chosen is None:
+        return own
+    projection = read_crs(chosen)
+    if own is not None and own.name != projection.name:
+        note(f"{projection.name} was used as you chose it, though the file says {own.name}.")
+    return projection
+
+
+def in_degrees(feature: SourceFeature, projection: Projection | None) -> SourceFeature:
+    """The feature with longitude and latitude in degrees on WGS 84, or with the problem that keeps
+    it from that."""
+    if feature.geometry is None or projection is None or projection.is_wgs84:
+        return feature
+    try:
+        return replace(feature, geometry=projection.to_wgs84(feature.geometry))
+    except GeometryInvalid as error:
+        problems = (*feature.problems, *error.problems)
+        return replace(feature, geometry=None, problems=problems)
 
 
 def _parsed(text: str) -> CRS:

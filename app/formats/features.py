@@ -24,7 +24,8 @@ class Layer:
 
     ``crs`` names the coordinate reference system as people write it, such as "EPSG:25832", or as
     the file names it; None: the file does not say. ``accuracy`` is that of the transformation to
-    WGS 84, in meters, if known; 0 where nothing is transformed.
+    WGS 84, in meters, if known; 0 where nothing is transformed. ``geometry`` says what its first
+    features are: "areas", "lines" or "points"; None: nobody has looked, or they have none.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Layer:
     columns: tuple[str, ...]
     crs: str | None = "EPSG:4326"
     accuracy: float | None = 0
+    geometry: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,8 @@ class FormatReader(ABC):
         """Yield the features of a layer; few are in memory at a time. It can be read several times.
 
         Args:
-            crs: the coordinate reference system to assume where the file does not say; None:
-                degrees on WGS 84. What the file says is never overruled.
+            crs: the coordinate reference system that a person has named, which wins over that of
+                the file; None: that of the file, or degrees on WGS 84 where it does not say.
 
         Raises:
             FileInvalid: the file is broken, or exceeds a bound of ``app.policy.files``; or ``crs``

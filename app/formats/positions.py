@@ -15,6 +15,7 @@ Json: TypeAlias = dict[str, Any]
 Points: TypeAlias = npt.NDArray[np.float64]
 """x and y of each position: an array of shape (n, 2)."""
 
+_HUGE: Final = 1e300  # integers of a file may be too long for a float
 _DEEPEST: Final = 4  # arrays around a position, those of a MultiPolygon and one; collections
 
 
@@ -52,6 +53,25 @@ def has_heights(geometry: Any) -> bool:
         while isinstance(value, list) and value and isinstance(value[0], list | dict):
             value = value[0]
     return isinstance(value, list) and len(value) > 2
+
+
+def first_position(geometry: Json | None) -> tuple[float, float] | None:
+    """The first x and y of a geometry that nobody has validated; None if it has none."""
+    value: Any = geometry
+    while isinstance(value, dict):
+        value = value.get("geometries", value.get("coordinates"))
+        while isinstance(value, list) and value and isinstance(value[0], list | dict):
+            value = value[0]
+    if not isinstance(value, list) or len(value) < 2:
+        return None
+    x, y = value[:2]
+    are_numbers = all(type(ordinate) in (int, float) for ordinate in (x, y))
+    return (float(x), float(y)) if are_numbers and max(abs(x), abs(y)) < _HUGE else None
+
+
+def is_degrees(position: tuple[float, float]) -> bool:
+    """True if a position can be longitude and latitude."""
+    return abs(position[0]) <= 180 and abs(position[1]) <= 90
 
 
 def replace_positions(geometry: Json, points: Points) -> Json:

@@ -23,7 +23,7 @@ from app.geometry.members import read_members
 from app.geometry.polygons import build_polygons, wrongly_wound
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem, raise_if_any
 from app.geometry.rings import Booleans, Rings, read_rings, stored_rings
-from app.geometry.structure import structure_problems
+from app.geometry.structure import structure_problems, within_longitudes
 from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
 Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -61,9 +61,10 @@ def read_boundary(
 ) -> Boundary:
     """Check and measure a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
 
-    Only the winding is corrected: a ring may be reversed, and keeps its start. Raises
-    GeometryInvalid with every problem found in the structure; without any there, in edges that span
-    half the globe; without any there, in planar validity. ``value`` is not changed.
+    The winding is corrected: a ring may be reversed, and keeps its start. So are longitudes that
+    are beyond 180 or -180 by a rounding error. ``value`` is not changed. Raises GeometryInvalid
+    with every problem found in the structure; without any there, in edges that span half the globe;
+    without any there, in planar validity.
 
     Args:
         expensive: a context that is entered for work that takes long, so that the caller can admit
@@ -72,6 +73,9 @@ def read_boundary(
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
     rings = read_rings(coordinates, multi=multi, max_positions=max_positions)
+    if rings is None and (clamped := within_longitudes(coordinates)) is not None:
+        coordinates = clamped
+        rings = read_rings(coordinates, multi=multi, max_positions=max_positions)
     if rings is None:
         errors = structure_problems(kind, coordinates, max_positions)
         raise GeometryInvalid(chain(problems, errors))

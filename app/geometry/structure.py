@@ -6,12 +6,15 @@ It is slow, as it checks each position, so it runs only when ``rings`` has found
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import copysign
+from typing import Any
 
 from app.geometry.problems import Place, Problem, described
 
 MIN_POSITIONS = 4
 """A ring's first and last position are the same, so this is a triangle."""
 
+_ROUNDING = 1e-9  # degrees: a tenth of a millimeter
 MAX_HEIGHT = 1e18
 """The third ordinate is stored but not used; past this it would not fit into a JSON integer."""
 
@@ -57,6 +60,27 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
         return
     for index, part in enumerate(parts):
         yield from _part_problems(part, index if kind == "MultiPolygon" else None)
+
+
+def within_longitudes(coordinates: object) -> list[Any] | None:
+    """Coordinates whose longitudes are 180 or -180 where they were beyond it by a rounding error,
+    as clipping leaves it; None if there are no such longitudes."""
+    found = False
+
+    def clamped(value: Any) -> Any:
+        nonlocal found
+        if not isinstance(value, list):
+            return value
+        if not value or isinstance(value[0], list):
+            return list(map(clamped, value))
+        longitude = value[0]
+        if type(longitude) is float and 180 < abs(longitude) <= 180 + _ROUNDING:
+            found = True
+            return [copysign(180.0, longitude), *value[1:]]
+        return value
+
+    result = clamped(coordinates)
+    return result if found else None
 
 
 def _count(parts: list[object]) -> int:
@@ -143,15 +167,25 @@ def _is_finite(ordinate: object) -> bool:
 def _range_error(lon: float, lat: float, height: float = 0) -> str:
     """The message for ordinates that are out of range; empty when none is."""
     swapped = abs(lon) <= 90 < abs(lat) <= 180
+    is_across = 180 < abs(lon) <= 270 and abs(lat) <= 90
     errors = [
-        abs(lon) > 180 and f"longitude {described(lon)} is not within -180 to 180",
+        abs(lon) > 180 and f"longitude {_digits(lon)} is not within -180 to 180",
         abs(lat) > 90 and f"latitude {described(lat)} is not within -90 to 90",
         abs(height) > MAX_HEIGHT and f"the third number {described(height)} is too large",
     ]
     message = ", ".join(error for error in errors if error)
     if message and swapped:
         return f"is out of range: {message}. The longitude comes first: the two look swapped."
+    if message and is_across:
+        same = _digits(round(lon - copysign(360, lon), 10))
+        return f"is out of range: {message}. It is {same}: split the boundary at 180 degrees."
     return f"is out of range: {message}. Send degrees in WGS84." if message else ""
+
+
+def _digits(ordinate: float) -> str:
+    """A number in a message, with so many digits that it is not rounded to 180."""
+    is_near = abs(abs(ordinate) - 180) < 1
+    return f"{float(ordinate):.13g}" if is_near else described(ordinate)
 
 
 def _lon_lat(position: list[float]) -> list[float] | None:

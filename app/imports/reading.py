@@ -29,6 +29,7 @@ from app.imports.features.mapping import (
     guess_mapping,
     ignored_columns,
     is_export,
+    within_bound,
 )
 from app.imports.features.reader_process import Batch, Opened, ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW, ReadBounds
@@ -36,6 +37,7 @@ from app.imports.features.targets import CannotImport, Decision, Match, Matcher,
 from app.imports.leases import Leased, end_costly, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.models import Import
+from app.policy.bounds import METADATA_KEYS
 from app.policy.files import (
     BRIEF_MEMORY_BYTES,
     BRIEF_SECONDS,
@@ -50,7 +52,8 @@ from app.policy.imports import BATCH_SECONDS, DECIDE_SECONDS
 from app.values.batching import batched_by_time
 from app.values.text import unstorable
 
-# Which layer of a file an import takes when it is not told; of other files the first one.
+# Which layer of a file an import takes when it is not told; of other files the first one with what
+# it wants, or with anything.
 _USUAL: Final = {
     ("gpx", "projects"): ("tracks", "routes"),
     ("gpx", "assets"): ("waypoints",),
@@ -62,6 +65,7 @@ _USUAL: Final = {
 _BOUNDS: Final = ReadBounds(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
 _BRIEF: Final = ReadBounds(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _SHOWN: Final = 20  # names in a message
+SET_CRS: Final = "Set crs to the code of their system, such as EPSG:25832."
 _LATEST: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
     .where(
@@ -74,12 +78,13 @@ _LATEST: Final = CompiledQuery(
 
 
 class LayerPlan(NamedTuple):
-    """How a layer is read."""
+    """How a layer is read. ``question`` is to be answered first; None: there is none."""
 
     layer: Layer
     crs: str | None
     choices: Choices
     matcher: Matcher
+    question: str | None
 
 
 def read_file(
@@ -121,7 +126,8 @@ def read_file(
             progress.start(plan.layer.features)
             box: Bounds | None = None
             repeated = 0
-            for batch in process.features(plan.layer, plan.crs, plan.choices):
+            batches = process.features(plan.layer, plan.crs, plan.choices)
+            for batch in () if plan.question else batches:
                 decided = _decide(leased, batch, plan.matcher)
                 for some in batched_by_time(decided, BATCH_SECONDS):
                     _store(leased, [row for row, _ in some], in_transaction)
@@ -151,7 +157,7 @@ def read_file(
         found.notes = [*found.notes, *notes]
         counts = count_features(leased.account_id, leased.import_id)
         found.counts = counts | {"bbox": box and list(wrapped(box))}
-        end_step(found, "ready", _question(found))
+        end_step(found, "ready", plan.question)
 
 
 def _plan(
@@ -179,18 +185,24 @@ def _plan(
         given = _last_mapping(leased.account_id, kind, layer.columns) or {}
     if not scan.features:
         raise FileInvalid("The file has no features.")
+    question = None if crs else _which_crs(layer, scan)
     mapping = _mapping(scan, kind, given)
-    from_here = is_export(scan)
+    from_here, ignored = is_export(scan), ignored_columns(scan, kind)
+    left_out: list[str] = []
+    if not from_here:  # its keys that were no columns are together in one
+        mapping, left_out = within_bound(mapping, scan, ignored)
     match = _chosen_match(match, kind, mapping, from_here)
     repeated = process.repeated_names(layer, crs, mapping.name) if match == "name" else set()
     with in_transaction():
         found = locked(leased)
         found.mapping, found.match = mapping.as_json(), match
-    ignored = ignored_columns(scan, kind)
+        found.notes = [*found.notes, *_left_out(left_out)]
+        if question:
+            found.crs = None
     choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, project_id)
     matcher = targets.matcher(leased.account_id, match, repeated)
     seconds = float("inf") if most is None else DECIDE_SECONDS
-    return LayerPlan(layer, crs, choices, BoundedMatcher(matcher, seconds))
+    return LayerPlan(layer, crs, choices, BoundedMatcher(matcher, seconds), question)
 
 
 def _decide(
@@ -249,7 +261,12 @@ def _layer(found: Import, opened: Opened) -> Layer:
             return opened.layers[names.index(found.layer)]
         raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
     usual = [name for name in _USUAL.get((opened.format, found.kind), ()) if name in names]
-    return opened.layers[names.index(usual[0])] if usual else opened.layers[0]
+    if usual:
+        return opened.layers[names.index(usual[0])]
+    wanted = "points" if found.kind == "assets" else "areas"
+    filled = [layer for layer in opened.layers if layer.features]
+    fitting = [layer for layer in filled if layer.geometry == wanted]
+    return [*fitting, *filled, *opened.layers][0]
 
 
 def affordable_layers(found: Import) -> set[str]:
@@ -265,6 +282,16 @@ def _other_layers(layer: Layer, layers: Sequence[Layer]) -> list[str]:
     if not others or layer.name == ALL_FOLDERS:
         return []
     return [f"Only the layer {layer.name} was read. The file also has: {_listed(others)}."]
+
+
+def _left_out(columns: Sequence[str]) -> list[str]:
+    """A note about columns that are too many for metadata."""
+    if not columns:
+        return []
+    return [
+        f"Only {METADATA_KEYS} columns can become metadata. Left out: {_listed(columns)}. You "
+        "can choose others."
+    ]
 
 
 def _chosen_match(given: str | None, kind: str, mapping: ColumnMapping, from_here: bool) -> Match:
@@ -315,14 +342,20 @@ def _last_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[st
     return None
 
 
-def _question(found: Import) -> str | None:
-    """The question that the import asks before it can be applied, or None."""
-    if found.crs is not None or found.given_crs is not None:
+def _which_crs(layer: Layer, scan: LayerScan) -> str | None:
+    """The question for the coordinate system of a layer; None: the file says it, and its positions
+    can be in it."""
+    if scan.not_degrees > scan.in_degrees and scan.far is not None:
+        x, y = scan.far
+        says = "" if layer.crs is None else f", though the file says {layer.crs}"
+        return (
+            f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}. {SET_CRS}"
+        )
+    if layer.crs is not None:
         return None
     return (
         "The file does not say which coordinate system it uses. If its coordinates are longitude "
-        "and latitude, set crs to EPSG:4326; otherwise set it to the code of their system, such as "
-        "EPSG:25832."
+        f"and latitude, it is EPSG:4326. {SET_CRS}"
     )
 
 

@@ -25,7 +25,8 @@ _NO_HECTARES: Final = {"before": 0.0, "after": 0.0}
 
 def import_record(row: Import | Any) -> dict[str, Any]:
     """The record of an import, from the model or from a row of ``COLUMNS``."""
-    return import_summary(row) | {"layers": row.layers, "mapping": row.mapping}
+    layers = [{"geometry": None} | layer for layer in row.layers]  # absent: of an earlier version
+    return import_summary(row) | {"layers": layers, "mapping": row.mapping}
 
 
 def import_summary(row: Import | Any) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "project_id": row.project_id,
         "filename": row.filename,
         "format": row.format,
-        "crs": row.crs or row.given_crs,
+        "crs": row.given_crs or row.crs,
         "status": row.status,
         "message": row.message,
         "layer": row.layer,

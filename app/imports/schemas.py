@@ -11,27 +11,32 @@ from werkzeug.datastructures import FileStorage
 from app.api.fields import PageQuerySchema, ProjectId
 from app.api.openapi.schemas import OutputSchema
 from app.imports.features.mapping import mapped_fields
-from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, FORMATS_IN, NAMES_LENGTH
+from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, CRS_LENGTH, FORMATS_IN, NAMES_LENGTH
 from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATES, STATUSES, VERDICTS
 from app.values.fields import Choice, InputSchema, StrictBoolean, Text
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
 
-_CRS_LENGTH: Final = 10_000
 _FIELDS: Final = sorted({name for kind in KINDS for name in mapped_fields(kind)})
 
 _KIND: Final = {"description": "What the features become."}
-_LAYER: Final = {"description": "The layer to import; by default the first."}
+_LAYER: Final = {
+    "description": (
+        "The layer to import; by default the first that has areas, or points for assets; of GPX "
+        "tracks or waypoints, of KML all folders."
+    )
+}
 _MATCH: Final = {
     "description": (
         "How a feature finds the project or asset that it changes. `none`: it changes none. By "
-        "default `external_id` if the mapping has one, otherwise `none`."
+        "default `external_id` for projects if a column has external ids or the file was exported "
+        "from here, `name` for assets that were, otherwise `none`."
     )
 }
 _CRS: Final = {
     "description": (
-        "The coordinate system of a file that does not say which it uses, such as `EPSG:25832`. "
-        "`EPSG:4326` confirms that its coordinates are longitude and latitude."
+        "The coordinate system, such as `EPSG:25832`; `EPSG:4326` for longitude and latitude. It "
+        "wins over that of the file. Null: that of the file."
     )
 }
 _CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}
@@ -134,19 +139,20 @@ class ImportCreateSchema(InputSchema):
     layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
-    crs = Text(shortest=1, longest=_CRS_LENGTH, metadata=_CRS)
+    crs = Text(shortest=1, longest=CRS_LENGTH, metadata=_CRS)
     close_lines = FormBoolean(metadata=_CLOSE_LINES)
 
 
 class ImportUpdateSchema(InputSchema):
-    """What to read the file with anew. What you leave out stays as it is."""
+    """What to read the file with anew. What you leave out stays as it is; with another layer, the
+    mapping stays as far as that has its columns."""
 
     example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
     layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
-    crs = Text(shortest=1, longest=_CRS_LENGTH, metadata=_CRS)
+    crs = Text(shortest=1, longest=CRS_LENGTH, allow_none=True, metadata=_CRS)
     close_lines = StrictBoolean(metadata=_CLOSE_LINES)
 
 
@@ -178,6 +184,14 @@ class ImportLayerSchema(OutputSchema):
     columns = fields.List(fields.String(), required=True)
     crs = fields.String(required=True, allow_none=True)
     accuracy = fields.Float(required=True, allow_none=True)
+    geometry = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "What its first features are, in a shapefile or GeoPackage of several "
+            "layers: areas, lines or points."
+        },
+    )
 
 
 class ImportCountsSchema(OutputSchema):
@@ -295,6 +309,7 @@ class ImportSchema(ImportSummarySchema):
                 "columns": ["ID", "DISTRICT", "FOREST", "REGION"],
                 "crs": "EPSG:32610",
                 "accuracy": 0,
+                "geometry": None,
             }
         ],
         "mapping": {**_EXAMPLE_MAPPING, "description": None},

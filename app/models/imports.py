@@ -25,7 +25,8 @@ from app.policy.imports import KINDS, STATUSES
 class Import(Base):
     """One file that is imported into an account.
 
-    ``crs`` is the coordinate system that the file names, or ``given_crs`` where it names none.
+    ``crs`` is the coordinate system that the file names, if its positions can be in it;
+    ``given_crs`` is that which a person has named, and wins.
     ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
     was read, and the seconds that deciding took while it was applied. ``lease`` belongs to the

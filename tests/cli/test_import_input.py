@@ -27,17 +27,19 @@ def test_a_description_and_chosen_attributes(run: Run, client: Client, tmp_path:
     assert (project["description"], project["metadata"]) == ("Steep.", {"soil": "loam"})
 
 
-def test_more_attributes_than_metadata_holds_are_rejected(
+def test_more_attributes_than_metadata_holds_are_left_out(
     run: Run, client: Client, tmp_path: Path
 ) -> None:
     many = {f"column_{number}": number for number in range(51)}
     path = features_file(tmp_path, ({"name": "Alpine", **many}, square()))
-    (rejected,) = imported(run, client, path)["rejected"]
-    (problem,) = rejected["problems"]
-    assert "at most 50 keys" in problem["message"]
-    assert "Choose fewer of them." in problem["message"]
-    imported(run, client, path, "--attribute", "column_7")
-    assert projects(client)["Alpine"]["metadata"] == {"column_7": 7}
+    document = imported(run, client, path)
+    assert document["warnings"] == [
+        "Only 50 columns can become metadata. Left out: column_50. You can choose others."
+    ]
+    del many["column_50"]
+    assert projects(client)["Alpine"]["metadata"] == many
+    imported(run, client, path, "--attribute", "column_50", "--update", "--match", "name")
+    assert projects(client)["Alpine"]["metadata"] | {"column_50": 50} == many | {"column_50": 50}
 
 
 def test_the_file_can_be_standard_input(run: Run, client: Client, tmp_path: Path) -> None:

@@ -176,3 +176,29 @@ def test_any_start_and_direction(west: int, south: float, turn: int, backwards: 
     assert sent_back(boundary) == [counter_clockwise]
     area = read_boundary(polygon([*corners, corners[0]])).area_m2
     assert abs(boundary.area_m2 - area) <= 1  # the sum's last bit may turn the rounding
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_longitude_that_clipping_left_beyond_180_is_180(sign: int) -> None:
+    east = sign * 180.0000000000001705
+    assert abs(east) > 180
+    ring = [[sign * 179.9, -17], [east, -17], [east, -16.9, 3], [sign * 179.9, -16.9]]
+    found = read_boundary({"type": "Polygon", "coordinates": [[*ring, ring[0]]]})
+    assert found.bounds in ((179.9, -17, 180, -16.9), (-180, -17, -179.9, -16.9))
+    assert f"[{sign * 180.0},-16.9,3]" in found.text
+
+
+@pytest.mark.parametrize(
+    ("longitude", "told"),
+    [
+        (180.00000001, "longitude 180.00000001 is not within -180 to 180. It is -179.99999999:"),
+        (180.1, "longitude 180.1 is not within -180 to 180. It is -179.9: split the boundary at"),
+        (-181, "longitude -181 is not within -180 to 180. It is 179: split"),
+        (5e5, "longitude 500000 is not within -180 to 180. Send degrees in WGS84."),
+    ],
+)
+def test_what_a_longitude_beyond_180_is(longitude: float, told: str) -> None:
+    ring = [[179.9, -17], [longitude, -17], [179.95, -16.9], [179.9, -17]]
+    with pytest.raises(GeometryInvalid) as refused:
+        read_boundary({"type": "Polygon", "coordinates": [ring]})
+    assert told in refused.value.problems[0].message

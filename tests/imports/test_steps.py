@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
+import shapely
 
 from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
@@ -23,6 +26,7 @@ from app.imports.progress import ImportProgress
 from app.imports.service import create_import
 from app.jobs.wake_signals import WakeSignal
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
+from tests.formats.readers.gdal import write
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
 from tests.make import (
     Client,
@@ -30,6 +34,7 @@ from tests.make import (
     make_asset,
     make_project,
     make_webhook,
+    point,
     second_app,
     square,
 )
@@ -80,6 +85,7 @@ def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> No
     assert projects(client) == before
 
 
+LINE = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}
 SPECIES = b"name,species,ha\nNorth,oak,1\nNorth,beech,2\nSouth,oak,3\nnorth,oak,1\n"
 
 
@@ -288,8 +294,8 @@ def _gpx(**more: str) -> bytes:
     """A GPX file with a route and a track around a square, which have the same columns and more."""
     square_of = {"rte": "rtept", "trk": "trkpt"}
     parts = []
-    for kind, point in square_of.items():
-        points = "".join(f'<{point} lat="{y}" lon="{x}"/>' for x, y in ((0, 50), (1, 50), (1, 51)))
+    for kind, name in square_of.items():
+        points = "".join(f'<{name} lat="{y}" lon="{x}"/>' for x, y in ((0, 50), (1, 50), (1, 51)))
         inner = points if kind == "rte" else f"<trkseg>{points}</trkseg>"
         texts = f"<name>N-{kind}</name><cmt>C-{kind}</cmt>{more.get(kind, '')}"
         parts.append(f"<{kind}>{texts}{inner}</{kind}>")
@@ -551,3 +557,72 @@ def test_a_label_beside_an_area_is_left_out(client: Client) -> None:
     record = ready(client, feature(together, name="A"))
     assert counts(record) == (1, 0, 0, 0)
     assert record["notes"] == ["Points and lines beside the areas of a feature were left out."]
+
+
+@pytest.mark.parametrize(("kind", "layer"), [("projects", "stands"), ("assets", "traps")])
+def test_the_layer_that_has_what_is_wanted_is_read(
+    client: Client, kind: str, layer: str, tmp_path: Path
+) -> None:
+    places = [("empty", [], []), ("roads", [LINE], ["R"]), ("traps", [point()], ["T"])]
+    types = {"roads": "LineString", "traps": "Point"}
+    for name, geometries, names in [*places, ("stands", [square()], ["S"])]:
+        write(
+            tmp_path / "a.gpkg",
+            "GPKG",
+            [shapely.from_geojson(json.dumps(each)) for each in geometries],
+            columns={"name": names},
+            layer=name,
+            append=name != "empty",
+            geometry_type=types.get(name, "Polygon"),
+        )
+    form = {"kind": kind}
+    if kind == "assets":
+        form["project_id"] = make_project(client)["id"]
+    response = upload(client, (tmp_path / "a.gpkg").read_bytes(), "a.gpkg", **form)
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert (record["layer"], counts(record)) == (layer, (1, 0, 0, 0))
+    assert "empty (0)" in record["notes"][0]
+    assert [each["geometry"] for each in record["layers"]] == [None, "lines", "points", "areas"]
+
+
+def test_more_columns_than_metadata_may_have(client: Client) -> None:
+    columns = {f"c{n}": n for n in range(60)}
+    record = ready(client, feature(square(), name="A", **columns))
+    assert counts(record) == (1, 0, 0, 0)
+    assert record["notes"][0].startswith("Only 50 columns can become metadata. Left out: c50, c51")
+    assert record["mapping"]["metadata"] == [f"c{n}" for n in range(50)]
+
+
+METERS = {"type": "Polygon", "coordinates": [
+    [[5e5, 52e5], [501e3, 52e5], [501e3, 5201e3], [5e5, 5201e3], [5e5, 52e5]],
+]}  # fmt: skip
+
+
+def test_meters_ask_for_their_system(client: Client) -> None:
+    """GeoJSON has none, and is not judged until somebody names it."""
+    record = ready(client, feature(METERS, name="A"))
+    assert (record["status"], record["crs"], counts(record)) == ("ready", None, (0, 0, 0, 0))
+    assert record["message"] == (
+        "Positions such as (500000, 5200000) look like meters, not degrees, though the file says "
+        "EPSG:4326. Set crs to the code of their system, such as EPSG:25832."
+    )
+    assert features_of(client, record) == []
+    path = f"/v1/imports/{record['id']}"
+    refused = client.post(f"{path}/apply")
+    assert (refused.status_code, refused.json["error"]["details"][0]["field"]) == (409, "crs")
+    client.put(path, json={"crs": "EPSG:25832"})
+    work(client)
+    record = read(client, record["id"])
+    assert (record["crs"], record["message"], counts(record)) == ("EPSG:25832", None, (1, 0, 0, 0))
+    assert features_of(client, record)[0]["area_hectares"] == pytest.approx(100.08, abs=0.1)
+    client.put(path, json={"crs": None})
+    work(client)
+    assert read(client, record["id"])["crs"] is None
+
+
+def test_a_system_that_is_sent_wins(client: Client) -> None:
+    response = upload(client, collection(feature(METERS, name="A")), crs="EPSG:25832")
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert (record["crs"], counts(record)) == ("EPSG:25832", (1, 0, 0, 0))

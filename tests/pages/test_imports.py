@@ -77,7 +77,8 @@ def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Cli
     browser.send(f"{path}/change", **form)
     work(browser)
     page = browser.get(path)
-    assert "You chose EPSG:32632" in page.text
+    assert page.form(f"{path}/change").fields["crs"] == "other"
+    assert page.form(f"{path}/change").fields["epsg"] == "EPSG:32632"
     assert "Apply: create 1 asset" in page.text
     act(browser, "change", crs="degrees", column_name="0")
     assert "is not within -180 to 180" in browser.get(path).text

@@ -47,7 +47,7 @@ class Archive:
             self._zip = ZipFile(self._file)
             found = [info for info in self._zip.infolist() if not _is_left_out(info)]
             _check_members(found)
-            read = [info for info in found if _name(info).lower().endswith(_READ)]
+            read = [info for info in found if _name(info).casefold().endswith(_READ)]
             _check_read(read)
             _check_sizes(read, packed=path.stat().st_size, directory=self._zip.start_dir)
         except FileInvalid:

@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Final
 
-from app.formats.crs import Projection, read_crs
+from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import Json, unreadable
+from app.formats.positions import Json, first_position, is_degrees, unreadable
 from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import (
@@ -49,6 +49,7 @@ class CsvReader(FormatReader):
         self._geometry = find_geometry(self._names, sample)
         self.note(self._geometry.note)
         self._own: Projection | None = None  # that the file names
+        self._is_chosen = False  # whether a person has named one
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns())
         self.layers = (Layer(_LAYER, features, columns, crs, accuracy),)
@@ -88,7 +89,8 @@ class CsvReader(FormatReader):
         if srid := next((one.srid for one in found if one.srid), None):
             self._own = read_crs(f"EPSG:{srid}")
             return self._own.name, self._own.accuracy
-        in_degrees = sum(_can_be_degrees(one.geometry) for one in found)
+        positions = [first_position(one.geometry) for one in found]
+        in_degrees = sum(position is None or is_degrees(position) for position in positions)
         return ("EPSG:4326", 0) if 2 * in_degrees >= len(found) else (None, None)
 
     def _readable(self) -> Iterator[ReadGeometry]:
@@ -102,8 +104,9 @@ class CsvReader(FormatReader):
                 yield found
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``. ``crs`` is used for geometries that do not name their own."""
-        projection = self._own or (read_crs(crs) if crs else None)
+        """As ``FormatReader.read``."""
+        projection = chosen_projection(self._own, crs, self.note)
+        self._is_chosen = crs is not None
         positions = PositionCount()
         if projection is None:
             self.note(self._geometry.assumption)
@@ -133,7 +136,7 @@ class CsvReader(FormatReader):
     def _in_degrees(self, found: ReadGeometry, projection: Projection | None) -> Json | None:
         if not found.is_flat:
             self.note(_HEIGHTS)
-        if found.srid:
+        if found.srid and not self._is_chosen:
             projection = _projection(found.srid)
         if found.geometry is None or projection is None or projection.is_wgs84:
             return found.geometry
@@ -174,14 +177,6 @@ def _checked_header(header: Row) -> Row:
 
 def _is_number(text: str) -> bool:
     return text.strip().lstrip("+-").replace(",", "", 1).replace(".", "", 1).isdecimal()
-
-
-def _can_be_degrees(geometry: Json | None) -> bool:
-    """True if the first position of a geometry can be longitude and latitude."""
-    position = geometry["coordinates"] if geometry else []
-    while position and isinstance(position[0], list):
-        position = position[0]
-    return len(position) < 2 or (abs(position[0]) <= 180 and abs(position[1]) <= 90)
 
 
 def _projection(srid: int) -> Projection:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, ClassVar, Final
 
 import orjson
 
-from app.formats.crs import Projection, read_crs
+from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FormatReader, Layer, SourceFeature
 from app.formats.positions import has_heights, unreadable
 from app.formats.readers.bounds import value_too_long
@@ -50,13 +50,14 @@ class GeoJsonReader(FormatReader):
         self.layers = (layer,)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``. A file without ``crs`` is in degrees on WGS 84, so the argument
-        is not used."""
+        """As ``FormatReader.read``. A file without ``crs`` is in degrees on WGS 84."""
+        chosen = chosen_projection(self._projection, crs, self.note)
+        projection = None if chosen is None or chosen.is_wgs84 else chosen
         with self._path.open("rb") as file:
             for number, value in enumerate(self._values(file), start=1):
                 bare = self._contents.has_bare_geometries
                 feature = {"type": "Feature", "geometry": value} if bare else value
-                yield self._feature(number, feature)
+                yield self._feature(number, feature, projection)
 
     def _values(self, file: BinaryIO) -> Iterator[Any]:
         """Yield the features, also those of collections in the collection."""
@@ -67,17 +68,19 @@ class GeoJsonReader(FormatReader):
             else:
                 yield value
 
-    def _feature(self, number: int, value: Any) -> SourceFeature:
+    def _feature(self, number: int, value: Any, projection: Projection | None) -> SourceFeature:
         if not isinstance(value, dict) or value.get("type") != "Feature":
             problem = whole_problem("not_a_feature", "This is not a GeoJSON Feature.", "type")
             return SourceFeature(number, None, {}, (problem,))
         try:
-            geometry = self._geometry(value)
+            geometry = self._geometry(value, projection)
         except GeometryInvalid as error:
             return SourceFeature(number, None, _properties(number, value), tuple(error.problems))
         return SourceFeature(number, geometry, _properties(number, value))
 
-    def _geometry(self, feature: dict[str, Any]) -> dict[str, Any] | None:
+    def _geometry(
+        self, feature: dict[str, Any], projection: Projection | None
+    ) -> dict[str, Any] | None:
         """The geometry of a Feature on WGS 84; raises GeometryInvalid."""
         if "geometry" not in feature:
             message = "The feature has no `geometry`. Without a boundary, it must be `null`."
@@ -89,11 +92,11 @@ class GeoJsonReader(FormatReader):
         if geometry is not None and geometry.get("type") in _NO_GEOMETRIES:
             message = f"`geometry` is a {geometry['type']}. Put what is in it beside this feature."
             raise GeometryInvalid([unreadable(message, "wrong_type")])
-        if geometry is None or self._projection is None:
+        if geometry is None or projection is None:
             return geometry
         if has_heights(geometry):
             self.note(_HEIGHTS)
-        return self._projection.to_wgs84(geometry)
+        return projection.to_wgs84(geometry)
 
 
 class GeoJsonSequenceReader(GeoJsonReader):

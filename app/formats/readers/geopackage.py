@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from app.formats.crs import Projection, read_crs
+from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable
 from app.formats.readers.bounds import Columns, PositionCount, shown, value_too_long
@@ -36,6 +36,11 @@ _ENVELOPE, _EMPTY, _EXTENDED = 0x0E, 0x10, 0x20
 _ENVELOPES: Final = {0: 0, 1: 32, 2: 48, 3: 48, 4: 64}  # bytes
 
 _FLAT_NOTE: Final = "Heights and measures were left out."
+_NO_TABLE: Final = "The layer {name} is not a table with geometries, and was not read."
+_VIEW: Final = (
+    "The layer {name} is a view, and was not read. Make it a layer of its own: in QGIS, with "
+    "Export, Save Features As."
+)
 _BLOB_NOTE: Final = "Columns with binary values, such as pictures, were left out."
 _COMPUTED_NOTE: Final = "Columns that are computed when they are read were left out."
 _IN_USE_NOTE: Final = (
@@ -82,7 +87,8 @@ class GeoPackageReader(FormatReader):
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``."""
         table = self._tables[layer.name]
-        projection = table.projection or read_crs(crs or "EPSG:4326")
+        chosen = chosen_projection(table.projection, crs, self.note)
+        projection = chosen or read_crs("EPSG:4326")
         positions = PositionCount()
         rows = self._file.read(table.name, (table.geometry, *table.columns))
         for number, (blob, *values) in enumerate(rows, start=1):
@@ -115,9 +121,8 @@ class GeoPackageReader(FormatReader):
             if found:
                 yield found
             else:
-                self.note(
-                    f"The layer {shown(name)} is not a table with geometries, and was not read."
-                )
+                is_view = table is None and self._file.is_view(name)
+                self.note((_VIEW if is_view else _NO_TABLE).format(name=shown(name)))
 
     def _catalog(self, table: str) -> Iterator[tuple[Any, ...]]:
         """The rows of one of the tables that describe the others.
@@ -145,7 +150,7 @@ class GeoPackageReader(FormatReader):
         """A table with its columns, or None if it has no such column with geometries.
 
         Raises:
-            FileInvalid: it has too many columns, or an unknown coordinate reference system.
+            FileInvalid: it has too many columns.
         """
         columns, found, notes = Columns(), "", []
         types: dict[str, str] = {}
@@ -162,11 +167,7 @@ class GeoPackageReader(FormatReader):
         return _Table(name, found, types, self._projection(system), tuple(notes)) if found else None
 
     def _projection(self, system: Any) -> Projection | None:
-        """The coordinate reference system with a number, or None if the file does not define it.
-
-        Raises:
-            FileInvalid: it is not known.
-        """
+        """The coordinate reference system with a number, or None if it is not known."""
         if system in _UNDEFINED:
             return None
         for number, organization, code, definition in self._catalog(_SYSTEMS):
@@ -174,8 +175,15 @@ class GeoPackageReader(FormatReader):
                 try:
                     return read_crs(str(definition))
                 except FileInvalid:
-                    return read_crs(f"{organization}:{code}")
+                    return self._with_code(f"{organization}:{code}")
         return None
+
+    def _with_code(self, code: str) -> Projection | None:
+        try:
+            return read_crs(code)
+        except FileInvalid as error:
+            self.note(str(error))
+            return None
 
     def _layer(self, table: _Table) -> Layer:
         projection = table.projection

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Final
 
+from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json
 from app.formats.readers.bounds import Columns, PositionCount
@@ -66,7 +67,8 @@ class GpxReader(FormatReader):
             yield from read_elements(stream, wanted)
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``. GPX is always in degrees on WGS 84, so ``crs`` is not used."""
+        """As ``FormatReader.read``. GPX is in degrees on WGS 84."""
+        projection = chosen_projection(read_crs("EPSG:4326"), crs, self.note)
         positions = PositionCount()
         elements = (one for one in self._elements(_WITH_POINTS) if _LAYERS[one.name] == layer.name)
         for number, element in enumerate(elements, start=1):
@@ -77,7 +79,8 @@ class GpxReader(FormatReader):
                 yield SourceFeature(number, None, properties, tuple(invalid.problems))
                 continue
             positions.add(sum(map(len, lines)))
-            yield SourceFeature(number, self._geometry(element, lines), properties)
+            feature = SourceFeature(number, self._geometry(element, lines), properties)
+            yield in_degrees(feature, projection)
 
     def _geometry(self, element: Element, lines: list[list[Position]]) -> Json | None:
         if element.name == "wpt":

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, ClassVar, Final, TypeAlias
 from urllib.parse import unquote
 
+from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.archive import Archive
 from app.formats.readers.bounds import Columns, PositionCount, shown, unique
@@ -127,11 +128,13 @@ class KmlReader(FormatReader):
         )
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``. KML is always in degrees on WGS 84, so ``crs`` is not used."""
+        """As ``FormatReader.read``. KML is in degrees on WGS 84."""
+        projection = chosen_projection(read_crs("EPSG:4326"), crs, self.note)
         wanted = self._keys[layer.name]
         positions = PositionCount()
         for number, (file, placemark) in enumerate(self._placemarks(wanted), start=1):
             feature = self._feature(number, placemark, self._data[file], positions)
+            feature = in_degrees(feature, projection)
             if wanted is None and placemark.parent:
                 feature.properties.setdefault(_FOLDER, " / ".join(_path(placemark.parent)))
             yield feature

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import BinaryIO, ClassVar, Final
 
-from app.formats.crs import Projection, read_crs
+from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable
 from app.formats.readers.archive import Archive
@@ -55,7 +55,8 @@ class ShapefileReader(FormatReader):
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``."""
         shapefile = self._shapefiles[layer.name]
-        projection = self._projections[shapefile] or read_crs(crs or "EPSG:4326")
+        own = self._projections[shapefile]
+        projection = chosen_projection(own, crs, self.note) or read_crs("EPSG:4326")
         with self._opened(shapefile) as (shapes, table):
             records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
             for number, record in enumerate(records, start=1):
@@ -118,12 +119,13 @@ class ShapefileReader(FormatReader):
         return copy
 
     def _read_projection(self, shapefile: str) -> Projection | None:
-        """The coordinate reference system in the ``.prj``, or None without one."""
+        """The coordinate reference system in the ``.prj``, or None without one that is known."""
         text = self._text(shapefile, ".prj", CRS_LENGTH + 1)
         try:
             return read_crs(text) if text else None
         except FileInvalid as error:
-            raise FileInvalid(f"The .prj of {shown(shapefile)} cannot be used: {error}") from None
+            self.note(f"The .prj of {shown(shapefile)} cannot be used: {error}")
+            return None
 
 
 def _suffix(member: str) -> str:

@@ -34,6 +34,11 @@ _SHORTEST: Final = 2  # words: the type of a shape
 _NUMBERED: Final = (0, 1)  # the first record, by the description 1
 
 _NULL, _POINT, _LINE, _POLYGON, _MULTIPOINT = 0, 1, 3, 5, 8
+_MULTIPATCH: Final = 31
+_NO_MULTIPATCH: Final = (
+    "The shape is a MultiPatch, a surface in space. Make it an area: in ArcGIS with Multipatch "
+    "Footprint, in QGIS with Export, Save Features As, and the geometry type Polygon."
+)
 _READ: Final = frozenset({_POINT, _LINE, _POLYGON, _MULTIPOINT})
 _DIMENSION: Final = 10  # is added to the type for heights, or twice for measures
 _NOTES: Final = {0: "", 1: "Heights were left out.", 2: "Measures were left out."}
@@ -134,6 +139,8 @@ class Shapes:
         if code == _NULL:
             return None
         dimensions, kind = divmod(code, _DIMENSION)
+        if code == _MULTIPATCH:
+            raise GeometryInvalid([unreadable(_NO_MULTIPATCH, "wrong_type")])
         if code < 0 or dimensions not in _NOTES or kind not in _READ:
             message = "The shape is neither made of points, nor of lines, nor of polygons."
             raise GeometryInvalid([unreadable(message, "wrong_type")])

@@ -93,6 +93,11 @@ class SqliteFile:
             self._allowed.add(found)
         return found
 
+    def is_view(self, name: str) -> bool:
+        """True if there is a view of this name."""
+        views = self._rows("SELECT name FROM sqlite_master WHERE type = 'view'")
+        return any(isinstance(view, str) and _folded(view) == _folded(name) for (view,) in views)
+
     def columns(self, table: str) -> Iterator[SqliteColumn]:
         """The columns of a table that ``table`` returned. Raises as ``read``."""
         for _, name, kind, _, _, key, hidden in self._rows(f"PRAGMA table_xinfo({_quoted(table)})"):

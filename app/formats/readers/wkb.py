@@ -17,6 +17,10 @@ from app.policy.bounds import GEOMETRY_POSITIONS
 _POINT, _LINE, _POLYGON = 1, 2, 3
 _MEMBERS: Final = {4: _POINT, 5: _LINE, 6: _POLYGON}  # of MultiPoint and so on
 _COLLECTION: Final = 7  # of geometries of any type
+_CURVES: Final = {
+    8: "CircularString", 9: "CompoundCurve", 10: "CurvePolygon", 11: "MultiCurve",
+    12: "MultiSurface", 13: "Curve", 14: "Surface",
+}  # fmt: skip
 _Z, _M, _SRID = 0x80000000, 0x40000000, 0x20000000  # how PostGIS marks a type
 
 
@@ -55,7 +59,12 @@ class _Walk:
             )
             raise GeometryInvalid([unreadable(message, "wrong_type")])
         if kind not in (_POINT, _LINE, _POLYGON, *_MEMBERS):
-            message = "The geometry is of a type that is not supported, such as a curve."
+            message = (
+                f"The geometry is a {_CURVES[kind]}, with arcs. Make them straight lines: "
+                "ogr2ogr -nlt CONVERT_TO_LINEAR lines.gpkg FILE"
+                if kind in _CURVES
+                else "The geometry is of a type that is not supported."
+            )
             raise GeometryInvalid([unreadable(message, "wrong_type")])
         if kind == _POINT:
             self._skip(1, dimensions)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from app.formats.features import SourceFeature
+from app.formats.positions import first_position, is_degrees
 from app.formats.writers.dbf import NAME_BYTES
+from app.policy.bounds import METADATA_KEYS
 from app.policy.fields import ASSET, PROJECT, Field
 
 # What the column with the name is usually called, the likeliest first; in any case, and with
@@ -33,6 +36,9 @@ _QUANTITY: Final = re.compile(rf"(?:{_NUMBER.pattern})\s*(?:{_UNITS})", re.IGNOR
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
+_OF_PLOTS: Final = re.compile(  # of a file for the EUDR, and of Whisp's results
+    r"producer|productionplace$|area$|country$|risk_|ind_", re.IGNORECASE
+)
 # What GDAL's driver LIBKML makes of any KML file; ``id2`` is a second ``id``.
 _ALWAYS_OF_KML: Final = frozenset({"tessellate", "extrude", "visibility"})
 _OF_KML: Final = _ALWAYS_OF_KML | {
@@ -68,15 +74,25 @@ class ColumnUse:
 
 @dataclass(slots=True)
 class LayerScan:
-    """How the columns of a layer are used."""
+    """How the columns of a layer are used, and how many of its features have a geometry that can be
+    in degrees, and that cannot. ``far`` is the first position of one of the latter."""
 
     features: int = 0
     columns: dict[str, ColumnUse] = field(default_factory=dict)
+    in_degrees: int = 0
+    not_degrees: int = 0
+    far: tuple[float, float] | None = None
 
-    def add(self, properties: Mapping[str, Any]) -> None:
+    def add(self, feature: SourceFeature) -> None:
         self.features += 1
-        for name, value in properties.items():
+        for name, value in feature.properties.items():
             self.columns.setdefault(name, ColumnUse()).add(value)
+        position = first_position(feature.geometry)
+        if position is None or is_degrees(position):
+            self.in_degrees += position is not None
+        else:
+            self.not_degrees += 1
+            self.far = self.far or position
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +164,21 @@ def guess_name_column(scan: LayerScan) -> str | None:
         return rare, constant, _rank(name), -use.filled
 
     return min(likely, key=unlikeliness, default=None)
+
+
+def within_bound(
+    mapping: ColumnMapping, scan: LayerScan, ignored: Collection[str]
+) -> tuple[ColumnMapping, list[str]]:
+    """The mapping with as many columns for metadata as there may be, where none were chosen, and
+    the columns that are left out: those with values, first of all those of the EUDR and of Whisp,
+    then in their order."""
+    used = {*mapping.fields.values(), *ignored}
+    others = [name for name, use in scan.columns.items() if use.filled and name not in used]
+    if mapping.metadata is not None or len(others) <= METADATA_KEYS:
+        return mapping, []
+    in_order = sorted(others, key=lambda name: _OF_PLOTS.match(name) is None)
+    kept, left_out = in_order[:METADATA_KEYS], in_order[METADATA_KEYS:]
+    return replace(mapping, metadata=tuple(kept)), left_out
 
 
 def is_export(scan: LayerScan) -> bool:

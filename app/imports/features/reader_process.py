@@ -255,6 +255,7 @@ def _layer(value: Any) -> Layer:
         columns=tuple(_texts(value["columns"])),
         crs=None if value["crs"] is None else _text(value["crs"], CRS_LENGTH),
         accuracy=None if accuracy is None else float(accuracy),
+        geometry=_maybe(str, value["geometry"]),
     )
 
 
@@ -270,7 +271,14 @@ def _scan(value: Any) -> LayerScan:
         for name, use in _of(dict, value["columns"]).items()
     }
     _text("".join(columns), NAMES_LENGTH)
-    return LayerScan(_of(int, value["features"]), columns)
+    far = value["far"]
+    return LayerScan(
+        _of(int, value["features"]),
+        columns,
+        _of(int, value["in_degrees"]),
+        _of(int, value["not_degrees"]),
+        None if far is None else (float(far[0]), float(far[1])),
+    )
 
 
 def _batch(value: Any, kind: str) -> Batch:

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -42,6 +43,12 @@ from app.values.batching import batched_by_bytes
 from app.values.text import fold
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
+_LOOKED_AT: Final = ("shp", "gpkg")  # of other formats all of the file would be read
+_LOOKS: Final = 20  # features
+_KINDS: Final = {
+    "Polygon": "areas", "MultiPolygon": "areas", "LineString": "lines", "MultiLineString": "lines",
+    "Point": "points", "MultiPoint": "points",
+}  # fmt: skip
 _DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
 _NICENESS: Final = 5  # requests come first
@@ -91,13 +98,27 @@ class _Server:
     def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
         if name == "open":
             reader = self._reader = open_file(Path(*arguments))
-            yield {"format": reader.format, "layers": list(map(asdict, reader.layers))}
+            layers = [replace(layer, geometry=_geometry(reader, layer)) for layer in reader.layers]
+            yield {"format": reader.format, "layers": list(map(asdict, layers))}
         elif self._reader is not None:
             yield from _ANSWERS[name](self._reader, *arguments)
 
 
 def _send(answer: list[Any]) -> None:
     write_message(sys.stdout.fileno(), json.dumps(answer).encode())
+
+
+def _geometry(reader: FormatReader, layer: Layer) -> str | None:
+    """What the first features of a layer are, where it is one of several, and looking is cheap."""
+    if reader.format not in _LOOKED_AT or len(reader.layers) < 2:
+        return None
+    notes, found = list(reader.notes), None
+    with suppress(FileInvalid):
+        features = islice(reader.read(layer), _LOOKS)
+        types = (str(one.geometry.get("type")) for one in features if one.geometry)
+        found = _KINDS.get(next(types, ""))
+    reader.notes[:] = notes  # those of the features come when all are read
+    return found
 
 
 def _layer(value: Mapping[str, Any]) -> Layer:
@@ -109,7 +130,7 @@ def _scan(
 ) -> Iterator[Any]:
     scan = LayerScan()
     for feature in reader.read(_layer(layer), crs):
-        scan.add(feature.properties)
+        scan.add(feature)
         if most is not None and scan.features > most:
             raise FileInvalid(
                 f"The layer {layer['name']!r} has more than {most:,} features. Split the file into "

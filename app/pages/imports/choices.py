@@ -71,8 +71,8 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
     values: dict[str, Any] = {"close_lines": "close_lines" in form}
     if match := form.get("match"):
         values["match"] = match
-    if crs := _crs(form):
-        values["crs"] = crs
+    if form.get("crs"):
+        values["crs"] = _crs(form)
     layer = form.get("layer", form.get("read_layer", ""))
     if layer != form.get("read_layer", ""):
         values["layer"] = _picked(reading.layers, layer, "layer")["name"]
@@ -98,14 +98,15 @@ def _mapping(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
 
 
 def _crs(form: MultiDict[str, str]) -> str | None:
-    """The coordinate system that was typed; an EPSG code can be typed as a number alone."""
-    if form.get("crs") == "degrees":
-        return _DEGREES
+    """The coordinate system that was typed; an EPSG code can be typed as a number alone. None: that
+    of the file."""
+    if form.get("crs") != "other":
+        return _DEGREES if form.get("crs") == "degrees" else None
     code = form.get("epsg", "").strip()
-    if form.get("crs") == "other" and not code:
+    if not code:
         message = "Type the code of the coordinate system, such as 25832."
         raise ValidationFailed(details=[Detail("crs", message)])
-    return f"EPSG:{code}" if code.isascii() and code.isdigit() else code or None
+    return f"EPSG:{code}" if code.isascii() and code.isdigit() else code
 
 
 def _picked(choices: list[Any], number: str, field: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from app.imports.available_actions import AvailableActions
 from app.imports.features.geometries import IS_LINE
+from app.imports.reading import SET_CRS
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
 
@@ -107,6 +108,11 @@ def undo_consequence(found: Mapping[str, Any], can: AvailableActions) -> str:
     if can.changed:
         parts.append(f"restores the {counted(can.changed, kind)} that it changed")
     return f"This {' and '.join(parts)}."
+
+
+def which_crs(found: Mapping[str, Any]) -> str:
+    """Why the coordinate system of a file has to be chosen."""
+    return str(found["message"] or "").removesuffix(SET_CRS).strip()
 
 
 def why_not(found: Mapping[str, Any]) -> str | None:

@@ -336,9 +336,12 @@ def test_the_system_of_ewkt_is_used(tmp_path: Path) -> None:
     (layer,) = reader.layers
     assert layer.crs == "EPSG:25832"
     assert layer.accuracy is not None
-    first, second = features(reader, crs="EPSG:3857")
+    first, second = features(reader)
     assert in_florence(first.geometry)
     assert second.geometry == POINT
+    one, _ = features(reader, crs="EPSG:32632")  # what a person says wins
+    assert in_florence(one.geometry)
+    assert reader.notes[-1].startswith("EPSG:32632 was used as you chose it, though the file says")
 
 
 def test_rows_without_a_system_have_that_of_the_others(tmp_path: Path) -> None:
@@ -347,9 +350,10 @@ def test_rows_without_a_system_have_that_of_the_others(tmp_path: Path) -> None:
     assert all(in_florence(one.geometry) for one in features(reader))
 
 
-def test_geojson_is_never_transformed(tmp_path: Path) -> None:
+def test_geojson_is_in_degrees(tmp_path: Path) -> None:
     path = csv(tmp_path, f"a;geojson\n1;{json.dumps(POINT)}\n")
-    assert features(CsvReader(path), crs="EPSG:25832")[0].geometry == POINT
+    assert features(CsvReader(path))[0].geometry == POINT
+    assert features(CsvReader(path), crs="EPSG:4326")[0].geometry == POINT
 
 
 def test_a_position_that_the_system_does_not_reach_is_a_problem(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_empty_geometries_are_none(text: str) -> None:
         ("CURVEPOLYGON ((0 0, 1 0, 1 1, 0 0))", "wrong_type", "is a CURVEPOLYGON"),
         (wkb("GEOMETRYCOLLECTION (POINT (1 2))"), "wrong_type", "mixes geometry types"),
         (struct.pack("<BIIBI", 1, 4, 1, 1, 2).hex(), "wrong_type", "mixes geometry types"),
-        (struct.pack("<BIQ", 1, 8, 0).hex(), "wrong_type", "not supported, such as a curve"),
+        (struct.pack("<BIQ", 1, 8, 0).hex(), "wrong_type", "is a CircularString, with arcs"),
         ('{"type": "Point", "coordinates": [1,', "unreadable", "is not JSON"),
         ('{"a":' * 100_000, "unreadable", "is not JSON"),
     ],

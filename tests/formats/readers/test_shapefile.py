@@ -88,13 +88,20 @@ def test_without_a_system_of_coordinates_it_is_the_caller_who_says(tmp_path: Pat
 
 
 def test_a_system_that_cannot_be_used(tmp_path: Path) -> None:
-    told = refusal(
-        ShapefileReader, packed(tmp_path, shp=shp(point(1, 2)), prj=b"http://127.0.0.1/")
-    )
-    assert told.startswith('The .prj of "forest.shp" cannot be used: "http://127.0.0.1/" is not a')
-    assert "cannot be used" in refusal(
-        ShapefileReader, packed(tmp_path, shp=shp(point(1, 2)), prj=b"\xff" * 100_000)
-    )
+    for prj in (b"http://127.0.0.1/", b"\xff" * 100_000, b'PROJCS["RD",PROJECTION["Unknown"]]'):
+        path = packed(tmp_path, shp=shp(point(155000, 463000)), prj=prj)
+        layer, found, notes = read(path, crs="EPSG:28992")
+        assert layer.crs is None
+        assert notes[0].startswith('The .prj of "forest.shp" cannot be used: ')
+        assert found[0].geometry["coordinates"] == pytest.approx([5.387, 52.155], abs=0.01)
+
+
+def test_what_a_person_says_wins_over_the_file(tmp_path: Path) -> None:
+    path = packed(tmp_path, shp=shp(point(155000, 463000)), prj=b"EPSG:4326")
+    layer, found, notes = read(path, crs="EPSG:28992")
+    assert layer.crs == "EPSG:4326"
+    assert notes[0] == "EPSG:28992 was used as you chose it, though the file says EPSG:4326."
+    assert found[0].geometry["coordinates"] == pytest.approx([5.387, 52.155], abs=0.01)
 
 
 def test_heights_and_measures_are_left_out(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.formats.features import SourceFeature
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
@@ -14,6 +15,7 @@ from app.imports.features.mapping import (
     ignored_columns,
     is_export,
     mapped_fields,
+    within_bound,
 )
 
 EXPORTED = (
@@ -26,7 +28,7 @@ SHORTENED = tuple(name[:10] for name in EXPORTED)
 def scanned(*properties: dict[str, Any]) -> LayerScan:
     scan = LayerScan()
     for one in properties:
-        scan.add(one)
+        scan.add(SourceFeature(1, None, one))
     return scan
 
 
@@ -128,3 +130,15 @@ def test_the_geometry_that_gdal_keeps_as_a_column_is_left_out_of_an_exported_fil
     ignored = ignored_columns(scanned(columns | {"name": "Point (of interest)"}), "projects")
     assert {"geometry", "WKT"} <= ignored
     assert "name" not in ignored
+
+
+def test_so_many_columns_as_may_be_become_metadata() -> None:
+    columns = {f"c{n}": n for n in range(60)} | {"empty": None, "Risk_PCrop": "low", "Area": 3}
+    scan = scanned({"name": "A", **columns})
+    mapping, left_out = within_bound(ColumnMapping({"name": "name"}), scan, {"c0"})
+    assert mapping.metadata == ("Risk_PCrop", "Area", *(f"c{n}" for n in range(1, 49)))
+    assert left_out == [f"c{n}" for n in range(49, 60)]
+    for kept in (ColumnMapping({"name": "name"}, ("c1",)), ColumnMapping({}, ())):
+        assert within_bound(kept, scan, ()) == (kept, [])
+    few = scanned({f"c{n}": n for n in range(50)})
+    assert within_bound(ColumnMapping({}), few, ()) == (ColumnMapping({}), [])

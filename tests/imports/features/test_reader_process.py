@@ -39,7 +39,9 @@ _CANDIDATE = {
     },
     "geometry": json.dumps(square()),
 }
-_LAYER = {"name": "a", "features": 1, "columns": ["b"], "crs": None, "accuracy": 0}
+_LAYER = {
+    "name": "a", "features": 1, "columns": ["b"], "crs": None, "accuracy": 0, "geometry": None,
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ ARCHIVES: Final = (
     HostileFile("zip slip, ../", _zip(_slip), "leads out of it", "a.kmz"),
     HostileFile("zip slip, absolute", _zip(_absolute), "leads out of it", "a.zip"),
     HostileFile("zip with a link", _zip(_link), "link or a device", "a.kmz"),
-    HostileFile("zip of 100,000 members", _zip(_many), "more than 100 files", is_large=True),
+    HostileFile("zip of 100,000 members", _zip(_many), "more than 10,000 files", is_large=True),
     HostileFile("PDF and zip in one", _before(b"%PDF-1.4\n"), "PDF"),
     HostileFile("KML and zip in one", _before(KML), "not known", "a.kmz"),
     HostileFile("zip, cut off", lambda made: _zip(_beside)(made)[:-40], "damaged", "a.kmz"),

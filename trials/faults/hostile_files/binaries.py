@@ -133,7 +133,7 @@ BINARIES: Final = (
         lambda made: packed(
             made.folder, shp=shp(parts(SQUARE)), prj=made.bait.url.encode()
         ).read_bytes(),
-        "coordinate reference system",
+        "",
     ),
     HostileFile("shapefile, cut off", _shapefile(shp=shp(parts(SQUARE))[:-9]), "incomplete"),
     *(
