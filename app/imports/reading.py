@@ -65,6 +65,7 @@ _USUAL: Final = {
 _BOUNDS: Final = ReadBounds(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
 _BRIEF: Final = ReadBounds(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _SHOWN: Final = 20  # names in a message
+_SAYS_CRS: Final = ("shp", "gpkg")  # others are in degrees where they do not say
 SET_CRS: Final = "Set crs to the code of their system, such as EPSG:25832."
 _LATEST: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
@@ -185,7 +186,7 @@ def _plan(
         given = _last_mapping(leased.account_id, kind, layer.columns) or {}
     if not scan.features:
         raise FileInvalid("The file has no features.")
-    question = None if crs else _which_crs(layer, scan)
+    question = None if crs else _which_crs(layer, scan, opened.format)
     mapping = _mapping(scan, kind, given)
     from_here, ignored = is_export(scan), ignored_columns(scan, kind)
     left_out: list[str] = []
@@ -342,12 +343,13 @@ def _last_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[st
     return None
 
 
-def _which_crs(layer: Layer, scan: LayerScan) -> str | None:
+def _which_crs(layer: Layer, scan: LayerScan, file_format: str) -> str | None:
     """The question for the coordinate system of a layer; None: the file says it, and its positions
     can be in it."""
     if scan.not_degrees > scan.in_degrees and scan.far is not None:
         x, y = scan.far
-        says = "" if layer.crs is None else f", though the file says {layer.crs}"
+        is_said = layer.crs is not None and file_format in _SAYS_CRS
+        says = f", though the file says {layer.crs}" if is_said else ""
         return (
             f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}. {SET_CRS}"
         )

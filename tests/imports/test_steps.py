@@ -604,8 +604,8 @@ def test_meters_ask_for_their_system(client: Client) -> None:
     record = ready(client, feature(METERS, name="A"))
     assert (record["status"], record["crs"], counts(record)) == ("ready", None, (0, 0, 0, 0))
     assert record["message"] == (
-        "Positions such as (500000, 5200000) look like meters, not degrees, though the file says "
-        "EPSG:4326. Set crs to the code of their system, such as EPSG:25832."
+        "Positions such as (500000, 5200000) look like meters, not degrees. Set crs to the code of "
+        "their system, such as EPSG:25832."
     )
     assert features_of(client, record) == []
     path = f"/v1/imports/{record['id']}"

@@ -68,6 +68,7 @@ def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Cli
     page = browser.get(page.path)
     assert "Which coordinate system does the file use?" in page.text
     assert "First say which coordinate system" in page.text
+    assert "1 feature, not judged yet" in page.text
     assert b"<button disabled" in page.response.data
     path = page.path
     page = act(browser, "change", crs="other", epsg="", column_name="0")

@@ -69,6 +69,8 @@ def limits(most: int) -> list[str]:
 def summary(found: Mapping[str, Any]) -> str:
     """What an import would do, or has done."""
     counts = found["counts"]
+    if found["status"] == "ready" and found["crs"] is None:
+        return f"{counted(found['progress']['total'], 'features')}, not judged yet"
     words = ("new", "changed", "the same", "rejected")
     parts = [
         f"{counts[verdict]:,} {word}"
