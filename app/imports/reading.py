@@ -126,7 +126,7 @@ def read_file(
             plan = _plan(leased, process, targets, in_transaction, most)
             progress.start(plan.layer.features)
             box: Bounds | None = None
-            repeated = 0
+            repeated = without_place = 0
             batches = process.features(plan.layer, plan.crs, plan.choices)
             for batch in () if plan.question else batches:
                 decided = _decide(leased, batch, plan.matcher)
@@ -134,6 +134,9 @@ def read_file(
                     _store(leased, [row for row, _ in some], in_transaction)
                     box = around(box, *(bounds for _, bounds in some))
                     repeated += sum(map(_repeats, (row for row, _ in some)))
+                    without_place += sum(
+                        bounds is None and row["verdict"] != "rejected" for row, bounds in some
+                    )
                     progress.advance(len(some))
                     if time.monotonic() > end:
                         raise TooCostly(TOO_SLOW)
@@ -157,7 +160,8 @@ def read_file(
         found = locked(leased)
         found.notes = [*found.notes, *notes]
         counts = count_features(leased.account_id, leased.import_id)
-        found.counts = counts | {"bbox": box and list(wrapped(box))}
+        box_shown = box and list(wrapped(box))
+        found.counts = counts | {"bbox": box_shown, "without_boundary": without_place}
         end_step(found, "ready", plan.question)
 
 

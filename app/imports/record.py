@@ -20,6 +20,7 @@ FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
     "problems", "state",
 )  # fmt: skip
+_COUNTS: Final = (*VERDICTS, "without_boundary", "undone", "kept")
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0}
 
 
@@ -46,7 +47,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "layer": row.layer,
         "match": row.match,
         "close_lines": row.close_lines,
-        "counts": {name: counts.get(name, 0) for name in (*VERDICTS, "undone", "kept")},
+        "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),
         "notes": row.notes,

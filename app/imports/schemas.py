@@ -195,12 +195,14 @@ class ImportLayerSchema(OutputSchema):
 
 
 class ImportCountsSchema(OutputSchema):
-    """How many features have each verdict; after an undo, how many were undone and kept."""
+    """How many features have each verdict, and of those that are not rejected no boundary or, of
+    assets, no location; after an undo, how many were undone and kept."""
 
     new = fields.Integer(required=True)
     changed = fields.Integer(required=True)
     same = fields.Integer(required=True)
     rejected = fields.Integer(required=True)
+    without_boundary = fields.Integer(required=True)
     undone = fields.Integer(required=True)
     kept = fields.Integer(required=True)
 
@@ -241,7 +243,15 @@ class ImportSummarySchema(OutputSchema):
         "layer": "districts",
         "match": "external_id",
         "close_lines": False,
-        "counts": {"new": 2, "changed": 1, "same": 20, "rejected": 1, "undone": 0, "kept": 0},
+        "counts": {
+            "new": 2,
+            "changed": 1,
+            "same": 20,
+            "rejected": 1,
+            "without_boundary": 0,
+            "undone": 0,
+            "kept": 0,
+        },
         "hectares": {"before": 35692.7657, "after": 98120.1254},
         "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
         "notes": [],

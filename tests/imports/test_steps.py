@@ -551,6 +551,14 @@ def test_several_points_of_a_feature_become_as_many_assets(client: Client) -> No
     assert places["Somewhere"] is None
 
 
+def test_features_without_a_boundary_are_counted(client: Client) -> None:
+    features = [feature(None, name="A"), feature(square(), name="B"), feature(point(), name="C")]
+    record = ready(client, *features)
+    assert record["counts"]["without_boundary"] == 1
+    assert act(client, record, "apply")["counts"]["without_boundary"] == 1
+    assert table(client)["counts"]["without_boundary"] == 4
+
+
 def test_a_label_beside_an_area_is_left_out(client: Client) -> None:
     label = {"type": "Point", "coordinates": [0.5, 0.5]}
     together = {"type": "GeometryCollection", "geometries": [label, square()]}

@@ -59,6 +59,13 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
     assert "Undone" in browser.get("/imports").text
 
 
+def test_the_headline_tells_of_features_without_a_boundary(browser: Browser) -> None:
+    page = ready(browser, feature(None, name="A"), feature(None, name="B"))
+    assert "2 new, none with a boundary" in page.text
+    page = ready(browser, feature(None, name="C"), feature(square(), name="D"))
+    assert "2 new, 1 without a boundary" in page.text
+
+
 @pytest.mark.slow
 @pytest.mark.both
 def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Client) -> None:

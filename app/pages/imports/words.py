@@ -77,6 +77,10 @@ def summary(found: Mapping[str, Any]) -> str:
         for verdict, word in zip(VERDICTS, words, strict=True)
         if counts[verdict]
     ]
+    if placeless := counts["without_boundary"]:
+        total = sum(counts[verdict] for verdict in ("new", "changed", "same"))
+        how_many = "none with" if placeless >= total > 1 else f"{placeless:,} without"
+        parts.append(f"{how_many} {'a boundary' if found['kind'] == 'projects' else 'a location'}")
     return ", ".join(parts) or "No features"
 
 
