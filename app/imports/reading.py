@@ -23,6 +23,7 @@ from app.geometry.problems import whole_problem
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
 from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, Choices, Rejected
+from app.imports.features.faults import Faults
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
@@ -127,12 +128,15 @@ def read_file(
             progress.start(plan.layer.features)
             box: Bounds | None = None
             repeated = without_place = 0
+            faults = Faults()
             batches = process.features(plan.layer, plan.crs, plan.choices)
             for batch in () if plan.question else batches:
                 decided = _decide(leased, batch, plan.matcher)
                 for some in batched_by_time(decided, BATCH_SECONDS):
                     _store(leased, [row for row, _ in some], in_transaction)
                     box = around(box, *(bounds for _, bounds in some))
+                    for row, _ in some:
+                        faults.add(row)
                     repeated += sum(map(_repeats, (row for row, _ in some)))
                     without_place += sum(
                         bounds is None and row["verdict"] != "rejected" for row, bounds in some
@@ -161,7 +165,11 @@ def read_file(
         found.notes = [*found.notes, *notes]
         counts = count_features(leased.account_id, leased.import_id)
         box_shown = box and list(wrapped(box))
-        found.counts = counts | {"bbox": box_shown, "without_boundary": without_place}
+        found.counts = counts | {
+            "bbox": box_shown,
+            "without_boundary": without_place,
+            "faults": faults.as_json(),
+        }
         end_step(found, "ready", plan.question)
 
 

@@ -50,6 +50,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),
+        "faults": counts.get("faults", []),
         "notes": row.notes,
         "progress": {"done": row.progress_done, "total": row.progress_total},
         "created_at": format_value(row.created_at),

@@ -214,6 +214,16 @@ class ImportHectaresSchema(OutputSchema):
     after = fields.Float(required=True)
 
 
+class ImportFaultSchema(OutputSchema):
+    """A fault that features were rejected for: ``message`` is that of the ``first``, by its number;
+    the others differ in numbers at most."""
+
+    code = fields.String(required=True)
+    message = fields.String(required=True)
+    features = fields.Integer(required=True)
+    first = fields.Integer(required=True)
+
+
 class ImportProgressSchema(OutputSchema):
     """How many features the current step has done."""
 
@@ -254,6 +264,14 @@ class ImportSummarySchema(OutputSchema):
         },
         "hectares": {"before": 35692.7657, "after": 98120.1254},
         "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
+        "faults": [
+            {
+                "code": "not_closed",
+                "message": "Ring 0, position 4 differs from the first position.",
+                "features": 1,
+                "first": 7,
+            }
+        ],
         "notes": [],
         "progress": {"done": 24, "total": 24},
         "created_at": "2026-01-02T03:04:05.678Z",
@@ -295,6 +313,11 @@ class ImportSummarySchema(OutputSchema):
                 "If that is not where the forests are, the coordinate system is another one."
             )
         },
+    )
+    faults = fields.List(
+        fields.Nested(ImportFaultSchema),
+        required=True,
+        metadata={"description": "What features were rejected for, the most frequent first."},
     )
     notes = fields.List(
         fields.String(),

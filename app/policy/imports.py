@@ -44,4 +44,5 @@ LATER_PROBLEMS: Final = 2  # of those after the first SHOWN_FEATURES: the rows s
 SHOWN_FEATURES: Final = 1000
 PROBLEM_FIELD_LENGTH: Final = 100  # characters of it that are kept; names of columns may be longer
 PROBLEM_LENGTH: Final = 500  # likewise of its message
+FAULTS: Final = 20  # kinds of problems that are summed
 SAME_BOX: Final = 50  # projects with the box of a feature, to which it is compared

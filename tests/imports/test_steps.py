@@ -559,6 +559,13 @@ def test_features_without_a_boundary_are_counted(client: Client) -> None:
     assert table(client)["counts"]["without_boundary"] == 4
 
 
+def test_faults_are_summed(client: Client) -> None:
+    points = [feature(point(), name=f"P{n}") for n in range(3)]
+    record = ready(client, feature(square(), name="A"), *points, feature(LINE, name="L"))
+    assert [(each["features"], each["first"]) for each in record["faults"]] == [(3, 2), (1, 5)]
+    assert record["faults"][0]["message"].startswith("The feature is a point, and a boundary is an")
+
+
 def test_a_label_beside_an_area_is_left_out(client: Client) -> None:
     label = {"type": "Point", "coordinates": [0.5, 0.5]}
     together = {"type": "GeometryCollection", "geometries": [label, square()]}

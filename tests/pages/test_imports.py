@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.make import Browser, Client, make_import, make_project, square
+from tests.make import Browser, Client, make_import, make_project, point, square
 from tests.make.features import collection, feature
 from tests.pages.importing import CSV, act, ready, shapes, upload, work
 from tests.pages.support import HOSTILE, browser_of
@@ -57,6 +57,14 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
     kept = browser.get(f"{page.path}?show=kept")
     assert "The project was changed after the import." in kept.text
     assert "Undone" in browser.get("/imports").text
+
+
+def test_faults_are_summed(browser: Browser) -> None:
+    points = [feature(point(), name=f"P{n}") for n in range(3)]
+    page = ready(browser, feature(square(), name="A"), *points)
+    assert "Why features were rejected" in page.text
+    assert "3 features: The feature is a point, and a boundary is an area." in page.text
+    assert "(the first: feature 2)" in page.text
 
 
 def test_the_headline_tells_of_features_without_a_boundary(browser: Browser) -> None:

@@ -1,0 +1,43 @@
+"""Faults that are summed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.imports.features.faults import Faults
+from app.policy.imports import FAULTS
+
+
+def row(number: int, *problems: tuple[str, str]) -> dict[str, Any]:
+    told = [{"code": code, "message": message} for code, message in problems]
+    return {"number": number, "problems": told}
+
+
+def test_messages_that_differ_in_numbers_are_one_fault() -> None:
+    faults = Faults()
+    line = ("wrong_type", "The feature is a line.")
+    faults.add(row(1))
+    faults.add(row(2, ("not_closed", "Ring 0, position 4: (1.5, -2) is not the first.")))
+    faults.add(row(3, line))
+    other = ("not_closed", "Ring 3, position 1,204: (7, 8.25) is not the first.")
+    faults.add(row(4, line, line, other))
+    faults.add(row(5, line))
+    assert faults.as_json() == [
+        {"code": "wrong_type", "message": line[1], "features": 3, "first": 3},
+        {
+            "code": "not_closed",
+            "message": "Ring 0, position 4: (1.5, -2) is not the first.",
+            "features": 2,
+            "first": 2,
+        },
+    ]
+
+
+def test_there_is_a_bound() -> None:
+    faults = Faults()
+    for number in range(FAULTS + 5):
+        faults.add(row(number, ("not_valid", "x" * number)))
+    faults.add(row(99, ("not_valid", "")))
+    found = faults.as_json()
+    assert len(found) == FAULTS
+    assert found[0]["features"] == 2
