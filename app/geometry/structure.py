@@ -14,6 +14,7 @@ from app.geometry.problems import Place, Problem, described
 MIN_POSITIONS = 4
 """A ring's first and last position are the same, so this is a triangle."""
 
+_DEEPEST = 4  # arrays around a number, those of a MultiPolygon
 _ROUNDING = 1e-9  # degrees: a tenth of a millimeter
 MAX_HEIGHT = 1e18
 """The third ordinate is stored but not used; past this it would not fit into a JSON integer."""
@@ -67,12 +68,12 @@ def within_longitudes(coordinates: object) -> list[Any] | None:
     as clipping leaves it; None if there are no such longitudes."""
     found = False
 
-    def clamped(value: Any) -> Any:
+    def clamped(value: Any, depth: int = 0) -> Any:
         nonlocal found
-        if not isinstance(value, list):
+        if not isinstance(value, list) or depth > _DEEPEST:
             return value
         if not value or isinstance(value[0], list):
-            return list(map(clamped, value))
+            return [clamped(each, depth + 1) for each in value]
         longitude = value[0]
         if type(longitude) is float and 180 < abs(longitude) <= 180 + _ROUNDING:
             found = True

@@ -19,12 +19,18 @@ def check_new_import(
     principal: Principal, *, kind: str, project_id: str | None = None, **choices: Any
 ) -> None:
     """Raise the errors that ``create_import`` would raise."""
+    check_kind(principal, kind, project_id)
+    check_choices(kind, choices)
+    check_unfinished(principal.account_id)
+
+
+def check_kind(principal: Principal, kind: str, project_id: str | None) -> None:
+    """Raise Forbidden if the credential may not write this kind, and ValidationFailed if the
+    project does not fit it."""
     require_permission(principal, f"{kind}:write")
     if kind == "projects":
         require_project(principal, None)
     _check_project(principal, kind, project_id)
-    check_choices(kind, choices)
-    check_unfinished(principal.account_id)
 
 
 def _check_project(principal: Principal, kind: str, project_id: str | None) -> None:

@@ -101,7 +101,7 @@ def read_import(principal: Principal, import_id: str) -> Response:
 
 @_on_one("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
 def update_import(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
-    """Read the file again, with another layer, mapping or match.
+    """Read the file again, with another layer, mapping or match, or as another kind.
 
     Only for an import that is `ready`, or that failed to read its file. A layer that took too much
     time or memory to be read is not read again: name another one, or import a simpler file.

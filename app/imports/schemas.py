@@ -149,6 +149,11 @@ class ImportUpdateSchema(InputSchema):
 
     example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
+    kind = Choice("ImportKind", KINDS, metadata=_KIND)
+    project_id = ProjectId(
+        allow_none=True,
+        metadata={"description": "The project that assets are imported into; null for projects."},
+    )
     layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)

@@ -14,10 +14,12 @@ from app.http.errors import Conflict, PreconditionFailed
 from app.imports.attribution import acted_as
 from app.imports.checks import (
     check_choices,
+    check_kind,
     check_new_import,
     check_nothing_written,
 )
 from app.imports.feature_rows import count_states
+from app.imports.features.mapping import mapped_fields
 from app.imports.leases import NEW_WORK
 from app.imports.listing import check_unfinished, may_see
 from app.imports.reading import affordable_layers
@@ -88,10 +90,12 @@ def create_import(
 
 
 def change_import(principal: Principal, import_id: str, choices: Mapping[str, Any]) -> Import:
-    """Read the file again with other choices. Raises Conflict unless the import is ready or has
-    failed, has its file, and has written nothing; and for a layer that took too much to be read."""
+    """Read the file again with other choices; ``kind`` and ``project_id`` may be among them. Raises
+    Conflict unless the import is ready or has failed, has its file, and has written nothing; and
+    for a layer that took too much to be read."""
     found = lock_import(principal, import_id)
-    check_choices(found.kind, choices)
+    choices = _with_kind(principal, found, choices)
+    check_choices(choices.get("kind", found.kind), choices)
     if found.status not in ("ready", "failed"):
         raise _wrong_status(found, "a ready or failed import can be changed")
     check_nothing_written(found)
@@ -114,6 +118,29 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     found.counts, found.notes, found.progress_total = {}, [], 0
     record("import.updated", found, principal=principal)
     return found
+
+
+def _with_kind(
+    principal: Principal, found: Import, choices: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Choices whose ``project_id`` fits their ``kind``. Those for fields that another kind does not
+    have are left out, and it is guessed again what features change.
+
+    Raises:
+        Forbidden: the credential may not write this kind.
+        ValidationFailed: assets need a project, and projects have none.
+    """
+    if not choices.keys() & {"kind", "project_id"}:
+        return choices
+    kind = choices.get("kind", found.kind)
+    project_id = choices.get("project_id", found.project_id if kind == "assets" else None)
+    check_kind(principal, kind, project_id)
+    changed: dict[str, Any] = {**choices, "kind": kind, "project_id": project_id}
+    if kind == found.kind:
+        return changed
+    fields = (*mapped_fields(kind), "metadata")
+    kept = {name: each for name, each in (found.mapping or {}).items() if name in fields}
+    return {"mapping": kept or None, "match": None, **changed}
 
 
 def apply_import(principal: Principal, import_id: str, *, looked_at: str | None = None) -> Import:

@@ -32,6 +32,7 @@ from tests.make import (
     Client,
     event_types,
     make_asset,
+    make_key,
     make_project,
     make_webhook,
     point,
@@ -564,6 +565,45 @@ def test_faults_are_summed(client: Client) -> None:
     record = ready(client, feature(square(), name="A"), *points, feature(LINE, name="L"))
     assert [(each["features"], each["first"]) for each in record["faults"]] == [(3, 2), (1, 5)]
     assert record["faults"][0]["message"].startswith("The feature is a point, and a boundary is an")
+
+
+def test_points_are_read_again_as_assets(client: Client) -> None:
+    points = [feature(point(n), name=f"P{n}", type="well") for n in range(3)]
+    record = ready(client, *points, mapping={"external_id": "type"}, match="external_id")
+    assert counts(record) == (0, 0, 0, 3)
+    path = f"/v1/imports/{record['id']}"
+    for body, field in (
+        ({"kind": "assets"}, "project_id"),
+        ({"kind": "assets", "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd"}, "project_id"),
+        ({"project_id": make_project(client)["id"]}, "project_id"),
+        ({"kind": "trees"}, "kind"),
+    ):
+        refused = client.put(path, json=body)
+        assert refused.status_code == 422
+        assert refused.json["error"]["details"][0]["field"] == field
+    project_id = make_project(client)["id"]
+    changed = client.put(path, json={"kind": "assets", "project_id": project_id})
+    assert changed.status_code == 200
+    work(client)
+    record = read(client, record["id"])
+    assert (record["kind"], record["project_id"], record["match"]) == ("assets", project_id, "none")
+    assert (counts(record), record["mapping"]["type"]) == ((3, 0, 0, 0), "type")
+    client.put(path, json={"kind": "projects"})
+    work(client)
+    assert counts(read(client, record["id"])) == (0, 0, 0, 3)
+    client.put(path, json={"kind": "assets", "project_id": project_id})
+    work(client)
+    act(client, record, "apply")
+    made = client.get(f"/v1/projects/{project_id}/assets").json["data"]
+    assert {each["type"] for each in made} == {"well"}
+
+
+def test_a_key_for_assets_makes_no_projects_of_them(client: Client) -> None:
+    project_id = make_project(client)["id"]
+    key = make_key(client, permissions=["assets:write"])
+    record = ready(key, feature(point(), name="A"), kind="assets", project_id=project_id)
+    refused = key.put(f"/v1/imports/{record['id']}", json={"kind": "projects"})
+    assert refused.status_code == 403
 
 
 def test_a_label_beside_an_area_is_left_out(client: Client) -> None:

@@ -141,7 +141,8 @@ def test_a_small_file_is_read_beside_the_slowest_ones(
     monkeypatch.setattr(reading, "_BRIEF", ReadBounds(1, 100 << 20, PATIENCE))
     monkeypatch.setattr(jobs, "_LOOK_SECONDS", 0.05)
     newcomer, content = make_account(app), slow_file()
-    slow = [(each, upload(each, content).json["data"]["id"]) for each in (client, other) * 2]
+    uploads = [(each, upload(each, content, crs="EPSG:4326")) for each in (client, other) * 2]
+    slow = [(each, response.json["data"]["id"]) for each, response in uploads]
     small = upload(newcomer, ONE).json["data"]["id"]
     with ThreadPoolExecutor(1) as pool:
         working = pool.submit(work, client)

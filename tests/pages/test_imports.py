@@ -67,6 +67,33 @@ def test_faults_are_summed(browser: Browser) -> None:
     assert "(the first: feature 2)" in page.text
 
 
+@pytest.mark.slow
+def test_points_are_read_again_as_assets_of_a_project(browser: Browser, client: Client) -> None:
+    project, other = make_project(client, name="Alpine"), make_project(client, name="Riverside")
+    page = ready(browser, feature(point(), name="P"))
+    found = browser.get(f"{page.path}?search=river")
+    assert "These are points." in found.text
+    choices = found.response.text.split('<select name="project_id"')[1].split("</select>")[0]
+    assert other["id"] in choices
+    assert project["id"] not in choices
+    refused = browser.submit(f"{page.path}/change", project_id="")
+    assert (refused.status, "Choose the project that the points" in refused.text) == (422, True)
+    browser.get(page.path)
+    page = act(browser, "change", project_id=other["id"])
+    assert "Assets of Riverside" in page.text
+    assert "Apply: create 1 asset" in page.text
+
+
+@pytest.mark.slow
+def test_areas_are_read_again_as_projects(browser: Browser, client: Client) -> None:
+    project = make_project(client)
+    content = collection(feature(square(), name="A"))
+    page = upload(browser, content, "a.geojson", kind="assets", project_id=project["id"])
+    work(browser)
+    assert "Areas can become projects" in browser.get(page.path).text
+    assert "Apply: create 1 project" in act(browser, "change").text
+
+
 def test_the_headline_tells_of_features_without_a_boundary(browser: Browser) -> None:
     page = ready(browser, feature(None, name="A"), feature(None, name="B"))
     assert "2 new, none with a boundary" in page.text

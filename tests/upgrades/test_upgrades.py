@@ -61,6 +61,10 @@ def is_added(then: Any, now: Any) -> bool:
     return bool(then == MISSING and now >= 0)
 
 
+def is_none_yet(then: Any, now: Any) -> bool:
+    return bool(then == MISSING and now == [])
+
+
 def is_more(then: Any, now: Any) -> bool:
     return set(then) < set(now)
 
@@ -94,6 +98,9 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
         Meant("/v1/exports/.*kml", "body", is_kml_of_ours, "its texts are escaped for viewers"),
         Meant("/v1/account/usage", "history_bytes", is_counted, "came later"),
+        Meant("/v1/imports.*", r".*counts\.without_boundary", is_added, "came later"),
+        Meant("/v1/imports/.*", r"layers\[\]\.geometry", is_new, "came later"),
+        Meant("/v1/imports.*", r"(\[\]\.)?faults", is_none_yet, "came later"),
         Meant(
             "/v1/account/usage/requests",
             r"((by_credential\[\]|by_day\[\])\.)*requests",

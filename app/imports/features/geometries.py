@@ -15,15 +15,15 @@ IS_LINE: Final = (
     "The feature is a line, and a boundary is an area. To close its lines to areas, set "
     "close_lines, or add --close-lines to the command."
 )
-_IS_POINT: Final = (
+IS_POINT: Final = (
     "The feature is a point, and a boundary is an area. Points are imported as assets of a project."
 )
 _NO_AREA: Final[Mapping[Any, str]] = {
-    "Point": _IS_POINT,
-    "MultiPoint": _IS_POINT,
+    "Point": IS_POINT,
+    "MultiPoint": IS_POINT,
     "GeometryCollection": "The feature is a collection without an area, and a boundary is one.",
 }
-_NO_POINT: Final = (
+NO_POINT: Final = (
     "The feature is no point, and assets are. Areas are imported as projects, without a project_id."
 )
 _AREAS: Final = ("Polygon", "MultiPolygon")
@@ -66,7 +66,7 @@ def location_of(geometry: Json) -> Point:
     """
     points = points_of(geometry)
     if geometry.get("type") in (*_AREAS, *_LINES, _COLLECTION):
-        raise GeometryInvalid([whole_problem("wrong_type", _NO_POINT, "location.type")])
+        raise GeometryInvalid([whole_problem("wrong_type", NO_POINT, "location.type")])
     return read_point(points[0] if len(points) == 1 else geometry)
 
 

@@ -61,6 +61,8 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
         Conflict: another layer was chosen since.
         ValidationFailed: a number is none of the form's.
     """
+    if kind := form.get("kind"):
+        return _kind(kind, form.get("project_id"))
     reading = reading_of(found)
     if form.get("read_layer", "") != ("" if reading.layer is None else str(reading.layer)):
         raise Conflict(
@@ -79,6 +81,14 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
     elif reading.columns:
         values["mapping"] = _mapping(form, reading)
     return values
+
+
+def _kind(kind: str, project_id: str | None) -> dict[str, Any]:
+    """What the features are to become instead."""
+    if kind == "assets" and not project_id:
+        message = "Choose the project that the points belong to."
+        raise ValidationFailed(details=[Detail("project_id", message)])
+    return {"kind": kind, "project_id": project_id if kind == "assets" else None}
 
 
 def _mapping(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from app.auth.principal import Principal
 from app.http.errors import ApiError, Detail, ValidationFailed
 from app.imports import listing
 from app.imports.available_actions import available_actions
+from app.imports.features.geometries import IS_LINE, IS_POINT, NO_POINT
 from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import filtered
 from app.pages.imports import choices, words
@@ -138,6 +139,10 @@ def import_page(
     shown = shown_features()
     features, total = listing.list_features(principal, import_id, **shown.wanted)
     projects = _project_names(principal.account_id, [found["project_id"]])
+    has_points, search = words.has_fault(found, IS_POINT), request.args.get("search", "")
+    choosable, number = (
+        _project_choices(principal.account_id, search, None) if has_points else ([], 0)
+    )
     values = {
         "found": found,
         "error": error,
@@ -149,7 +154,12 @@ def import_page(
         "features": features,
         "total": total,
         "pages": math.ceil(total / _FEATURES_PER_PAGE),
-        "has_lines": words.has_lines(features),
+        "has_lines": words.has_fault(found, IS_LINE),
+        "has_points": has_points,
+        "has_no_points": words.has_fault(found, NO_POINT),
+        "choices": choosable,
+        "more": number - _CHOICES,
+        "search": search,
         "reading": choices.reading_of(found),
         "typed": typed or MultiDict(),
         "project": projects.get(found["project_id"]),

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from app.imports.available_actions import AvailableActions
-from app.imports.features.geometries import IS_LINE
 from app.imports.reading import SET_CRS
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
@@ -150,10 +149,9 @@ def matches(kind: str) -> list[tuple[str, str, str]]:
     return found if kind == "projects" else found[1:]
 
 
-def has_lines(features: Iterable[Mapping[str, Any]]) -> bool:
-    """Return whether some features were rejected because they are lines."""
-    problems = (problem for one in features for problem in one["problems"])
-    return any(each["message"] == IS_LINE for each in problems)
+def has_fault(found: Mapping[str, Any], message: str) -> bool:
+    """Return whether some features were rejected for a reason."""
+    return any(fault["message"] == message for fault in found["faults"])
 
 
 def changes(fields: Iterable[str]) -> str:
