@@ -93,10 +93,19 @@ class CompiledStatement:
 
     Args:
         columns: those that an INSERT or UPDATE writes.
+        is_planned_anew: PostgreSQL plans it each time. Otherwise it keeps a plan after five times,
+            and one that was made while a table was empty may read all of it once it is full.
     """
 
-    def __init__(self, statement: Executable, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        statement: Executable,
+        columns: Sequence[str] | None = None,
+        *,
+        is_planned_anew: bool = False,
+    ) -> None:
         self._statement, self._columns = statement, columns
+        self._is_planned_anew = is_planned_anew
         self._compiled: dict[str, CompiledText] = {}
 
     def compiled_for(self, dialect: Dialect) -> CompiledText:
@@ -104,6 +113,8 @@ class CompiledStatement:
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
             compiled = CompiledText(self._statement, dialect, self._columns)
+            if self._is_planned_anew and dialect.name == "postgresql":
+                compiled.options = {"prepare": False}
             self._compiled[dialect.name] = compiled
         return compiled
 
@@ -169,6 +180,7 @@ class CompiledText:
         compiled = statement.compile(dialect=named, column_keys=columns)  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
         self.text = str(compiled)
+        self.options: dict[str, Any] = {}  # of the driver's execution
         self.is_sqlite = dialect.name == "sqlite"
         self.compares_text = self.is_sqlite and progress.compares_text(self.text)
         binds = {name: bound for bound, name in compiled.bind_names.items()}
@@ -248,7 +260,7 @@ def _execute(
             if statement.is_sqlite:
                 connection.dbapi_connection.check_every(statement.steps(values))
             cursor = connection.cursor()
-            cursor.execute(statement.text, values)
+            cursor.execute(statement.text, values, **statement.options)
             rows = cursor.fetchall() if number is None else cursor.fetchmany(number)
         except source.dialect.loaded_dbapi.Error as error:
             gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)

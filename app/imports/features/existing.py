@@ -6,7 +6,7 @@ that itself.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, cast
 
 from sqlalchemy import Table, and_, bindparam
@@ -21,6 +21,9 @@ from app.policy.imports import SAME_BOX
 from app.values.records import columns
 from app.values.text import fold
 
+# The first import of an account begins with empty tables, and fills them. For a box, a plan takes
+# longer to make than to run.
+_query: Final = partial(CompiledQuery, is_planned_anew=True)
 _SIDES: Final = ("west", "south", "east", "north")
 _TABLE: Final = cast("Table", Project.__table__)
 _IMPORTED: Final = tuple(field for field in PROJECT if field.properties)
@@ -35,10 +38,10 @@ _FOUND: Final = columns_of(
     Project.metadata_json,
     *columns(Project, _IMPORTED),
 )
-_BY_ID = CompiledQuery(_FOUND.where(Project.id == bindparam("project_id")))
-_HAS_SLUG = CompiledQuery(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))
-_BY_SLUG = CompiledQuery(_FOUND.where(Project.slug == bindparam("slug")))
-_IDS_BY_NAME = CompiledQuery(
+_BY_ID = _query(_FOUND.where(Project.id == bindparam("project_id")))
+_HAS_SLUG = _query(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))
+_BY_SLUG = _query(_FOUND.where(Project.slug == bindparam("slug")))
+_IDS_BY_NAME = _query(
     columns_of(Project, Project.id)
     .where(Project.name_key == bindparam("name_key"))
     .order_by(Project.id)
@@ -50,10 +53,10 @@ _HAS_BOX: Final = tuple(
 # Without the boundary, which can have megabytes.
 _NEAR_NAMES: Final = ("id", "slug", "name", "external_id")
 _NEAR: Final = columns_of(Project, *(getattr(Project, name) for name in _NEAR_NAMES))
-_BY_NAME_AND_BOX = CompiledQuery(
+_BY_NAME_AND_BOX = _query(
     _NEAR.where(Project.name_key == bindparam("name_key"), *_HAS_BOX).limit(SAME_BOX)
 )
-_BY_EXTERNAL_ID = CompiledQuery(_FOUND.where(Project.external_id == bindparam("external_id")))
+_BY_EXTERNAL_ID = _query(_FOUND.where(Project.external_id == bindparam("external_id")))
 
 
 def with_id(account_id: str, project_id: str) -> Any:

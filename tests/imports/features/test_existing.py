@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from app.db import queries
+from app.db.extensions import db
 from app.geometry import Bounds
 from app.imports.features import existing
 from bench import query_plans
@@ -20,3 +24,16 @@ def test_a_box_is_looked_for_in_the_index_of_boxes(client: Client) -> None:
         (plan,) = query_plans.of(look, "values")
     assert "projects_box" in plan
     assert "ix_projects_account_id" not in plan
+
+
+@pytest.mark.both
+def test_what_is_looked_up_has_no_plan_of_an_empty_table(client: Client) -> None:
+    """PostgreSQL would keep one that reads all projects of the account."""
+    with client.app.app_context():
+        for _ in range(10):
+            existing.has_slug(client.account_id, "alpine")
+        if db.engine.dialect.name == "postgresql":
+            connection = queries.connection_to(queries.engine())
+            cursor = connection.cursor()
+            cursor.execute("SELECT statement FROM pg_prepared_statements")
+            assert not [text for (text,) in cursor.fetchall() if "slug =" in text]
