@@ -124,7 +124,7 @@ def _with_kind(
     principal: Principal, found: Import, choices: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Choices whose ``project_id`` fits their ``kind``. Those for fields that another kind does not
-    have are left out, and it is guessed again what features change.
+    have, and all where another layer is chosen too, are left out, and guessed again.
 
     Raises:
         Forbidden: the credential may not write this kind.
@@ -139,7 +139,8 @@ def _with_kind(
     if kind == found.kind:
         return changed
     fields = (*mapped_fields(kind), "metadata")
-    kept = {name: each for name, each in (found.mapping or {}).items() if name in fields}
+    former = {} if "layer" in choices else found.mapping or {}
+    kept = {name: each for name, each in former.items() if name in fields}
     return {"mapping": kept or None, "match": None, **changed}
 
 

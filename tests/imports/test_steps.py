@@ -681,3 +681,23 @@ def test_a_system_that_is_sent_wins(client: Client) -> None:
     work(client)
     record = read(client, response.json["data"]["id"])
     assert (record["crs"], counts(record)) == ("EPSG:25832", (1, 0, 0, 0))
+
+
+def test_another_layer_and_kind_at_once(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "a.gpkg"
+    for name, shape, column, kind in (
+        ("stands", square(), "name", "Polygon"),
+        ("traps", point(), "label", "Point"),
+    ):
+        shapes = [shapely.from_geojson(json.dumps(shape))]
+        options = {"layer": name, "append": name == "traps", "geometry_type": kind}
+        write(path, "GPKG", shapes, columns={column: ["A"]}, **options)
+    response = upload(client, path.read_bytes(), "a.gpkg")
+    work(client)
+    own = f"/v1/imports/{response.json['data']['id']}"
+    body = {"kind": "assets", "project_id": make_project(client)["id"], "layer": "traps"}
+    assert client.put(own, json=body).status_code == 200
+    work(client)
+    record = client.get(own).json["data"]
+    assert (record["status"], counts(record)) == ("ready", (1, 0, 0, 0))
+    assert record["mapping"]["name"] == "label"

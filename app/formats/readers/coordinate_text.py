@@ -59,11 +59,6 @@ def read_degrees(text: str) -> Degrees | None:
     return Degrees(-size if is_negative else size, _AXES.get("W" if letter == "O" else letter))
 
 
-def is_sexagesimal(text: str) -> bool:
-    """True if a text has the marks of degrees or a letter of the compass."""
-    return _MARK.search(text) is not None
-
-
 def read_pair(text: str) -> Position | None:
     """Longitude and latitude of a text such as "47.005, 10.005", where the latitude comes first
     unless letters say otherwise; None if it is none."""
@@ -84,7 +79,7 @@ def is_precise_pair(text: str) -> bool:
     found = _pair(text)
     if found is None or read_pair(text) is None:
         return False
-    return all(_PRECISE.search(each) or is_sexagesimal(each) for each in found.groups())
+    return all(_PRECISE.search(each) or _MARK.search(each) for each in found.groups())
 
 
 def _pair(text: str) -> re.Match[str] | None:

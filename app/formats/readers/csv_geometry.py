@@ -12,7 +12,6 @@ from app.formats.positions import unreadable
 from app.formats.readers.bounds import shown
 from app.formats.readers.coordinate_text import (
     is_precise_pair,
-    is_sexagesimal,
     is_survey,
     read_degrees,
     read_pair,
@@ -165,10 +164,10 @@ class PointColumns(GeometryColumns):
         return ReadGeometry({"type": "Point", "coordinates": position}, srid, 1, is_flat=True)
 
     def _number(self, text: str) -> float | None:
-        if not (self._are_degrees and is_sexagesimal(text)):
-            return read_number(text)
-        degrees = read_degrees(text)
-        return None if degrees is None else degrees.value
+        number = read_number(text)
+        if number is None and self._are_degrees and (degrees := read_degrees(text)) is not None:
+            return degrees.value
+        return number
 
 
 def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumns:

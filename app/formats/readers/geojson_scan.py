@@ -20,7 +20,7 @@ _GEOMETRIES: Final = frozenset({
     "GeometryCollection",
 })  # fmt: skip
 ITEMS: Final = "features.item"
-NESTED: Final = f"{ITEMS}.{ITEMS}"  # of a FeatureCollection in another one
+_NESTED: Final = f"{ITEMS}.{ITEMS}"  # of a FeatureCollection in another one
 _ALONE: Final = ""  # the path of a value that is not in another one
 _ARRAY: Final = "item"  # of one in an array
 _NAME_LENGTH: Final = 100
@@ -82,7 +82,7 @@ class _Features:
 
 class _Scan:
     def __init__(self) -> None:
-        self._features = {path: _Features() for path in (ITEMS, NESTED, _ARRAY, _ALONE)}
+        self._features = {path: _Features() for path in (ITEMS, _NESTED, _ARRAY, _ALONE)}
         self._types: set[str] = set()
         self._is_array = False
         self._collections = 0  # in a collection
@@ -135,10 +135,10 @@ class _Scan:
             raise FileInvalid(f"The file has an array that is not one of features. {_WANTED_ALONE}")
         path = _ARRAY if self._is_array else ITEMS if is_collection else _ALONE
         features = self._features[path]
-        count = features.count - self._collections + self._features[NESTED].count
+        count = features.count - self._collections + self._features[_NESTED].count
         if not count:
             raise FileInvalid("The file has no features.")
-        for column in self._features[NESTED].columns.names():
+        for column in self._features[_NESTED].columns.names():
             features.columns.add(column)
         return Contents(
             path=path,

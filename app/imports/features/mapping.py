@@ -222,7 +222,7 @@ def _number(value: object) -> tuple[bool, bool]:
     if isinstance(value, bool):
         return False, False
     if isinstance(value, int | float):
-        return True, float(value).is_integer()
+        return True, isinstance(value, int) or value.is_integer()
     text = str(value).strip()
     if _NUMBER.fullmatch(text):
         return True, text.lstrip("+-").isdecimal()

@@ -43,6 +43,7 @@ from app.values.batching import batched_by_bytes
 from app.values.text import fold
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
+TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
 _LOOKED_AT: Final = ("shp", "gpkg")  # of other formats all of the file would be read
 _LOOKS: Final = 20  # features
 _KINDS: Final = {
@@ -50,7 +51,6 @@ _KINDS: Final = {
     "Point": "points", "MultiPoint": "points",
 }  # fmt: skip
 _DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
-TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
 _NICENESS: Final = 5  # requests come first
 _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
 

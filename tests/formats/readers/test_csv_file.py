@@ -179,6 +179,7 @@ def test_what_is_perhaps_no_place_stays_a_value(tmp_path: Path, cell: str) -> No
         ("S 3° 30.0'", "W 60° 15'", [-60.25, -3.5]),
         ("-3 30 0 S", "60d 15m O", [-60.25, -3.5]),
         ("47.5°", "10º", [10, 47.5]),
+        ("4.75E1", "1e+1", [10, 47.5]),
     ],
 )
 def test_degrees_with_minutes_and_seconds(

@@ -50,6 +50,7 @@ def scanned(*properties: dict[str, Any]) -> LayerScan:
         ([{"name": 1.5}], None),
         ([{"name": "3 ha"}, {"name": "12.5ha"}, {"name": "1 000 m²"}], None),
         ([{"name": True}], "name"),
+        ([{"area": 10**400}], None),
         ([{"Název": "A", "id": 1}], "Název"),
         ([{"DENUMIRE": "Pădurea", "region": "B"}], "DENUMIRE"),
         ([{"name": "", "label": "A"}], "label"),
