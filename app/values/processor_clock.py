@@ -63,6 +63,11 @@ class ProcessorClock:
             return False
         return True
 
+    def withdraw_refusal(self) -> None:
+        """Forget the reason for which the request may not go on: its statement failed for another
+        one."""
+        self._refusal = None
+
     def raise_refusal(self) -> None:
         """Raise the reason for which the request may not go on, if a driver has ended a statement
         for it."""

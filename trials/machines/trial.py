@@ -90,6 +90,8 @@ def _check_answers(
         strange += statuses
     strange = [status for status in strange if status not in DOCUMENTED]
     report.check(not strange, f"responses that are not documented: {count(strange)}")
+    bodies = {each.body for each in read if each.status not in DOCUMENTED and each.body}
+    report.lines += [f"  undocumented  {body.decode(errors='replace')}" for body in sorted(bodies)]
     if closed:
         report.lines.append(f"  closed        {closed} connections by haproxy, with no response")
     broken = [each.status for each in read if each.status and not is_json(each)]

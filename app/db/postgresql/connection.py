@@ -82,6 +82,7 @@ class LimitedConnection(psycopg.Connection[Any]):
         try:
             return super().wait(gen, interval, self.reply_seconds if timeout is None else timeout)
         except psycopg.errors._WaitTimeout as error:
+            gen.close()
             self.pgconn.finish()
             self._note_loss()
             raise NoReply(f"PostgreSQL did not reply within {self.reply_seconds} s") from error
@@ -124,9 +125,10 @@ class LimitedConnection(psycopg.Connection[Any]):
 def _watched(connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock) -> PQGen[T]:
     """The exchange of a statement with PostgreSQL. It is canceled when its request may not go on.
 
-    What the thread waits for longer than the driver's interval counts as the request's own time.
+    What the thread waits for longer than the driver's interval counts as the request's own time, if
+    PostgreSQL worked on it. It did not where it does not reply, and not even to the cancellation.
     """
-    began, is_long, is_canceled = time.monotonic(), False, False
+    began, is_long, is_canceled, has_replied = time.monotonic(), False, False, False
     try:
         wanted = next(gen)
         while True:
@@ -139,10 +141,16 @@ def _watched(connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock
                         connection.cancel_safe(timeout=_CANCEL_SECONDS)
             wanted = gen.send(ready)
     except StopIteration as end:
+        has_replied = True
         result: T = end.value
         return result
+    except psycopg.errors.QueryCanceled:
+        has_replied = True
+        raise
     finally:
-        if is_long:
+        if not has_replied:
+            clock.withdraw_refusal()
+        elif is_long:
             clock.add(time.monotonic() - began)
 
 

@@ -21,6 +21,7 @@ from flask import Flask
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
+from app.api import expensive
 from app.db import queries
 from app.db.extensions import db
 from app.db.postgresql.connection import LimitedConnection
@@ -195,6 +196,24 @@ def test_a_server_that_hangs_is_not_waited_for(impatient: Client) -> None:
             os.kill(pid, signal.SIGCONT)
     assert statuses[0] in (200, 503)
     assert impatient.post("/v1/projects", json={"name": "A"}).status_code == 201
+
+
+@pytest.mark.provokes(503)
+@pytest.mark.parametrize("path", ["/readyz", "/v1/projects"])
+def test_nobody_is_told_to_ask_for_less_of_a_server_that_hangs(
+    impatient: Client, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.3)
+    with impatient.app.app_context():
+        pids = [_pid(db.engine.raw_connection()), _pid(queries.engine().raw_connection())]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        statuses = [impatient.get(path).status_code for _ in range(2)]
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    assert set(statuses) <= {200, 503}
 
 
 @pytest.mark.provokes(503)
