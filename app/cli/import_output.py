@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.cli.import_questions import hint
 from app.cli.output import echo, format_cell, show_table
 from app.cli.plans import larger_plan
-from app.imports.reading import SET_CRS
 from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
 from app.values.command_name import canopy_command
 from app.values.records import hectares
@@ -17,17 +17,6 @@ _PROBLEMS_SHOWN: Final = 3
 _REJECTED_SHOWN: Final = 20
 _ROWS_SHOWN: Final = 200  # of a table
 _PROPERTY: Final = "properties."
-
-
-_ADD_CRS: Final = "Add --crs with the code of their system, such as --crs EPSG:25832."
-
-
-def which_crs(record: dict[str, Any]) -> str | None:
-    """The question for the coordinate system of a file that was read but cannot be applied until
-    somebody names it; None: it needs none."""
-    if record["status"] != "ready" or record["message"] is None:
-        return None
-    return f"{record['message'].removesuffix(SET_CRS)}{_ADD_CRS}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +77,8 @@ class Outcomes:
         """Yield a warning, of a sentence or two, for each thing that was left out or probably not
         meant."""
         yield from self.record["notes"]
+        for question in self.record["questions"]:
+            yield hint(question)
         if number := sum(row.is_namesake for row in self.of("new")):
             yield _namesakes(number, dry_run=self.dry_run)
         if self.record["match"] != "none":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,8 @@ from app.account.lookup import find_account, read_account
 from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
-from app.cli.import_output import Outcomes, plan_warning, which_crs
+from app.cli.import_output import Outcomes, plan_warning
+from app.cli.import_questions import ask, is_terminal, open_question, with_answer
 from app.cli.import_steps import ProgressBar, own_step
 from app.cli.output import CommandError, account_option, echo, examples, json_option, show_json
 from app.db.transactions import transaction
@@ -24,6 +25,7 @@ from app.imports.applying import apply_features
 from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import Leased, lease
 from app.imports.listing import all_features
+from app.imports.questions import must_answer
 from app.imports.reading import read_file
 from app.imports.steps import targets_of
 from app.policy.files import FORMATS_IN
@@ -80,7 +82,21 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
     metavar="CODE",
     help="The coordinate system, such as EPSG:25832, whatever the file says.",
 )
+@click.option("--swap", is_flag=True, help="Swap latitude and longitude in the whole file.")
+@click.option(
+    "--geometry",
+    metavar="COLUMN",
+    help="The column of a CSV file with the geometries; by default, one that looks like it.",
+)
 @click.option("--close-lines", is_flag=True, help="Close lines and tracks, to get boundaries.")
+@click.option(
+    "--corners-by",
+    metavar="COLUMN",
+    help="Join points to a boundary for each value of a column, or all of them with ''.",
+)
+@click.option(
+    "--without-boundaries", is_flag=True, help="Import features although none has a boundary."
+)
 @click.option("--update", is_flag=True, help="Update the projects that features match.")
 @click.option(
     "--match",
@@ -109,7 +125,11 @@ def import_(
     external_id: str | None,
     attributes: Sequence[str],
     crs: str | None,
+    swap: bool,
+    geometry: str | None,
     close_lines: bool,
+    corners_by: str | None,
+    without_boundaries: bool,
     update: bool,
     match: str | None,
     dry_run: bool,
@@ -117,7 +137,11 @@ def import_(
 ) -> None:
     found = find_account(account)
     owner = operator_of(found)
-    mapping: dict[str, Any] = {"name": name_property, "external_id": external_id}
+    mapping: dict[str, Any] = {
+        "name": name_property,
+        "external_id": external_id,
+        "geometry": geometry,
+    }
     mapping = {field: column for field, column in mapping.items() if column}
     choices = {
         "kind": "assets" if project else "projects",
@@ -127,7 +151,10 @@ def import_(
         "mapping": mapping | ({"metadata": list(attributes)} if attributes else {}),
         "match": _match(update, match, is_assets=project is not None),
         "crs": crs,
+        "swap": swap,
         "close_lines": close_lines,
+        "corners_by": corners_by,
+        "without_boundaries": without_boundaries,
     }
     with _on_disk(path) as file:
         outcomes = _run(owner, file, choices, dry_run=dry_run, quiet=as_json)
@@ -170,7 +197,31 @@ def _on_disk(path: Path) -> Iterator[Path]:
 def _run(
     owner: Principal, path: Path, choices: dict[str, Any], *, dry_run: bool, quiet: bool
 ) -> Outcomes:
-    """Read the file and, unless it is a dry run, write its features."""
+    """Read the file, again after each answer, and write its features unless it is a dry run."""
+    asked: set[str] = set()
+    while True:
+        found = _run_once(owner, path, choices, asked, dry_run=dry_run, quiet=quiet)
+        if isinstance(found, Outcomes):
+            return found
+        asked.add(found["code"])
+        choices = with_answer(choices, ask(found))
+
+
+def _run_once(
+    owner: Principal,
+    path: Path,
+    choices: dict[str, Any],
+    asked: Collection[str],
+    *,
+    dry_run: bool,
+    quiet: bool,
+) -> Outcomes | dict[str, Any]:
+    """Read the file, and write its features unless it is a dry run. Returns what happened, or the
+    question that is to be asked first.
+
+    Args:
+        asked: the codes of the questions that are not asked again.
+    """
     with transaction():
         made = service.create_import(owner, upload_id=None, **choices)
         import_id, leased = made.id, lease(made)
@@ -179,8 +230,13 @@ def _run(
         record = listing.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
-        if question := which_crs(record):
-            raise CommandError(question)
+        question = must_answer(record["questions"])
+        if is_terminal() and not quiet:
+            others = (each for each in record["questions"] if each["code"] not in asked)
+            if question := question or next(others, None):
+                return question
+        elif question:
+            raise open_question(question)
         if not dry_run:
             _apply(owner, import_id, choices, record, quiet=quiet)
         record = listing.read_import(owner, import_id)

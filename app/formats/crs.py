@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -19,7 +18,7 @@ from pyproj.exceptions import ProjError
 from pyproj.network import set_network_enabled  # type: ignore[attr-defined]
 from pyproj.transformer import TransformerGroup
 
-from app.formats.features import FileInvalid, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, SourceFeature
 from app.formats.positions import Json, positions_of, replace_positions, unreadable
 from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH
@@ -30,6 +29,7 @@ _WGS84: Final = CRS.from_epsg(4326)
 _DECIMALS: Final = 10  # of a degree: a hundredth of a millimeter
 _EXACT: Final = 1.0  # meters; a transformation that is no worse needs no note
 _NAME_LENGTH: Final = 100
+_SWAPPED: Final = "Latitude and longitude were swapped, as you chose."
 _CONFIDENCE: Final = 70  # of 100: the definition is the same, its name may differ
 
 _CODE = r"(?P<code>[A-Za-z0-9_]{1,20})"
@@ -74,6 +74,11 @@ class Projection:
     is_wgs84: bool
     note: str | None
     _transformer: Transformer
+    _is_swapped: bool = False  # the file has y before x
+
+    def swapped(self) -> Projection:
+        """The same for a file that has latitude or northing first."""
+        return replace(self, is_wgs84=False, _is_swapped=True)
 
     def to_wgs84(self, geometry: Json) -> Json:
         """Return a GeoJSON geometry of any type with longitude and latitude in degrees on WGS 84.
@@ -85,6 +90,8 @@ class Projection:
             GeometryInvalid: a position is malformed, or outside the area of the system.
         """
         points = positions_of(geometry)
+        if self._is_swapped:
+            points = points[:, ::-1]
         degrees = points
         if not self.is_wgs84 and len(points):
             lon, lat = self._transformer.transform(points[:, 0], points[:, 1])
@@ -126,22 +133,22 @@ def read_crs(text: str) -> Projection:
 
 
 def chosen_projection(
-    own: Projection | None, chosen: str | None, note: Callable[[str], None]
+    reader: FormatReader, own: Projection | None, chosen: str | None
 ) -> Projection | None:
-    """The system of a file: the one that a person has named, else its own, if it has one.
-
-    Args:
-        note: is told when the two differ.
+    """The system of a file: the one that a person has named, else its own, if it has one. Where a
+    person has said that x and y change places, they do. The reader notes what is not as the file
+    says.
 
     Raises:
         FileInvalid: the person's is not known.
     """
-    if chosen is None:
-        return own
-    projection = read_crs(chosen)
-    if own is not None and own.name != projection.name:
-        note(f"{projection.name} was used as you chose it, though the file says {own.name}.")
-    return projection
+    projection = own if chosen is None else read_crs(chosen)
+    if own is not None and projection is not None and own.name != projection.name:
+        reader.note(f"{projection.name} was used as you chose it, though the file says {own.name}.")
+    if not reader.is_swapped:
+        return projection
+    reader.note(_SWAPPED)
+    return (projection or read_crs("EPSG:4326")).swapped()
 
 
 def in_degrees(feature: SourceFeature, projection: Projection | None) -> SourceFeature:

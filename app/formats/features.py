@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -60,6 +60,7 @@ class FormatReader(ABC):
     """
 
     format: ClassVar[str]  # one of app.policy.files.FORMATS_IN
+    is_swapped = False  # a person has said that x and y change places
 
     def __init__(self) -> None:
         self.layers: tuple[Layer, ...] = ()
@@ -69,6 +70,16 @@ class FormatReader(ABC):
         """Add a sentence to ``notes``, unless it is there or None."""
         if note and note not in self.notes:
             self.notes.append(note)
+
+    def choose_geometry(self, columns: Mapping[str, str]) -> None:
+        """Read the geometries from the columns that a person has named: ``geometry``; ``latitude``
+        and ``longitude``; or ``easting`` and ``northing``, perhaps with a ``zone``. Its layers are
+        others then.
+
+        Raises:
+            FileInvalid: the file has no such column, or its geometries are in none.
+        """
+        raise FileInvalid("Only the geometries of a CSV file are in columns that can be chosen.")
 
     @abstractmethod
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:

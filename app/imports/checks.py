@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from app.auth.guard import require_permission, require_project
 from app.auth.principal import Principal
@@ -12,7 +12,20 @@ from app.imports.feature_rows import count_states
 from app.imports.features.mapping import mapped_fields
 from app.imports.listing import check_unfinished
 from app.models import Import
+from app.policy.imports import GEOMETRY_COLUMNS
 from app.projects.reading import check_project
+
+_GEOMETRY_COLUMNS: Final[tuple[set[str], ...]] = (
+    set(),
+    {"geometry"},
+    {"latitude", "longitude"},
+    {"easting", "northing"},
+    {"easting", "northing", "zone"},
+)
+_WRONG_COLUMNS: Final = (
+    "Geometries are read from geometry alone, from latitude and longitude, or from easting and "
+    "northing, perhaps with zone."
+)
 
 
 def check_new_import(
@@ -52,10 +65,16 @@ def _check_project(principal: Principal, kind: str, project_id: str | None) -> N
 def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
     """Raise ValidationFailed for choices that imports of this kind do not have."""
     known = mapped_fields(kind)
-    for name in choices.get("mapping") or ():
-        if name not in (*known, "metadata"):
+    mapping = choices.get("mapping") or {}
+    for name in mapping:
+        if name not in (*known, *GEOMETRY_COLUMNS, "metadata"):
             message = f"{kind.capitalize()} have no {name}. Their fields are: {', '.join(known)}."
             raise ValidationFailed(details=[Detail("mapping", message)])
+    if {name for name in GEOMETRY_COLUMNS if mapping.get(name)} not in _GEOMETRY_COLUMNS:
+        raise ValidationFailed(details=[Detail("mapping", _WRONG_COLUMNS)])
+    if kind == "assets" and choices.get("corners_by") is not None:
+        message = "Only boundaries of projects have corners."
+        raise ValidationFailed(details=[Detail("corners_by", message)])
     if kind == "assets" and choices.get("match") == "external_id":
         message = "Assets have no external id. Match them by name, or not at all."
         raise ValidationFailed(details=[Detail("match", message)])

@@ -28,15 +28,17 @@ from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
     guess_mapping,
+    guess_name_column,
     ignored_columns,
     is_export,
     within_bound,
 )
 from app.imports.features.reader_process import Batch, Opened, ReaderProcess, TooCostly
-from app.imports.features.reader_program import TOO_SLOW, ReadBounds
+from app.imports.features.reader_program import TOO_SLOW, ReadBounds, ReadWays
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets
 from app.imports.leases import Leased, end_costly, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
+from app.imports.questions import Answers, must_answer, project_places, questions_of
 from app.models import Import
 from app.policy.bounds import METADATA_KEYS
 from app.policy.files import (
@@ -49,7 +51,7 @@ from app.policy.files import (
     READ_SECONDS,
     WAIT_SECONDS,
 )
-from app.policy.imports import BATCH_SECONDS, DECIDE_SECONDS
+from app.policy.imports import BATCH_SECONDS, DECIDE_SECONDS, GEOMETRY_COLUMNS
 from app.values.batching import batched_by_time
 from app.values.text import unstorable
 
@@ -66,8 +68,6 @@ _USUAL: Final = {
 _BOUNDS: Final = ReadBounds(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
 _BRIEF: Final = ReadBounds(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _SHOWN: Final = 20  # names in a message
-_SAYS_CRS: Final = ("shp", "gpkg")  # others are in degrees where they do not say
-SET_CRS: Final = "Set crs to the code of their system, such as EPSG:25832."
 _LATEST: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
     .where(
@@ -80,13 +80,14 @@ _LATEST: Final = CompiledQuery(
 
 
 class LayerPlan(NamedTuple):
-    """How a layer is read. ``question`` is to be answered first; None: there is none."""
+    """How a layer is read. ``crs_is_open``: that question is to be answered first."""
 
     layer: Layer
     crs: str | None
     choices: Choices
     matcher: Matcher
-    question: str | None
+    features: int
+    crs_is_open: bool
 
 
 def read_file(
@@ -125,12 +126,12 @@ def read_file(
     try:
         with ReaderProcess(path, renew, None if most is None else bounds) as process:
             plan = _plan(leased, process, targets, in_transaction, most)
-            progress.start(plan.layer.features)
+            progress.start(plan.features)
             box: Bounds | None = None
             repeated = without_place = 0
             faults = Faults()
             batches = process.features(plan.layer, plan.crs, plan.choices)
-            for batch in () if plan.question else batches:
+            for batch in () if plan.crs_is_open else batches:
                 decided = _decide(leased, batch, plan.matcher)
                 for some in batched_by_time(decided, BATCH_SECONDS):
                     _store(leased, [row for row, _ in some], in_transaction)
@@ -170,7 +171,8 @@ def read_file(
             "without_boundary": without_place,
             "faults": faults.as_json(),
         }
-        end_step(found, "ready", plan.question)
+        open_question = must_answer(found.questions)
+        end_step(found, "ready", open_question["message"] if open_question else None)
 
 
 def _plan(
@@ -181,7 +183,11 @@ def _plan(
     most: int | None,
 ) -> LayerPlan:
     """Open the file, decide how its columns are read, and store that."""
-    opened = process.open()
+    with in_transaction():
+        found = locked(leased)
+        named = ColumnMapping.from_json(found.mapping or {})
+        ways = ReadWays(found.swap, found.corners_by, named.geometry)
+    opened = process.open(ways)
     with in_transaction():
         found = locked(leased)
         layer = _layer(found, opened)
@@ -190,7 +196,7 @@ def _plan(
         found.progress_total = layer.features
         found.notes = _other_layers(layer, opened.layers)
         kind, crs, given, project_id = found.kind, found.given_crs, found.mapping, found.project_id
-        match, close_lines = found.match, found.close_lines
+        match, answers = found.match, Answers.of(found)
     if most is not None and layer.features > most:
         raise FileInvalid(_too_many(layer, most))
     scan = process.scan(layer, crs, most)
@@ -198,8 +204,19 @@ def _plan(
         given = _last_mapping(leased.account_id, kind, layer.columns) or {}
     if not scan.features:
         raise FileInvalid("The file has no features.")
-    question = None if crs else _which_crs(layer, scan, opened.format)
+    if ways.corners_by:
+        given = {"name": guess_name_column(scan) or ways.corners_by, **given}
     mapping = _mapping(scan, kind, given)
+    questions = questions_of(
+        layer,
+        scan,
+        opened.format,
+        mapping,
+        answers,
+        project_places(leased.account_id),
+        asks_name="name" not in given,
+    )
+    crs_is_open = any(each["code"] == "crs" for each in questions)
     from_here, ignored = is_export(scan), ignored_columns(scan, kind)
     left_out: list[str] = []
     if not from_here:  # its keys that were no columns are together in one
@@ -209,13 +226,19 @@ def _plan(
     with in_transaction():
         found = locked(leased)
         found.mapping, found.match = mapping.as_json(), match
+        if "name" in given and given["name"] is None:
+            found.mapping = {"name": None, **found.mapping}  # a person wants none
+        found.questions, found.progress_total = questions, scan.features
         found.notes = [*found.notes, *_left_out(left_out)]
-        if question:
+        if crs_is_open:
             found.crs = None
-    choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, project_id)
+    choices = Choices(
+        kind, mapping, layer.name, ignored, from_here, answers.close_lines, project_id
+    )
     matcher = targets.matcher(leased.account_id, match, repeated)
     seconds = float("inf") if most is None else DECIDE_SECONDS
-    return LayerPlan(layer, crs, choices, BoundedMatcher(matcher, seconds), question)
+    bounded = BoundedMatcher(matcher, seconds)
+    return LayerPlan(layer, crs, choices, bounded, scan.features, crs_is_open)
 
 
 def _decide(
@@ -350,27 +373,9 @@ def _last_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[st
     for row in _LATEST.all(account_id=account_id, kind=kind):
         for layer in row.layers:
             if layer["name"] == row.layer and set(layer["columns"]) == set(columns):
-                mapping: dict[str, Any] = row.mapping
-                return mapping
+                # This file says itself where its geometries are.
+                return {n: each for n, each in row.mapping.items() if n not in GEOMETRY_COLUMNS}
     return None
-
-
-def _which_crs(layer: Layer, scan: LayerScan, file_format: str) -> str | None:
-    """The question for the coordinate system of a layer; None: the file says it, and its positions
-    can be in it."""
-    if scan.not_degrees > scan.in_degrees and scan.far is not None:
-        x, y = scan.far
-        is_said = layer.crs is not None and file_format in _SAYS_CRS
-        says = f", though the file says {layer.crs}" if is_said else ""
-        return (
-            f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}. {SET_CRS}"
-        )
-    if layer.crs is not None:
-        return None
-    return (
-        "The file does not say which coordinate system it uses. If its coordinates are longitude "
-        f"and latitude, it is EPSG:4326. {SET_CRS}"
-    )
 
 
 def _too_many(layer: Layer, most: int) -> str:

@@ -12,10 +12,11 @@ from app.values.records import hectares
 
 SUMMARY_COLUMNS: Final = (
     "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "status", "layer",
-    "match", "close_lines", "counts", "notes", "progress_done", "progress_total", "message",
-    "created_at", "updated_at", "user_id", "user_email",
+    "match", "close_lines", "swap", "corners_by", "without_boundaries", "counts", "notes",
+    "progress_done", "progress_total", "message", "created_at", "updated_at",
+    "user_id", "user_email",
 )  # fmt: skip
-COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping")
+COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
     "problems", "state",
@@ -27,7 +28,11 @@ _NO_HECTARES: Final = {"before": 0.0, "after": 0.0}
 def import_record(row: Import | Any) -> dict[str, Any]:
     """The record of an import, from the model or from a row of ``COLUMNS``."""
     layers = [{"geometry": None} | layer for layer in row.layers]  # absent: of an earlier version
-    return import_summary(row) | {"layers": layers, "mapping": row.mapping}
+    return import_summary(row) | {
+        "layers": layers,
+        "mapping": row.mapping,
+        "questions": row.questions if row.status == "ready" else [],
+    }
 
 
 def import_summary(row: Import | Any) -> dict[str, Any]:
@@ -47,6 +52,9 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "layer": row.layer,
         "match": row.match,
         "close_lines": row.close_lines,
+        "swap": row.swap,
+        "corners_by": row.corners_by,
+        "without_boundaries": row.without_boundaries,
         "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),

@@ -12,7 +12,17 @@ from app.api.fields import PageQuerySchema, ProjectId
 from app.api.openapi.schemas import OutputSchema
 from app.imports.features.mapping import mapped_fields
 from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, CRS_LENGTH, FORMATS_IN, NAMES_LENGTH
-from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATES, STATUSES, VERDICTS
+from app.policy.imports import (
+    FILENAME_LENGTH,
+    GEOMETRY_COLUMNS,
+    KINDS,
+    MATCHES,
+    MUST_BE_ANSWERED,
+    QUESTIONS,
+    STATES,
+    STATUSES,
+    VERDICTS,
+)
 from app.values.fields import Choice, InputSchema, StrictBoolean, Text
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
@@ -40,6 +50,16 @@ _CRS: Final = {
     )
 }
 _CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}
+_SWAP: Final = {"description": "The file has latitude or northing first: swap it in all of it."}
+_CORNERS_BY: Final = {
+    "description": (
+        "Points are corners of boundaries: one for each value of this column, or one of all with "
+        "an empty text. Null: points are points."
+    )
+}
+_WITHOUT_BOUNDARIES: Final = {
+    "description": "Apply it although no feature has a boundary or, of assets, a location."
+}
 _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
     "name": "DISTRICT",
     "external_id": "ID",
@@ -49,7 +69,8 @@ _MAPPING_SHAPE: Final[dict[str, Any]] = {
     "description": (
         "The column for each field. `metadata` lists the columns that become metadata; null: all "
         "that no field is read from. Fields that you leave out are guessed; null reads a field "
-        "from no column."
+        "from no column. Where the geometries of a CSV file are not found, `geometry` names their "
+        "column; or `latitude` and `longitude`; or `easting` and `northing`, perhaps with `zone`."
     ),
     "type": "object",
 }
@@ -76,8 +97,8 @@ class ColumnMappingField(fields.Field[Any]):
 
 
 def _check_columns(name: str, column: Any) -> None:
-    if name not in (*_FIELDS, "metadata"):
-        known = ", ".join((*_FIELDS, "metadata"))
+    if name not in (*_FIELDS, *GEOMETRY_COLUMNS, "metadata"):
+        known = ", ".join((*_FIELDS, *GEOMETRY_COLUMNS, "metadata"))
         raise ma.ValidationError(f"{name[:50]!r} is unknown. The fields are: {known}.")
     if name == "metadata":
         if not (column is None or (isinstance(column, list) and all(map(_is_column, column)))):
@@ -141,6 +162,9 @@ class ImportCreateSchema(InputSchema):
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
     crs = Text(shortest=1, longest=CRS_LENGTH, metadata=_CRS)
     close_lines = FormBoolean(metadata=_CLOSE_LINES)
+    swap = FormBoolean(metadata=_SWAP)
+    corners_by = Text(longest=COLUMN_NAME_LENGTH, metadata=_CORNERS_BY)
+    without_boundaries = FormBoolean(metadata=_WITHOUT_BOUNDARIES)
 
 
 class ImportUpdateSchema(InputSchema):
@@ -159,6 +183,9 @@ class ImportUpdateSchema(InputSchema):
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
     crs = Text(shortest=1, longest=CRS_LENGTH, allow_none=True, metadata=_CRS)
     close_lines = StrictBoolean(metadata=_CLOSE_LINES)
+    swap = StrictBoolean(metadata=_SWAP)
+    corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True, metadata=_CORNERS_BY)
+    without_boundaries = StrictBoolean(metadata=_WITHOUT_BOUNDARIES)
 
 
 class ImportQuerySchema(PageQuerySchema):
@@ -229,6 +256,23 @@ class ImportFaultSchema(OutputSchema):
     first = fields.Integer(required=True)
 
 
+class ImportOptionSchema(OutputSchema):
+    """An answer to a question. ``put``: the body that gives it when it is sent with PUT; a null in
+    it is for you to fill in. ``features``: how many it is about."""
+
+    put = fields.Dict(required=True)
+    label = fields.String(required=True)
+    features = fields.Integer(required=True)
+
+
+class ImportQuestionSchema(OutputSchema):
+    """A question about the file, with answers to choose from."""
+
+    code = fields.String(required=True, metadata={"description": f"One of {', '.join(QUESTIONS)}."})
+    message = fields.String(required=True)
+    options = fields.List(fields.Nested(ImportOptionSchema), required=True)
+
+
 class ImportProgressSchema(OutputSchema):
     """How many features the current step has done."""
 
@@ -258,6 +302,9 @@ class ImportSummarySchema(OutputSchema):
         "layer": "districts",
         "match": "external_id",
         "close_lines": False,
+        "swap": False,
+        "corners_by": None,
+        "without_boundaries": False,
         "counts": {
             "new": 2,
             "changed": 1,
@@ -306,6 +353,9 @@ class ImportSummarySchema(OutputSchema):
     layer = fields.String(required=True, allow_none=True)
     match = fields.String(required=True, allow_none=True)
     close_lines = fields.Boolean(required=True)
+    swap = fields.Boolean(required=True)
+    corners_by = fields.String(required=True, allow_none=True)
+    without_boundaries = fields.Boolean(required=True)
     counts = fields.Nested(ImportCountsSchema, required=True)
     hectares = fields.Nested(ImportHectaresSchema, required=True)
     bbox = fields.List(
@@ -351,10 +401,21 @@ class ImportSchema(ImportSummarySchema):
             }
         ],
         "mapping": {**_EXAMPLE_MAPPING, "description": None},
+        "questions": [],
     }
 
     layers = fields.List(fields.Nested(ImportLayerSchema), required=True)
     mapping = fields.Dict(required=True, allow_none=True, metadata=_MAPPING_SHAPE)
+    questions = fields.List(
+        fields.Nested(ImportQuestionSchema),
+        required=True,
+        metadata={
+            "description": (
+                "What to say about the file, the most important first. Until "
+                f"{', '.join(MUST_BE_ANSWERED)} are answered, the import cannot be applied."
+            )
+        },
+    )
 
 
 class ImportProblemSchema(OutputSchema):

@@ -22,11 +22,13 @@ from app.imports.feature_rows import count_states
 from app.imports.features.mapping import mapped_fields
 from app.imports.leases import NEW_WORK
 from app.imports.listing import check_unfinished, may_see
+from app.imports.questions import must_answer
 from app.imports.reading import affordable_layers
 from app.imports.record import not_found
 from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
+from app.policy.imports import GEOMETRY_COLUMNS
 from app.usage.counters import counters
 from app.usage.history import check_history
 from app.values import clock
@@ -53,7 +55,8 @@ def create_import(
 
     Args:
         upload_id: None: the caller has the file, and reads it.
-        choices: any of ``layer``, ``mapping``, ``match``, ``crs`` and ``close_lines``.
+        choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``close_lines``, ``swap``,
+            ``corners_by`` and ``without_boundaries``.
 
     Raises:
         Forbidden: the credential may not write what is imported.
@@ -74,6 +77,7 @@ def create_import(
         upload_id=upload_id,
         status="reading",
         layers=[],
+        questions=[],
         counts={},
         notes=[],
         progress_done=0,
@@ -81,7 +85,7 @@ def create_import(
         tries=0,
         created_at=moment,
         updated_at=moment,
-        **_columns({"close_lines": False} | choices),
+        **_columns({"close_lines": False, "swap": False, "without_boundaries": False} | choices),
     )
     db.session.add(made)
     notify_after_commit(NEW_WORK)
@@ -112,10 +116,12 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     check_unfinished(found.account_id, new=0)  # it is one of them
     if "layer" in choices:
         choices = {**_kept_choices(found, choices["layer"]), **choices}
+    elif "corners_by" in choices:  # areas have fewer columns than their corners
+        choices = {"mapping": _columns_of_geometry(found) or None, "match": None, **choices}
     for column, value in _columns(choices).items():
         setattr(found, column, value)
     _start(found, "reading")
-    found.counts, found.notes, found.progress_total = {}, [], 0
+    found.counts, found.notes, found.questions, found.progress_total = {}, [], [], 0
     record("import.updated", found, principal=principal)
     return found
 
@@ -141,7 +147,7 @@ def _with_kind(
     fields = (*mapped_fields(kind), "metadata")
     former = {} if "layer" in choices else found.mapping or {}
     kept = {name: each for name, each in former.items() if name in fields}
-    return {"mapping": kept or None, "match": None, **changed}
+    return {"mapping": kept or None, "match": None, "corners_by": None, **changed}
 
 
 def apply_import(principal: Principal, import_id: str, *, looked_at: str | None = None) -> Import:
@@ -152,7 +158,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
 
     Raises:
         PreconditionFailed: the file was read again since.
-        Conflict: the import is not ready, or its coordinate system is unknown.
+        Conflict: the import is not ready, or a question is open that must be answered.
         Forbidden: the account's history is full.
     """
     found = lock_import(principal, import_id)
@@ -161,7 +167,10 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         raise PreconditionFailed(_READ_AGAIN)
     if found.status != "ready":
         raise _wrong_status(found, "an import that is ready can be applied")
-    if found.crs is None and found.given_crs is None:
+    if question := must_answer(found.questions):
+        code = question["code"]
+        raise Conflict("crs_unknown" if code == "crs" else "unanswered", code, question["message"])
+    if found.crs is None and found.given_crs is None:  # read by an earlier version
         message = found.message or "The coordinate system of the file is unknown. Set crs."
         raise Conflict("crs_unknown", "crs", message)
     check_history(found.account_id, counters(found.account_id).history_bytes)
@@ -232,6 +241,11 @@ def _kept_choices(found: Import, layer: str) -> dict[str, Any]:
         kept["metadata"] = metadata
     has_lost_ids = found.match == "external_id" and "external_id" not in kept
     return {"mapping": kept or None} | ({"match": None} if has_lost_ids else {})
+
+
+def _columns_of_geometry(found: Import) -> dict[str, Any]:
+    mapping = found.mapping or {}
+    return {name: mapping[name] for name in GEOMETRY_COLUMNS if name in mapping}
 
 
 def _start(found: Import, status: str, principal: Principal | None = None) -> None:

@@ -27,6 +27,8 @@ class Import(Base):
 
     ``crs`` is the coordinate system that the file names, if its positions can be in it;
     ``given_crs`` is that which a person has named, and wins.
+    ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
+    ``questions`` (``app.imports.questions``).
     ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
     was read, and the seconds that deciding took while it was applied. ``lease`` belongs to the
@@ -66,6 +68,10 @@ class Import(Base):
     mapping: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     match: Mapped[str | None] = mapped_column(String(20))
     close_lines: Mapped[bool] = mapped_column(Boolean, default=False)
+    swap: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    corners_by: Mapped[str | None] = mapped_column(Text)
+    without_boundaries: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    questions: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default="[]")
     counts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     notes: Mapped[list[str]] = mapped_column(JSON, default=list)
     progress_done: Mapped[int] = mapped_column(Integer, default=0)

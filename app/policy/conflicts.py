@@ -20,6 +20,7 @@ CONFLICTS: Final = {
     "response_lost": "The response to the first request with this key cannot be shown again.",
     "wrong_status": "The import has another status.",
     "crs_unknown": "The coordinate system of the file is unknown.",
+    "unanswered": "A question about the file must be answered first; its code is the field.",
     "file_deleted": "The file of the import was deleted.",
     "too_costly": "Reading the file, or this layer of it, took too much time or memory.",
     "features_written": "The import has written features.",

@@ -19,6 +19,14 @@ STATES: Final = ("applied", "undone", "kept")  # of what was written of a featur
 
 MATCHES: Final = ("external_id", "name", "none")
 
+# What a mapping can have besides fields: the columns of a CSV file with its geometries.
+GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "northing", "zone")
+
+# What is asked about a file, the most important first; the first three must be answered.
+QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "name")
+MUST_BE_ANSWERED: Final = QUESTIONS[:3]
+OPTIONS: Final = 5  # of a question, at most
+
 UNFINISHED_IMPORTS: Final = 10  # of an account: at work or ready, or failed with a file
 IMPORT_DAYS: Final = 30
 UPLOAD_HOURS: Final = 1  # for which a file without an import is kept

@@ -239,7 +239,8 @@ def test_a_feature_without_a_boundary_leaves_that_of_the_project(
 ) -> None:
     project = make_project(client, name="Alpine", geometry=square())
     path = features_file(tmp_path, ({"name": "Alpine", "age": 3}, None))
-    document = imported(run, client, path, "--update", "--match", "name")
+    options = ("--update", "--match", "name", "--without-boundaries")
+    document = imported(run, client, path, *options)
     assert [one["changes"] for one in document["changed"]] == [["metadata"]]
     assert projects(client)["Alpine"]["geometry"] == project["geometry"]
 

@@ -110,10 +110,10 @@ def test_a_file_without_a_coordinate_system_is_imported_when_one_is_named(
     words = ("import", str(path), "--account", client.account_id)
     planned = run(*words, "--dry-run")
     assert (planned.exit_code, planned.stdout) == (1, "")
-    assert "look like meters, not degrees. Add --crs" in planned.stderr
+    assert "look like meters, not degrees. Which coordinate system is it in?" in planned.stderr
+    assert "  --crs EPSG:CODE  Another system" in planned.stderr
     refused = run(*words)
     assert (refused.exit_code, projects(client)) == (1, {})
-    assert "Add --crs" in refused.stderr
     assert run(*words, "--crs", "EPSG:32610").exit_code == 0
     assert len(projects(client)) == 24
 

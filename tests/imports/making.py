@@ -62,3 +62,7 @@ def features_of(client: Client, record: dict[str, Any], **query: str) -> list[di
 def projects(client: Client) -> dict[str, dict[str, Any]]:
     """The account's projects by name."""
     return {one["name"]: one for one in client.get("/v1/projects?per_page=100").json["data"]}
+
+
+def counts(record: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(record["counts"][name] for name in ("new", "changed", "same", "rejected"))

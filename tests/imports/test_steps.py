@@ -27,7 +27,7 @@ from app.imports.service import create_import
 from app.jobs.wake_signals import WakeSignal
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
 from tests.formats.readers.gdal import write
-from tests.imports.making import act, features_of, projects, read, ready, upload, work
+from tests.imports.making import act, counts, features_of, projects, read, ready, upload, work
 from tests.make import (
     Client,
     event_types,
@@ -42,10 +42,6 @@ from tests.make import (
 from tests.make.features import DISTRICTS, collection, feature
 
 pytestmark = pytest.mark.both
-
-
-def counts(record: dict[str, Any]) -> tuple[int, ...]:
-    return tuple(record["counts"][name] for name in ("new", "changed", "same", "rejected"))
 
 
 def test_an_upload_waits_to_be_read(client: Client) -> None:
@@ -103,6 +99,7 @@ def test_rows_are_the_same_only_with_all_their_values(client: Client, kind: str)
     form = {"kind": kind}
     if kind == "assets":
         form["project_id"] = make_project(client)["id"]
+    form["without_boundaries"] = "true"
     record = table(client, **form)
     assert counts(record) == (3, 0, 1, 0)
     assert record["notes"][-1] == (
@@ -659,8 +656,8 @@ def test_meters_ask_for_their_system(client: Client) -> None:
     record = ready(client, feature(METERS, name="A"))
     assert (record["status"], record["crs"], counts(record)) == ("ready", None, (0, 0, 0, 0))
     assert record["message"] == (
-        "Positions such as (500000, 5200000) look like meters, not degrees. Set crs to the code of "
-        "their system, such as EPSG:25832."
+        "Positions such as (500000, 5200000) look like meters, not degrees. Which coordinate "
+        "system is it in?"
     )
     assert features_of(client, record) == []
     path = f"/v1/imports/{record['id']}"

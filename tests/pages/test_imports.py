@@ -72,14 +72,15 @@ def test_points_are_read_again_as_assets_of_a_project(browser: Browser, client: 
     project, other = make_project(client, name="Alpine"), make_project(client, name="Riverside")
     page = ready(browser, feature(point(), name="P"))
     found = browser.get(f"{page.path}?search=river")
-    assert "These are points." in found.text
+    assert "The file has points, and projects have areas as boundaries." in found.text
     choices = found.response.text.split('<select name="project_id"')[1].split("</select>")[0]
     assert other["id"] in choices
     assert project["id"] not in choices
-    refused = browser.submit(f"{page.path}/change", project_id="")
+    answer = '{"kind": "assets", "project_id": null}'
+    refused = browser.submit(f"{page.path}/change", answer=answer, project_id="")
     assert (refused.status, "Choose the project that the points" in refused.text) == (422, True)
     browser.get(page.path)
-    page = act(browser, "change", project_id=other["id"])
+    page = act(browser, "change", answer=answer, project_id=other["id"])
     assert "Assets of Riverside" in page.text
     assert "Apply: create 1 asset" in page.text
 
@@ -108,8 +109,8 @@ def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Cli
     page = upload(browser, CSV, "springs.csv", kind="assets", project_id=project["id"])
     work(browser)
     page = browser.get(page.path)
-    assert "Which coordinate system does the file use?" in page.text
-    assert "First say which coordinate system" in page.text
+    assert "Which coordinate system is it in?" in page.text
+    assert "Answer the question above first." in page.text
     assert "1 feature, not judged yet" in page.text
     assert b"<button disabled" in page.response.data
     path = page.path
@@ -275,8 +276,8 @@ def test_what_was_undone_is_not_on_the_map(browser: Browser) -> None:
 def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     line = {"type": "LineString", "coordinates": square()["coordinates"][0]}
     page = ready(browser, feature(line, name="Walk"))
-    assert "Lines and GPS tracks can be closed to boundaries" in page.text
-    act(browser, "change", column_name="0", close_lines="true")
+    assert "1 feature is a line whose ends nearly meet, as of a walk around a forest." in page.text
+    act(browser, "change", answer='{"close_lines": true}')
     page = browser.get(page.path)
     assert "Apply: create 1 project" in page.text
     act(browser, "apply")

@@ -101,6 +101,9 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/imports.*", r".*counts\.without_boundary", is_added, "came later"),
         Meant("/v1/imports/.*", r"layers\[\]\.geometry", is_new, "came later"),
         Meant("/v1/imports.*", r"(\[\]\.)?faults", is_none_yet, "came later"),
+        Meant("/v1/imports.*", r"(\[\]\.)?(swap|without_boundaries)", is_added, "came later"),
+        Meant("/v1/imports.*", r"(\[\]\.)?corners_by", is_new, "came later"),
+        Meant("/v1/imports/.*", r"questions", is_none_yet, "came later"),
         Meant(
             "/v1/account/usage/requests",
             r"((by_credential\[\]|by_day\[\])\.)*requests",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,9 @@ from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import (
     LOOKED_AT,
+    GeometryColumns,
     can_be_geometry,
+    chosen_geometry,
     find_geometry,
     looks_like_geometry,
 )
@@ -45,14 +47,24 @@ class CsvReader(FormatReader):
         self._names = column_names(header)
         has_comma = self._rows.delimiter == ";"
         self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
-        features, sample = self._scan()
-        self._geometry = find_geometry(self._names, sample)
-        self.note(self._geometry.note)
+        self._number, self._sample = self._scan()
         self._own: Projection | None = None  # that the file names
         self._is_chosen = False  # whether a person has named one
+        self._use(find_geometry(self._names, self._sample))
+
+    def choose_geometry(self, columns: Mapping[str, str]) -> None:
+        """As ``FormatReader.choose_geometry``."""
+        self.notes = [note for note in self.notes if note != self._geometry.note]
+        self._use(chosen_geometry(self._names, self._sample, columns))
+
+    def _use(self, geometry: GeometryColumns) -> None:
+        """Read the geometries of these columns."""
+        self._geometry = geometry
+        self.note(geometry.note)
+        self._own = None
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns())
-        self.layers = (Layer(_LAYER, features, columns, crs, accuracy),)
+        self.layers = (Layer(_LAYER, self._number, columns, crs, accuracy),)
 
     def _scan(self) -> tuple[int, list[Row]]:
         """Count the features, and learn the types of the columns.
@@ -105,8 +117,8 @@ class CsvReader(FormatReader):
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``."""
-        projection = chosen_projection(self._own, crs, self.note)
-        self._is_chosen = crs is not None
+        projection = chosen_projection(self, self._own, crs)
+        self._is_chosen = crs is not None or self.is_swapped
         positions = PositionCount()
         if projection is None:
             self.note(self._geometry.assumption)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from app.formats.features import FileInvalid
 from app.formats.positions import unreadable
 from app.formats.readers.bounds import shown
 from app.formats.readers.coordinate_text import (
@@ -200,6 +201,40 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumn
     if column is None:
         column = _first(texts, is_precise_pair)
     return NoGeometry() if column is None else PairColumn(column, names[column])
+
+
+def chosen_geometry(
+    names: Sequence[str], sample: Sequence[Row], chosen: Mapping[str, str]
+) -> GeometryColumns:
+    """The columns with the geometries of a file, as a person has named them.
+
+    Args:
+        chosen: as for ``FormatReader.choose_geometry``.
+
+    Raises:
+        FileInvalid: the file has no such column, or one has no geometries.
+    """
+    for name in chosen.values():
+        if name not in names:
+            raise FileInvalid(f"The file has no column {name!r}. It has: {', '.join(names)}.")
+    places = {field: names.index(name) for field, name in chosen.items()}
+    if "latitude" in places:
+        return PointColumns(places["longitude"], places["latitude"], names, are_degrees=True)
+    if "easting" in places:
+        x, y, zone = places["easting"], places["northing"], places.get("zone")
+        return PointColumns(x, y, names, are_degrees=False, zone=zone)
+    column = places["geometry"]
+    texts = _texts(sample, column)
+    if any(map(looks_like_geometry, texts)):
+        return TextColumn(column)
+    if any(map(is_survey, texts)):
+        return SurveyColumn(column, names[column])
+    if any(read_pair(text) for text in texts):
+        return PairColumn(column, names[column])
+    raise FileInvalid(
+        f"{shown(names[column])} has no geometries. They can be WKT, GeoJSON, places of ODK or "
+        "Kobo, or latitude and longitude together."
+    )
 
 
 def _texts(sample: Sequence[Row], column: int) -> list[str]:

@@ -51,7 +51,7 @@ class GeoJsonReader(FormatReader):
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``. A file without ``crs`` is in degrees on WGS 84."""
-        chosen = chosen_projection(self._projection, crs, self.note)
+        chosen = chosen_projection(self, self._projection, crs)
         projection = None if chosen is None or chosen.is_wgs84 else chosen
         with self._path.open("rb") as file:
             for number, value in enumerate(self._values(file), start=1):

@@ -87,7 +87,7 @@ class GeoPackageReader(FormatReader):
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``."""
         table = self._tables[layer.name]
-        chosen = chosen_projection(table.projection, crs, self.note)
+        chosen = chosen_projection(self, table.projection, crs)
         projection = chosen or read_crs("EPSG:4326")
         positions = PositionCount()
         rows = self._file.read(table.name, (table.geometry, *table.columns))

@@ -68,7 +68,7 @@ class GpxReader(FormatReader):
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``. GPX is in degrees on WGS 84."""
-        projection = chosen_projection(read_crs("EPSG:4326"), crs, self.note)
+        projection = chosen_projection(self, read_crs("EPSG:4326"), crs)
         positions = PositionCount()
         elements = (one for one in self._elements(_WITH_POINTS) if _LAYERS[one.name] == layer.name)
         for number, element in enumerate(elements, start=1):

@@ -129,7 +129,7 @@ class KmlReader(FormatReader):
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read``. KML is in degrees on WGS 84."""
-        projection = chosen_projection(read_crs("EPSG:4326"), crs, self.note)
+        projection = chosen_projection(self, read_crs("EPSG:4326"), crs)
         wanted = self._keys[layer.name]
         positions = PositionCount()
         for number, (file, placemark) in enumerate(self._placemarks(wanted), start=1):

@@ -56,7 +56,7 @@ class ShapefileReader(FormatReader):
         """As ``FormatReader.read``."""
         shapefile = self._shapefiles[layer.name]
         own = self._projections[shapefile]
-        projection = chosen_projection(own, crs, self.note) or read_crs("EPSG:4326")
+        projection = chosen_projection(self, own, crs) or read_crs("EPSG:4326")
         with self._opened(shapefile) as (shapes, table):
             records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
             for number, record in enumerate(records, start=1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import dist
 from typing import Any, Final
 
 from app.geometry import Boundary, GeometryInvalid, Point, read_boundary, read_point
@@ -11,13 +12,8 @@ from app.geometry.problems import whole_problem
 Json = Mapping[str, Any]
 Note = Callable[[str], None]  # is told what was left out
 
-IS_LINE: Final = (
-    "The feature is a line, and a boundary is an area. To close its lines to areas, set "
-    "close_lines, or add --close-lines to the command."
-)
-IS_POINT: Final = (
-    "The feature is a point, and a boundary is an area. Points are imported as assets of a project."
-)
+IS_LINE: Final = "The feature is a line, and a boundary is an area."
+IS_POINT: Final = "The feature is a point, and a boundary is an area."
 _NO_AREA: Final[Mapping[Any, str]] = {
     "Point": IS_POINT,
     "MultiPoint": IS_POINT,
@@ -31,6 +27,35 @@ _LINES: Final = ("LineString", "MultiLineString")
 _COLLECTION: Final = "GeometryCollection"
 _OTHERS_LEFT_OUT: Final = "Points and lines beside the areas of a feature were left out."
 _DEEPEST: Final = 4  # collections in one another
+_NEARLY: Final = 0.1  # of the length of a line, between its ends
+_KINDS: Final = {
+    "Polygon": "areas", "MultiPolygon": "areas", "GeometryCollection": "areas",
+    "LineString": "lines", "MultiLineString": "lines",
+    "Point": "points", "MultiPoint": "points",
+}  # fmt: skip
+
+
+def kind_of(geometry: Json) -> str | None:
+    """What a geometry that nobody has validated is: ``areas``, ``lines`` or ``points``. Collections
+    count as areas, as those are what is read of them."""
+    return _KINDS.get(str(geometry.get("type")))
+
+
+def is_nearly_closed(geometry: Json) -> bool:
+    """True if closing the lines of a geometry hardly makes them longer, as those that surround an
+    area do; of a geometry that nobody has validated."""
+    coordinates = geometry.get("coordinates")
+    lines = coordinates if geometry.get("type") == "MultiLineString" else [coordinates]
+    return isinstance(lines, list) and bool(lines) and all(map(_surrounds, lines))
+
+
+def _surrounds(line: Any) -> bool:
+    try:
+        positions = [(float(x), float(y)) for x, y, *_ in line]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    length = sum(map(dist, positions, positions[1:]))
+    return len(positions) > 3 and dist(positions[0], positions[-1]) <= _NEARLY * length
 
 
 def is_empty(geometry: Json) -> bool:

@@ -11,8 +11,10 @@ from typing import Any, Final
 from app.formats.features import SourceFeature
 from app.formats.positions import first_position, is_degrees
 from app.formats.writers.dbf import NAME_BYTES
+from app.imports.features.geometries import is_nearly_closed, kind_of
 from app.policy.bounds import METADATA_KEYS
 from app.policy.fields import ASSET, PROJECT, Field
+from app.policy.imports import GEOMETRY_COLUMNS
 
 # What the column with the name is usually called, the likeliest first; in any case, and with
 # "name" behind it or a number ("DISTRICTNAME", "Name_1").
@@ -51,13 +53,16 @@ _OF_EXPORT: Final = {"created_at", "updated_at"}  # columns that the files of an
 @dataclass(slots=True)
 class ColumnUse:
     """How a column is used over all features: in how many it has a value, and whether the values
-    differ at all; how many are whole numbers, and how many others, or numbers with a unit."""
+    differ at all; how many are whole numbers, and how many others, or numbers with a unit; and how
+    often the value is another one than in the feature before."""
 
     filled: int = 0
     first: object = None
     varies: bool = False
     whole: int = 0
     measured: int = 0
+    runs: int = 0
+    last: object = None
 
     def add(self, value: object) -> None:
         if value is None or value == "":
@@ -67,6 +72,8 @@ class ColumnUse:
         elif value != self.first:
             self.varies = True
         self.filled += 1
+        self.runs += value != self.last
+        self.last = value
         is_number, is_whole = _number(value)
         self.whole += is_whole
         self.measured += is_number and not is_whole
@@ -74,34 +81,59 @@ class ColumnUse:
 
 @dataclass(slots=True)
 class LayerScan:
-    """How the columns of a layer are used, and how many of its features have a geometry that can be
-    in degrees, and that cannot. ``far`` is the first position of one of the latter."""
+    """How the columns of a layer are used, and where its features are.
+
+    ``areas``, ``lines`` and ``points`` count geometries; ``nearly_closed`` the lines whose ends
+    nearly meet. ``in_degrees`` and ``not_degrees`` count those whose first position can be in
+    degrees and cannot, ``in_swapped_degrees`` those of the latter that can the other way round.
+    ``far`` is the first position that cannot be in degrees; ``box`` is around all first positions.
+    """
 
     features: int = 0
     columns: dict[str, ColumnUse] = field(default_factory=dict)
+    areas: int = 0
+    lines: int = 0
+    points: int = 0
+    nearly_closed: int = 0
     in_degrees: int = 0
     not_degrees: int = 0
+    in_swapped_degrees: int = 0
     far: tuple[float, float] | None = None
+    box: tuple[float, float, float, float] | None = None
 
     def add(self, feature: SourceFeature) -> None:
         self.features += 1
         for name, value in feature.properties.items():
             self.columns.setdefault(name, ColumnUse()).add(value)
         position = first_position(feature.geometry)
-        if position is None or is_degrees(position):
-            self.in_degrees += position is not None
+        if position is None:
+            return
+        kind = kind_of(feature.geometry or {})
+        self.areas += kind == "areas"
+        self.points += kind == "points"
+        if kind == "lines":
+            self.lines += 1
+            self.nearly_closed += is_nearly_closed(feature.geometry or {})
+        x, y = position
+        west, south, east, north = self.box or (x, y, x, y)
+        self.box = (min(west, x), min(south, y), max(east, x), max(north, y))
+        if is_degrees(position):
+            self.in_degrees += 1
         else:
             self.not_degrees += 1
+            self.in_swapped_degrees += is_degrees((y, x))
             self.far = self.far or position
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
     """``fields``: the column that each field is read from. ``metadata``: the columns that become
-    metadata; None: all others."""
+    metadata; None: all others. ``geometry``: the columns with the geometries, where a person has
+    named them."""
 
     fields: Mapping[str, str]
     metadata: tuple[str, ...] | None = None
+    geometry: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str | None:
@@ -115,14 +147,17 @@ class ColumnMapping:
     def as_json(self) -> dict[str, Any]:
         """As the API shows it, and the database keeps it."""
         metadata = None if self.metadata is None else list(self.metadata)
-        return {**self.fields, "metadata": metadata}
+        return {**self.fields, **self.geometry, "metadata": metadata}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> ColumnMapping:
         """The mapping that ``as_json`` wrote; a null field is read from no column."""
-        fields = {name: each for name, each in value.items() if name != "metadata" and each}
+        columns = {name: each for name, each in value.items() if name != "metadata" and each}
+        geometry: dict[str, str] = {
+            name: columns.pop(name) for name in GEOMETRY_COLUMNS if name in columns
+        }
         metadata = value.get("metadata")
-        return cls(fields, None if metadata is None else tuple(metadata))
+        return cls(columns, None if metadata is None else tuple(metadata), geometry)
 
 
 def mapped_fields(kind: str) -> tuple[str, ...]:

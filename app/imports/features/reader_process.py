@@ -36,7 +36,7 @@ from app.imports.features.candidates import (
     stored_candidate,
 )
 from app.imports.features.mapping import ColumnUse, LayerScan
-from app.imports.features.reader_program import TOO_LARGE, TOO_SLOW, ReadBounds
+from app.imports.features.reader_program import AS_IT_IS, TOO_LARGE, TOO_SLOW, ReadBounds, ReadWays
 from app.policy.bounds import METADATA_BYTES, NAME_LENGTH
 from app.policy.files import (
     ANSWER_BYTES,
@@ -67,6 +67,10 @@ _ROOT: Final = Path(__file__).parents[3]
 _START: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
     " from app.imports.features.reader_program import main; main()"
+)
+_SCANNED: Final = (
+    *("features", "areas", "lines", "points", "nearly_closed"),
+    *("in_degrees", "not_degrees", "in_swapped_degrees"),
 )
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 
@@ -125,9 +129,9 @@ class ReaderProcess:
         with self._process:  # closes its pipes and waits for it
             pass
 
-    def open(self) -> Opened:
+    def open(self, ways: ReadWays = AS_IT_IS) -> Opened:
         """Recognize the file, and find its layers."""
-        return self._ask(_opened, "open", str(self._path.absolute()))
+        return self._ask(_opened, "open", str(self._path.absolute()), ways._asdict())
 
     def scan(self, layer: Layer, crs: str | None, most: int | None) -> LayerScan:
         """Scan how the columns of a layer are used.
@@ -267,17 +271,18 @@ def _scan(value: Any) -> LayerScan:
             _of(bool, use["varies"]),
             _of(int, use["whole"]),
             _of(int, use["measured"]),
+            _of(int, use["runs"]),
         )
         for name, use in _of(dict, value["columns"]).items()
     }
     _text("".join(columns), NAMES_LENGTH)
-    far = value["far"]
+    numbers = {name: _of(int, value[name]) for name in _SCANNED}
+    far, box = value["far"], value["box"]
     return LayerScan(
-        _of(int, value["features"]),
-        columns,
-        _of(int, value["in_degrees"]),
-        _of(int, value["not_degrees"]),
-        None if far is None else (float(far[0]), float(far[1])),
+        columns=columns,
+        far=None if far is None else (float(far[0]), float(far[1])),
+        box=None if box is None else (float(box[0]), float(box[1]), float(box[2]), float(box[3])),
+        **numbers,
     )
 
 

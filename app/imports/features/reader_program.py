@@ -36,7 +36,8 @@ from app.imports.features.candidates import (
     prepare,
     stored_values,
 )
-from app.imports.features.geometries import Note, points_of
+from app.imports.features.corners import JoinedCorners
+from app.imports.features.geometries import Note, kind_of, points_of
 from app.imports.features.mapping import ColumnMapping, LayerScan
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
@@ -46,13 +47,22 @@ TOO_LARGE: Final = "Reading this file takes too much memory. Split it into sever
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
 _LOOKED_AT: Final = ("shp", "gpkg")  # of other formats all of the file would be read
 _LOOKS: Final = 20  # features
-_KINDS: Final = {
-    "Polygon": "areas", "MultiPolygon": "areas", "LineString": "lines", "MultiLineString": "lines",
-    "Point": "points", "MultiPoint": "points",
-}  # fmt: skip
 _DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
 _NICENESS: Final = 5  # requests come first
 _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
+
+
+class ReadWays(NamedTuple):
+    """How a person wants a file to be read. ``swap``: x and y change places. ``corners_by``: points
+    are corners of areas (``JoinedCorners``); None: they are points. ``geometry``: the columns with
+    the geometries (``FormatReader.choose_geometry``)."""
+
+    swap: bool = False
+    corners_by: str | None = None
+    geometry: Mapping[str, str] = {}
+
+
+AS_IT_IS: Final = ReadWays()
 
 
 class ReadBounds(NamedTuple):
@@ -97,11 +107,19 @@ class _Server:
 
     def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
         if name == "open":
-            reader = self._reader = open_file(Path(*arguments))
+            path, ways = arguments
+            self._reader = reader = _read_as(open_file(Path(path)), ReadWays(**ways))
             layers = [replace(layer, geometry=_geometry(reader, layer)) for layer in reader.layers]
             yield {"format": reader.format, "layers": list(map(asdict, layers))}
         elif self._reader is not None:
             yield from _ANSWERS[name](self._reader, *arguments)
+
+
+def _read_as(reader: FormatReader, ways: ReadWays) -> FormatReader:
+    reader.is_swapped = ways.swap
+    if ways.geometry:
+        reader.choose_geometry(ways.geometry)
+    return reader if ways.corners_by is None else JoinedCorners(reader, ways.corners_by)
 
 
 def _send(answer: list[Any]) -> None:
@@ -115,8 +133,7 @@ def _geometry(reader: FormatReader, layer: Layer) -> str | None:
     notes, found = list(reader.notes), None
     with suppress(FileInvalid):
         features = islice(reader.read(layer), _LOOKS)
-        types = (str(one.geometry.get("type")) for one in features if one.geometry)
-        found = _KINDS.get(next(types, ""))
+        found = next((kind_of(one.geometry) for one in features if one.geometry), None)
     reader.notes[:] = notes  # those of the features come when all are read
     return found
 
@@ -136,6 +153,8 @@ def _scan(
                 f"The layer {layer['name']!r} has more than {most:,} features. Split the file into "
                 "several."
             )
+    for use in scan.columns.values():
+        use.last = None  # it may be long
     yield asdict(scan)
 
 

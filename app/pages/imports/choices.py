@@ -12,6 +12,8 @@ from werkzeug.datastructures import MultiDict
 
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.imports.features.mapping import mapped_fields
+from app.policy.imports import GEOMETRY_COLUMNS
+from app.values.strict_json import JsonInvalid, loads
 
 AUTOMATIC: Final = "auto"
 NO_COLUMN: Final = "none"
@@ -27,6 +29,7 @@ class Reading(NamedTuple):
     file_crs: str | None  # that the file names
     fields: dict[str, str]  # the number of a column, AUTOMATIC or NO_COLUMN
     metadata: list[int] | None  # numbers of columns; None: all others
+    geometry: dict[str, str]  # the columns with the geometries, where a person has named them
 
 
 def reading_of(found: Mapping[str, Any]) -> Reading:
@@ -51,6 +54,7 @@ def reading_of(found: Mapping[str, Any]) -> Reading:
         None if number is None else layers[number]["crs"],
         {field: chosen(field) for field in mapped_fields(found["kind"])},
         None if listed is None else [places[name] for name in listed if name in places],
+        {name: mapping[name] for name in GEOMETRY_COLUMNS if mapping.get(name)},
     )
 
 
@@ -62,8 +66,10 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
         ValidationFailed: a number is none of the form's.
     """
     if kind := form.get("kind"):
-        return _kind(kind, form.get("project_id"))
+        return {"kind": kind, "project_id": None}
     reading = reading_of(found)
+    if "answer" in form:
+        return _answer(form, reading)
     if form.get("read_layer", "") != ("" if reading.layer is None else str(reading.layer)):
         raise Conflict(
             "changed_meanwhile",
@@ -83,16 +89,26 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
     return values
 
 
-def _kind(kind: str, project_id: str | None) -> dict[str, Any]:
-    """What the features are to become instead."""
-    if kind == "assets" and not project_id:
-        message = "Choose the project that the points belong to."
-        raise ValidationFailed(details=[Detail("project_id", message)])
-    return {"kind": kind, "project_id": project_id if kind == "assets" else None}
+def _answer(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
+    """The answer to a question, with what it leaves to the person."""
+    try:
+        answer = loads(form["answer"].encode())
+    except JsonInvalid as error:
+        raise ValidationFailed(details=[Detail("answer", str(error))]) from None
+    if not isinstance(answer, dict):
+        raise ValidationFailed(details=[Detail("answer", "Must be a JSON object.")])
+    if "project_id" in answer:
+        if not form.get("project_id"):
+            message = "Choose the project that the points belong to."
+            raise ValidationFailed(details=[Detail("project_id", message)])
+        answer["project_id"] = form["project_id"]
+    if answer.get("mapping") == {"geometry": None}:
+        answer["mapping"] = {"geometry": _picked(reading.columns, form.get("column", ""), "column")}
+    return answer
 
 
 def _mapping(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
-    mapping: dict[str, Any] = {}
+    mapping: dict[str, Any] = dict(reading.geometry)
     for field in reading.fields:
         column = form.get(f"column_{field}", AUTOMATIC)
         if column == NO_COLUMN:

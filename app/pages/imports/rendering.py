@@ -11,10 +11,12 @@ from flask import Response, current_app, request
 from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
+from app.formats.crs_search import System, find_systems
 from app.http.errors import ApiError, Detail, ValidationFailed
 from app.imports import listing
 from app.imports.available_actions import available_actions
-from app.imports.features.geometries import IS_LINE, IS_POINT, NO_POINT
+from app.imports.features.geometries import NO_POINT
+from app.imports.questions import project_places
 from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import filtered
 from app.pages.imports import choices, words
@@ -30,6 +32,8 @@ from app.site.signed_in import is_from_script
 _PER_PAGE: Final = 50
 _CHOICES: Final = 100  # projects that assets can be imported into
 _FEATURES_PER_PAGE: Final = 100
+_SYSTEMS: Final = 20
+_SEARCH_LENGTH: Final = 100  # characters
 
 
 class Shown(NamedTuple):
@@ -139,9 +143,10 @@ def import_page(
     shown = shown_features()
     features, total = listing.list_features(principal, import_id, **shown.wanted)
     projects = _project_names(principal.account_id, [found["project_id"]])
-    has_points, search = words.has_fault(found, IS_POINT), request.args.get("search", "")
+    asks_project = any(question["code"] == "geometry_type" for question in found["questions"])
+    search, systems_text = request.args.get("search", ""), request.args.get("systems")
     choosable, number = (
-        _project_choices(principal.account_id, search, None) if has_points else ([], 0)
+        _project_choices(principal.account_id, search, None) if asks_project else ([], 0)
     )
     values = {
         "found": found,
@@ -154,12 +159,12 @@ def import_page(
         "features": features,
         "total": total,
         "pages": math.ceil(total / _FEATURES_PER_PAGE),
-        "has_lines": words.has_fault(found, IS_LINE),
-        "has_points": has_points,
         "has_no_points": words.has_fault(found, NO_POINT),
         "choices": choosable,
         "more": number - _CHOICES,
         "search": search,
+        "systems_text": systems_text,
+        "systems": _systems(principal.account_id, systems_text or ""),
         "reading": choices.reading_of(found),
         "typed": typed or MultiDict(),
         "project": projects.get(found["project_id"]),
@@ -169,6 +174,12 @@ def import_page(
     if is_from_script():
         return live_part("imports/one.html", **values)
     return page("imports/import.html", error.status if error else 200, **values)
+
+
+def _systems(account_id: str, text: str) -> list[System]:
+    """The coordinate systems that a search finds, those of the account's countries first."""
+    near = project_places(account_id) if text else []
+    return find_systems(text[:_SEARCH_LENGTH], near, _SYSTEMS)
 
 
 def _page_number() -> int:

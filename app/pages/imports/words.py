@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from app.imports.available_actions import AvailableActions
-from app.imports.reading import SET_CRS
+from app.imports.questions import must_answer
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
 
@@ -115,14 +115,11 @@ def undo_consequence(found: Mapping[str, Any], can: AvailableActions) -> str:
     return f"This {' and '.join(parts)}."
 
 
-def which_crs(found: Mapping[str, Any]) -> str:
-    """Why the coordinate system of a file has to be chosen."""
-    return str(found["message"] or "").removesuffix(SET_CRS).strip()
-
-
 def why_not(found: Mapping[str, Any]) -> str | None:
     """Why an import that is ready cannot be applied; None: it can."""
-    if found["crs"] is None:
+    if must_answer(found["questions"]):
+        return "Answer the question above first."
+    if found["crs"] is None:  # read by an earlier version
         return "First say which coordinate system the file uses."
     counts = found["counts"]
     if counts["new"] or counts["changed"]:

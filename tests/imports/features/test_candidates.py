@@ -11,6 +11,7 @@ import pytest
 from app.formats.features import SourceFeature
 from app.geometry.problems import whole_problem
 from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
+from app.imports.features.geometries import IS_LINE
 from app.imports.features.mapping import ColumnMapping
 from tests.make import point, square
 from tests.make.features import DISTRICTS, feature
@@ -92,7 +93,7 @@ def test_lines_are_closed_on_request_only() -> None:
     line = SourceFeature(1, {"type": "LineString", "coordinates": corners}, {"name": "A"})
     refused = prepare(line, BY_NAME, ignored)
     assert isinstance(refused, Rejected)
-    assert "close_lines" in refused.problems[0].message
+    assert refused.problems[0].message == IS_LINE
     closed = prepare(line, replace(BY_NAME, close_lines=True), ignored)
     assert isinstance(closed, Candidate)
     assert closed.boundary is not None

@@ -1,0 +1,91 @@
+"""The questions that ``bin/canopy import`` asks about a file: at a terminal, or as options."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+
+from app.cli.output import CommandError, echo
+from app.imports.questions import must_answer
+
+Json = dict[str, Any]
+
+_LEFT_OPEN: Final = {"project_id": "Id of the project", "geometry": "Column"}
+_ANY_CRS: Final = "--crs EPSG:CODE"
+
+
+def is_terminal() -> bool:
+    """True if there is somebody who can answer."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(question: Mapping[str, Any]) -> Json:
+    """Ask a question at the terminal. Returns the answer, as ``PUT /v1/imports/{id}`` takes it;
+    empty: the file is read as it is."""
+    echo(f"\n{question['message']}", err=True)
+    options = [(option["label"], option["put"]) for option in question["options"]]
+    if question["code"] == "crs":
+        options.append(("Another system", {"crs": None}))
+    if must_answer([question]) is None:
+        options.append(("Leave it as it is", {}))
+    for number, (label, _) in enumerate(options, start=1):
+        echo(f"  {number}  {label}", err=True)
+    chosen = click.prompt("Number", type=click.IntRange(1, len(options)), err=True)
+    return _filled_in(options[chosen - 1][1])
+
+
+def open_question(question: Mapping[str, Any]) -> CommandError:
+    """The error of a command that nobody is there to answer."""
+    return CommandError(f"{question['message']} Add one of:\n{_flags(question)}")
+
+
+def hint(question: Mapping[str, Any]) -> str:
+    """A warning about a question that may stay open."""
+    return f"{question['message']} If so, add:\n{_flags(question)}"
+
+
+def with_answer(choices: Json, answer: Json) -> Json:
+    """The choices of an import with an answer."""
+    mapping = {**choices["mapping"], **answer.get("mapping", {})}
+    return {**choices, **answer, "mapping": mapping}
+
+
+def _filled_in(put: Json) -> Json:
+    """An answer whose values that are left open were typed."""
+    filled: Json = {}
+    for name, value in put.items():
+        if isinstance(value, dict):
+            value = _filled_in(value)
+        elif value is None:
+            value = click.prompt(_LEFT_OPEN.get(name, "Its code, such as EPSG:25832"), err=True)
+        filled[name] = value
+    return filled
+
+
+def _flags(question: Mapping[str, Any]) -> str:
+    flags = [(_flag(option["put"]), option["label"]) for option in question["options"]]
+    if question["code"] == "crs":
+        flags.append((_ANY_CRS, "Another system"))
+    width = max(len(flag) for flag, _ in flags)
+    return "\n".join(f"  {flag:{width}}  {label}" for flag, label in flags)
+
+
+def _flag(put: Json) -> str:
+    """The options of the command that give an answer."""
+    given: Json = {**put, **put.get("mapping", {})}
+    match given:
+        case {"crs": code}:
+            return f"--crs {code}"
+        case {"corners_by": column}:
+            return f"--corners-by {shlex.quote(column)}"
+        case {"project_id": _}:
+            return "--project ID"
+        case {"geometry": _}:
+            return "--geometry COLUMN"
+        case {"name": column}:
+            return f"--name-property {shlex.quote(column)}"
+    return " ".join(f"--{name.replace('_', '-')}" for name in given)

@@ -1,0 +1,65 @@
+"""Points that are the corners of areas, as GPS devices and surveyors' tables deliver parcels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.formats.features import FormatReader, Layer, SourceFeature
+from app.imports.features.geometries import points_of
+
+_JOINED: Final = "The points were joined to boundaries, in the order of the file."
+_OTHERS: Final = "Lines and areas beside the points were left out."
+
+
+class JoinedCorners(FormatReader):
+    """A file whose points are the corners of areas.
+
+    A feature is the area of all points with one value of a column, in the order of the file; with
+    "" as the column all points are one area. It has the columns that are the same in all of its
+    points.
+    """
+
+    def __init__(self, reader: FormatReader, column: str) -> None:
+        super().__init__()
+        self.format = reader.format  # type: ignore[misc]  # that of the file
+        self.layers, self.notes = reader.layers, reader.notes
+        self._reader, self._column = reader, column
+
+    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read``."""
+        areas: dict[Any, _Area] = {}
+        for feature in self._reader.read(layer, crs):
+            geometry = feature.geometry or {}
+            points = points_of(geometry) or ([geometry] if geometry.get("type") == "Point" else [])
+            if geometry and not points:
+                self.note(_OTHERS)
+            if points or feature.problems:
+                key = str(feature.properties.get(self._column, "")).strip()
+                areas.setdefault(key, _Area(feature)).add(feature, points)
+        self.note(_JOINED)
+        yield from (area.feature(number) for number, area in enumerate(areas.values(), start=1))
+
+    def close(self) -> None:
+        """As ``FormatReader.close``."""
+        self._reader.close()
+
+
+class _Area:
+    def __init__(self, first: SourceFeature) -> None:
+        self._properties = dict(first.properties)
+        self._problems = list(first.problems)
+        self._ring: list[Any] = []
+
+    def add(self, feature: SourceFeature, points: list[dict[str, Any]]) -> None:
+        self._ring += [point.get("coordinates") for point in points]
+        self._problems = self._problems or list(feature.problems)
+        for name in [*self._properties]:
+            if feature.properties.get(name) != self._properties[name]:
+                del self._properties[name]
+
+    def feature(self, number: int) -> SourceFeature:
+        is_closed = len(self._ring) > 1 and self._ring[0] == self._ring[-1]
+        ring = self._ring if is_closed else [*self._ring, *self._ring[:1]]
+        geometry = {"type": "Polygon", "coordinates": [ring]}
+        return SourceFeature(number, geometry, self._properties, tuple(self._problems))

@@ -1,0 +1,244 @@
+"""What is asked about a file that can be read in several ways, with the answers to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.formats.crs_search import Position, nearest_systems
+from app.formats.features import Layer
+from app.imports.features.mapping import ColumnMapping, LayerScan
+from app.models import Import, Project
+from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS
+
+Json = dict[str, Any]
+
+_DEGREES: Final = "EPSG:4326"
+_SAYS_CRS: Final = ("shp", "gpkg")  # others are in degrees where they do not say
+_FAR: Final = 10.0  # degrees from all projects of an account, where no project of it is expected
+_NEAR: Final = 2.0  # degrees from one of them
+_CORNERS: Final = 3  # rows at least of an area, on the average, with one value of a column
+_PLACES: Final = CompiledQuery(
+    columns_of(Project, Project.west, Project.south, Project.east, Project.north)
+    .where(Project.west.is_not(None))
+    .order_by(Project.created_at.desc(), Project.id.desc())
+    .limit(200)
+)
+_WHICH: Final = "Which coordinate system is it in?"
+
+
+class Answers(NamedTuple):
+    """What a person has said about a file already."""
+
+    kind: str
+    crs: str | None
+    swap: bool
+    corners_by: str | None
+    close_lines: bool
+    without_boundaries: bool
+
+    @classmethod
+    def of(cls, found: Import) -> Answers:
+        """The answers that an import has."""
+        return cls(
+            found.kind,
+            found.given_crs,
+            found.swap,
+            found.corners_by,
+            found.close_lines,
+            found.without_boundaries,
+        )
+
+
+def questions_of(
+    layer: Layer,
+    scan: LayerScan,
+    file_format: str,
+    mapping: ColumnMapping,
+    answers: Answers,
+    near: Sequence[Position],
+    *,
+    asks_name: bool,
+) -> list[Json]:
+    """The questions about a layer, the most important first.
+
+    Args:
+        asks_name: nobody has said which column has the names.
+        near: where the account's projects are.
+    """
+    asked = [
+        _which_crs(layer, scan, file_format, answers, near),
+        _which_geometry(scan, file_format, answers),
+        _which_type(scan, answers),
+        _is_swapped(scan, answers, near),
+        _are_lines_open(scan, answers),
+        _which_name(scan, mapping) if asks_name else None,
+    ]
+    return sorted(filter(None, asked), key=lambda each: QUESTIONS.index(each["code"]))
+
+
+def must_answer(questions: Sequence[Mapping[str, Any]]) -> Json | None:
+    """The first question that has to be answered before an import is applied; None: there is
+    none."""
+    return next((dict(each) for each in questions if each["code"] in MUST_BE_ANSWERED), None)
+
+
+def project_places(account_id: str) -> list[Position]:
+    """The middles of the newest projects of an account, as longitudes and latitudes."""
+    return [
+        (_middle(row.west, row.east), (row.south + row.north) / 2)
+        for row in _PLACES.all(account_id=account_id)
+    ]
+
+
+def _middle(west: float, east: float) -> float:
+    width = (east - west) % 360
+    return (west + width / 2 + 180) % 360 - 180
+
+
+def _question(code: str, message: str, options: Iterable[Json]) -> Json:
+    return {"code": code, "message": message, "options": list(options)[:OPTIONS]}
+
+
+def _option(label: str, features: int, **put: Any) -> Json:
+    return {"put": put, "label": label, "features": features}
+
+
+def _which_crs(
+    layer: Layer, scan: LayerScan, file_format: str, answers: Answers, near: Sequence[Position]
+) -> Json | None:
+    if answers.crs or scan.box is None:
+        return None
+    if scan.in_swapped_degrees == scan.not_degrees > 0:
+        return None  # that is asked
+    if scan.not_degrees > scan.in_degrees and scan.far is not None:
+        x, y = scan.far
+        is_said = layer.crs is not None and file_format in _SAYS_CRS
+        says = f", though the file says {layer.crs}" if is_said else ""
+        message = f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}."
+        return _question("crs", f"{message} {_WHICH}", _systems(scan, near))
+    if layer.crs is not None:
+        return None
+    degrees = _option("Longitude and latitude (WGS 84)", scan.in_degrees, crs=_DEGREES)
+    return _question(
+        "crs",
+        f"The file does not say which coordinate system it uses. {_WHICH}",
+        [degrees, *_systems(scan, near)] if scan.in_degrees else _systems(scan, near),
+    )
+
+
+def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
+    """Options for the systems that put the first positions next to projects of the account."""
+    assert scan.box is not None
+    west, south, east, north = scan.box
+    middle = ((west + east) / 2, (south + north) / 2)
+    features = scan.areas + scan.lines + scan.points
+    for system in nearest_systems(middle, near, OPTIONS):
+        yield _option(f"{system.name} ({system.area.rstrip('.')})", features, crs=system.code)
+
+
+def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
+    if scan.areas + scan.lines + scan.points or answers.without_boundaries or answers.corners_by:
+        return None
+    what = "boundary" if answers.kind == "projects" else "location"
+    plural = "boundaries" if answers.kind == "projects" else "locations"
+    options = []
+    if file_format == "csv":
+        options = [_option("Choose the column with the geometries", 0, mapping={"geometry": None})]
+    without = _option(f"Import without {plural}", scan.features, without_boundaries=True)
+    return _question("geometry", f"No feature of the file has a {what}.", [*options, without])
+
+
+def _which_type(scan: LayerScan, answers: Answers) -> Json | None:
+    if answers.kind != "projects" or scan.areas + scan.lines or not scan.points:
+        return None
+    to_assets = _option(
+        "Import them as assets of a project", scan.points, kind="assets", project_id=None
+    )
+    columns = [
+        _option(
+            f"Each value of “{name}” is a boundary with these corners", scan.points, corners_by=name
+        )
+        for name, use in scan.columns.items()
+        if use.varies and use.filled == scan.features and use.runs * _CORNERS <= use.filled
+    ]
+    joined = []
+    if scan.points >= _CORNERS:
+        joined = [_option("All are the corners of one boundary", scan.points, corners_by="")]
+    message = "The file has points, and projects have areas as boundaries. What are the points?"
+    return _question("geometry_type", message, [to_assets, *columns[: OPTIONS - 2], *joined])
+
+
+def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
+    if answers.swap or scan.box is None or answers.crs not in (None, _DEGREES):
+        return None
+    option = _option(
+        "Swap them in the whole file", scan.in_degrees + scan.in_swapped_degrees, swap=True
+    )
+    if scan.in_swapped_degrees:
+        if scan.in_swapped_degrees < scan.not_degrees:
+            return None
+        message = (
+            "Latitude and longitude are swapped in "
+            f"{_features(scan.in_swapped_degrees)}: they are on the Earth only the other way round."
+        )
+        return _question("swapped", message, [option])
+    west, south, east, north = scan.box
+    place = ((west + east) / 2, (south + north) / 2)
+    if scan.not_degrees or not near or abs(place[0]) > 90:
+        return None
+    as_is, swapped = (
+        min(max(abs(x - lon), abs(y - lat)) for lon, lat in near)
+        for x, y in (place, (place[1], place[0]))
+    )
+    if as_is < _FAR or swapped > _NEAR:
+        return None
+    message = (
+        "Latitude and longitude seem to be swapped: the file is far from your projects, and next "
+        "to them the other way round."
+    )
+    return _question("swapped", message, [option])
+
+
+def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:
+    if answers.kind != "projects" or answers.close_lines or not scan.nearly_closed:
+        return None
+    one = scan.nearly_closed == 1
+    message = (
+        f"{_features(scan.nearly_closed)} {'is a line' if one else 'are lines'} whose ends nearly "
+        "meet, as of a walk around a forest."
+    )
+    close = _option("Close lines, so that they become boundaries", scan.lines, close_lines=True)
+    return _question("open_lines", message, [close])
+
+
+def _which_name(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
+    if mapping.name:
+        return None
+    likely = [
+        name
+        for name, use in scan.columns.items()
+        if use.filled == scan.features
+        and (use.varies or scan.features == 1)
+        and use.whole + use.measured < use.filled
+        and name not in mapping.fields.values()
+    ]
+    options = [
+        _option(f"The column “{name}”, such as “{_shown(scan.columns[name].first)}”",
+                scan.features, mapping={"name": name})
+        for name in likely[:OPTIONS]
+    ]  # fmt: skip
+    if not options:
+        return None
+    return _question("name", "No column was taken as the name. Is it one of these?", options)
+
+
+def _shown(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _features(number: int) -> str:
+    return "1 feature" if number == 1 else f"{number:,} features"

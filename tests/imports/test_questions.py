@@ -1,0 +1,271 @@
+"""What is asked about a file, what its answers do, and what cannot be applied before them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.imports.making import act, counts, features_of, projects, read, ready, upload, work
+from tests.make import Client, make_project, point, square
+from tests.make.features import collection, feature
+
+pytestmark = pytest.mark.both
+
+WALK = [[10.0, 47.0], [10.01, 47.0], [10.01, 47.01], [10.0, 47.01], [10.0, 47.0005]]
+
+
+def table(client: Client, text: str, **form: Any) -> dict[str, Any]:
+    response = upload(client, text.encode(), "rows.csv", **form)
+    work(client)
+    return read(client, response.json["data"]["id"])
+
+
+def codes(record: dict[str, Any]) -> list[str]:
+    return [question["code"] for question in record["questions"]]
+
+
+def answered(client: Client, record: dict[str, Any], put: dict[str, Any]) -> dict[str, Any]:
+    """The import after an answer."""
+    path = f"/v1/imports/{record['id']}"
+    response = client.put(path, json=put)
+    assert response.status_code == 200, response.json
+    work(client)
+    return read(client, record["id"])
+
+
+def refused(client: Client, record: dict[str, Any]) -> tuple[str, str]:
+    response = client.post(f"/v1/imports/{record['id']}/apply")
+    assert response.status_code == 409
+    (detail,) = response.json["error"]["details"]
+    return detail["code"], detail["field"]
+
+
+def test_a_file_that_says_all_asks_nothing(client: Client) -> None:
+    record = ready(client, feature(square(), name="A"), feature(None, name="B"))
+    assert record["questions"] == []
+
+
+def test_systems_that_put_the_shapes_next_to_projects_are_offered(client: Client) -> None:
+    make_project(client, geometry=square(9.0, 46.9, 0.1))
+    shape = {"type": "Polygon", "coordinates": [[[5e5, 52e5], [501e3, 52e5], [501e3, 5201e3],
+             [5e5, 52e5]]]}  # fmt: skip
+    record = ready(client, feature(shape, name="A"))
+    (question,) = record["questions"]
+    assert question["code"] == "crs"
+    first = question["options"][0]
+    assert first["put"] == {"crs": "EPSG:25832"}
+    assert first["label"].startswith("ETRS89 / UTM zone 32N (Europe between 6°E and 12°E")
+    assert first["features"] == 1
+    assert refused(client, record) == ("crs_unknown", "crs")
+    record = answered(client, record, first["put"])
+    assert (record["questions"], counts(record)) == ([], (1, 0, 0, 0))
+
+
+def test_no_system_is_offered_for_what_no_project_is_near(client: Client) -> None:
+    make_project(client, geometry=square(-60, -10, 0.1))
+    shape = {"type": "Point", "coordinates": [5e5, 52e5]}
+    project = make_project(client, geometry=square(-61, -10, 0.1))["id"]
+    record = ready(client, feature(shape, name="A"), kind="assets", project_id=project)
+    assert record["questions"][0]["options"] == []
+
+
+def test_a_file_without_geometries_is_applied_if_somebody_says_so(client: Client) -> None:
+    record = table(client, "name,note\nA,x\nB,y\n")
+    assert codes(record) == ["geometry"]
+    column, without = record["questions"][0]["options"]
+    assert column["put"] == {"mapping": {"geometry": None}}
+    assert (without["label"], without["features"]) == ("Import without boundaries", 2)
+    assert refused(client, record) == ("unanswered", "geometry")
+    record = answered(client, record, without["put"])
+    assert codes(record) == []
+    assert counts(act(client, record, "apply")) == (2, 0, 0, 0)
+
+
+def test_a_column_is_named_for_the_geometry(client: Client) -> None:
+    """It holds none in the first rows, by which such columns are found."""
+    rows = "".join(f'P{n},""\n' for n in range(120))
+    wkt = "POLYGON((10 47,10.01 47,10.01 47.01,10 47))"
+    record = table(client, f'name,umriss\nA,"{wkt}"\n{rows}'.replace('A,"POLY', 'A,"see POLY', 1))
+    assert codes(record) == ["geometry"]
+    wrong = answered(client, record, {"mapping": {"geometry": "name"}})
+    assert wrong["status"] == "failed"
+    assert wrong["message"].startswith('"name" has no geometries.')
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "mapping"),
+    [
+        ("name,p,q", "A,47.5,8.25", {"latitude": "p", "longitude": "q"}),
+        ("name,p,q,r", "A,443493,5261137,32N", {"easting": "p", "northing": "q", "zone": "r"}),
+    ],
+)
+def test_columns_are_named_for_the_coordinates(
+    client: Client, header: str, row: str, mapping: dict[str, str]
+) -> None:
+    project = make_project(client)["id"]
+    record = table(client, f"{header}\n{row}\n", kind="assets", project_id=project)
+    assert codes(record) == ["geometry"]
+    record = answered(client, record, {"mapping": mapping})
+    assert (codes(record), counts(record)) == ([], (1, 0, 0, 0))
+    assert {name: record["mapping"][name] for name in mapping} == mapping
+    act(client, record, "apply")
+    (asset,) = client.get(f"/v1/projects/{project}/assets").json["data"]
+    assert asset["location"]["coordinates"] == pytest.approx([8.25, 47.5], abs=0.002)
+
+
+@pytest.mark.parametrize(
+    "mapping",
+    [{"latitude": "a"}, {"geometry": "a", "latitude": "b", "longitude": "c"}, {"zone": "a"}],
+)
+def test_columns_of_coordinates_belong_together(client: Client, mapping: dict[str, str]) -> None:
+    record = table(client, "name,a,b,c\nA,1,2,3\n")
+    response = client.put(f"/v1/imports/{record['id']}", json={"mapping": mapping})
+    assert response.status_code == 422
+    assert response.json["error"]["details"][0]["field"] == "mapping"
+
+
+CORNERS = (
+    "name,plot,lat,lon\n"
+    "1,North,47,10\n2,North,47,10.01\n3,North,47.01,10.01\n4,North,47.01,10\n"
+    "5,South,46,10\n6,South,46,10.01\n7,South,46.01,10.01\n"
+)
+
+
+def test_points_are_the_corners_of_areas(client: Client) -> None:
+    record = table(client, CORNERS)
+    (question,) = record["questions"]
+    assert question["code"] == "geometry_type"
+    assert [option["put"] for option in question["options"]] == [
+        {"kind": "assets", "project_id": None},
+        {"corners_by": "plot"},
+        {"corners_by": ""},
+    ]
+    assert refused(client, record) == ("unanswered", "geometry_type")
+    record = answered(client, record, {"corners_by": "plot"})
+    assert (codes(record), counts(record), record["corners_by"]) == ([], (2, 0, 0, 0), "plot")
+    assert record["progress"] == {"done": 2, "total": 2}
+    assert "The points were joined to boundaries, in the order of the file." in record["notes"]
+    act(client, record, "apply")
+    made = projects(client)
+    assert made["North"]["area_hectares"] == pytest.approx(84.5443, abs=0.01)
+    assert made["North"]["metadata"] is None
+    assert made["South"]["geometry"]["coordinates"][0][0] == [10, 46]
+
+
+def test_all_points_are_the_corners_of_one_area(client: Client) -> None:
+    corners = square(10, 47, 0.01)["coordinates"][0]
+    points = [feature(point(*corner), owner="Ana") for corner in corners]
+    record = ready(client, *points, corners_by="")
+    assert counts(record) == (1, 0, 0, 0)
+    act(client, record, "apply")
+    (made,) = projects(client).values()
+    assert made["metadata"] == {"owner": "Ana"}
+    assert len(made["geometry"]["coordinates"][0]) == 5
+
+
+def test_too_few_corners_are_a_fault(client: Client) -> None:
+    record = table(client, "plot,lat,lon\nN,47,10\nN,47,10.01\n", corners_by="plot")
+    assert counts(record) == (0, 0, 0, 1)
+
+
+def test_points_beside_areas_ask_nothing(client: Client) -> None:
+    record = ready(client, feature(square(), name="A"), feature(point(), name="B"))
+    assert codes(record) == []
+    assert record["faults"][0]["message"] == "The feature is a point, and a boundary is an area."
+
+
+def test_corners_are_of_projects_alone(client: Client) -> None:
+    record = ready(client, feature(point(), name="A"))
+    project = make_project(client)["id"]
+    body = {"kind": "assets", "project_id": project, "corners_by": "name"}
+    response = client.put(f"/v1/imports/{record['id']}", json=body)
+    assert response.status_code == 422
+    assert response.json["error"]["details"][0]["field"] == "corners_by"
+
+
+def test_lines_whose_ends_nearly_meet_can_be_closed(client: Client) -> None:
+    walk = feature({"type": "LineString", "coordinates": WALK}, name="Walk")
+    record = ready(client, walk)
+    (question,) = record["questions"]
+    assert question["code"] == "open_lines"
+    assert question["message"].startswith("1 feature is a line whose ends nearly meet")
+    record = answered(client, record, question["options"][0]["put"])
+    assert (codes(record), counts(record)) == ([], (1, 0, 0, 0))
+
+
+def test_roads_are_not_closed(client: Client) -> None:
+    roads = [
+        feature({"type": "LineString", "coordinates": [[10, 47], [10.1, 47], [10.2, 47.1]]}, name=n)
+        for n in ("A", "B")
+    ]
+    record = ready(client, *roads)
+    assert codes(record) == []
+    (fault,) = record["faults"]
+    assert (fault["message"], fault["features"]) == (
+        "The feature is a line, and a boundary is an area.",
+        2,
+    )
+
+
+def swapped(shape: dict[str, Any]) -> dict[str, Any]:
+    rings = [[position[::-1] for position in ring] for ring in shape["coordinates"]]
+    return {"type": "Polygon", "coordinates": rings}
+
+
+def test_what_fits_the_other_way_round_alone_is_swapped(client: Client) -> None:
+    record = ready(client, feature(swapped(square(115, -2)), name="A"))
+    (question,) = record["questions"]
+    assert question["code"] == "swapped"
+    assert question["options"][0]["put"] == {"swap": True}
+    record = answered(client, record, {"swap": True})
+    assert (codes(record), counts(record)) == ([], (1, 0, 0, 0))
+    assert record["bbox"][:2] == [115, -2]
+    assert "Latitude and longitude were swapped, as you chose." in record["notes"]
+
+
+def test_what_is_next_to_projects_the_other_way_round_is_asked_about(client: Client) -> None:
+    make_project(client, geometry=square(10.0, 47.0, 0.1))
+    record = ready(client, feature(swapped(square(10.2, 47.0, 0.1)), name="A"))
+    assert codes(record) == ["swapped"]
+    assert counts(record) == (1, 0, 0, 0)  # it may be meant
+    act(client, record, "apply")
+    near = ready(client, feature(square(10.2, 47.0, 0.1), name="B"))
+    assert codes(near) == []
+
+
+@pytest.mark.slow
+def test_northing_first_is_swapped_before_it_is_transformed(client: Client) -> None:
+    ring = [[52e5, 5e5], [52e5, 501e3], [5201e3, 501e3], [52e5, 5e5]]
+    content = collection(feature({"type": "Polygon", "coordinates": [ring]}, name="A"))
+    response = upload(client, content, "a.geojson", crs="EPSG:25832", swap="true")
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert counts(record) == (1, 0, 0, 0)
+    assert record["bbox"][0] == pytest.approx(9.0, abs=0.01)
+
+
+def test_a_column_for_the_names_is_offered(client: Client) -> None:
+    shapes = [feature(square(n), kod=f"K-{n}", ha=n, same="x") for n in range(3)]
+    record = ready(client, *shapes)
+    (question,) = record["questions"]
+    assert question["code"] == "name"
+    (option,) = question["options"]
+    assert option["put"] == {"mapping": {"name": "kod"}}
+    assert option["label"] == "The column “kod”, such as “K-0”"
+    record = answered(client, record, option["put"])
+    assert codes(record) == []
+    assert [one["name"] for one in features_of(client, record)] == ["K-0", "K-1", "K-2"]
+
+
+def test_who_wants_numbers_is_not_asked_again(client: Client) -> None:
+    record = ready(client, feature(square(), kod="K"), mapping=json.dumps({"name": None}))
+    assert codes(record) == []
+    assert answered(client, record, {"match": "none"})["questions"] == []
+
+
+def test_an_open_question_ends_with_the_next_reading(client: Client) -> None:
+    record = table(client, "name\nA\n")
+    client.put(f"/v1/imports/{record['id']}", json={"without_boundaries": True})
+    assert read(client, record["id"])["questions"] == []
