@@ -28,6 +28,8 @@ _passwords: set[str] = set()
 _SEVERAL: Final = {
     "/projects/archive": "an entry for each of the selected projects",
     "/projects/restore": "likewise",
+    "/v1/imports": "an entry for the import that gives way to a new one",
+    "/imports/new": "likewise",
     "/applications/<app_id>": "an entry for each consent that a smaller scope ends",
     "/login/single-sign-on/new": "creates a person and their account, links a sign-in, signs in",
     "/login/single-sign-on/link": "links a sign-in, and signs in",

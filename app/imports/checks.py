@@ -10,7 +10,7 @@ from app.auth.principal import Principal
 from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
 from app.imports.feature_rows import count_states
 from app.imports.features.mapping import mapped_fields
-from app.imports.listing import check_unfinished
+from app.imports.listing import that_gives_way
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.projects.reading import check_project
@@ -34,7 +34,7 @@ def check_new_import(
     """Raise the errors that ``create_import`` would raise."""
     check_kind(principal, kind, project_id)
     check_choices(kind, choices)
-    check_unfinished(principal.account_id)
+    that_gives_way(principal)
 
 
 def check_kind(principal: Principal, kind: str, project_id: str | None) -> None:

@@ -45,6 +45,17 @@ _UNFINISHED: Final = CompiledQuery(
     )
 )
 
+_WAITING: Final = CompiledQuery(
+    columns_of(Import, Import.id, Import.kind, Import.project_id)
+    .where(
+        or_(
+            Import.status == "ready",
+            and_(Import.status == "failed", Import.upload_id.is_not(None)),
+        )
+    )
+    .order_by(Import.status, Import.created_at, Import.id)  # "failed" before "ready"
+)
+
 _SCANNED: Final = KeyedRows(
     columns_of(Import, *(getattr(Import, name) for name in COLUMNS)), Import.created_at, Import.id
 )
@@ -159,15 +170,25 @@ def count_unfinished(account_id: str) -> int:
     return int(_UNFINISHED.scalar(account_id=account_id))
 
 
-def check_unfinished(account_id: str, *, new: int = 1) -> None:
-    """Raise Conflict when the account cannot have ``new`` more unfinished imports."""
-    if count_unfinished(account_id) + new > UNFINISHED_IMPORTS:
-        raise Conflict(  # not how many there are: a limited credential sees only some of them
-            "limit_reached",
-            "limit",
-            f"An account can have {UNFINISHED_IMPORTS} imports that are not finished; one that "
-            "failed counts while it has its file. Apply or cancel one of them first.",
-        )
+def that_gives_way(principal: Principal) -> str | None:
+    """The id of the import that gives way to a new one; None: there is room for it. It is the
+    oldest one that failed and has its file, or else the oldest that nobody applied, of those that
+    the principal may cancel.
+
+    Raises:
+        Conflict: none gives way.
+    """
+    if count_unfinished(principal.account_id) < UNFINISHED_IMPORTS:
+        return None
+    for found in _WAITING.all(account_id=principal.account_id):
+        if may_see(principal, found) and principal.may(f"{found.kind}:write"):
+            return str(found.id)
+    raise Conflict(  # not how many there are: a limited credential sees only some of them
+        "limit_reached",
+        "limit",
+        f"An account can have {UNFINISHED_IMPORTS} imports that are not finished, and none of them "
+        "gives way to this one. Wait for them, or cancel one.",
+    )
 
 
 @cache

@@ -74,9 +74,11 @@ def questions_of(
         _which_type(scan, answers),
         _is_swapped(scan, answers, near),
         _are_lines_open(scan, answers),
-        _which_name(scan, mapping) if asks_name else None,
     ]
-    return sorted(filter(None, asked), key=lambda each: QUESTIONS.index(each["code"]))
+    found = sorted(filter(None, asked), key=lambda each: QUESTIONS.index(each["code"]))
+    # The answers to the first ones change the columns.
+    named = _which_name(scan, mapping) if asks_name and not must_answer(found) else None
+    return [*found, named] if named else found
 
 
 def must_answer(questions: Sequence[Mapping[str, Any]]) -> Json | None:
@@ -136,7 +138,8 @@ def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
     middle = ((west + east) / 2, (south + north) / 2)
     features = scan.areas + scan.lines + scan.points
     for system in nearest_systems(middle, near, OPTIONS):
-        yield _option(f"{system.name} ({system.area.rstrip('.')})", features, crs=system.code)
+        area = _shown(system.area.rstrip("."), 60)
+        yield _option(f"{system.name} ({area})", features, crs=system.code)
 
 
 def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
@@ -235,9 +238,9 @@ def _which_name(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
     return _question("name", "No column was taken as the name. Is it one of these?", options)
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, most: int = 40) -> str:
     text = str(value)
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _features(number: int) -> str:

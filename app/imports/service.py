@@ -21,7 +21,7 @@ from app.imports.checks import (
 from app.imports.feature_rows import count_states
 from app.imports.features.mapping import mapped_fields
 from app.imports.leases import NEW_WORK
-from app.imports.listing import check_unfinished, may_see
+from app.imports.listing import may_see, that_gives_way
 from app.imports.questions import must_answer
 from app.imports.reading import affordable_layers
 from app.imports.record import not_found
@@ -51,7 +51,8 @@ def create_import(
     project_id: str | None = None,
     **choices: Any,
 ) -> Import:
-    """Begin an import of an uploaded file. A worker reads it next.
+    """Begin an import of an uploaded file. A worker reads it next. Where the account has as many
+    unfinished imports as it can, an older one gives way.
 
     Args:
         upload_id: None: the caller has the file, and reads it.
@@ -61,9 +62,11 @@ def create_import(
     Raises:
         Forbidden: the credential may not write what is imported.
         ValidationFailed: assets need a project, or the choices do not fit.
-        Conflict: the account has too many unfinished imports.
+        Conflict: the account has too many unfinished imports, and none gives way.
     """
     check_new_import(principal, kind=kind, project_id=project_id, **choices)
+    if oldest := that_gives_way(principal):
+        _give_way(principal, oldest)
     moment = clock.now()
     made = Import(
         id=new_id("import"),
@@ -113,7 +116,6 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         return found
     if found.costly_layers and choices.get("layer", found.layer) not in affordable_layers(found):
         raise Conflict("too_costly", "layer", f"{_TOO_COSTLY} Or choose another layer.")
-    check_unfinished(found.account_id, new=0)  # it is one of them
     if "layer" in choices:
         choices = {**_kept_choices(found, choices["layer"]), **choices}
     elif "corners_by" in choices:  # areas have fewer columns than their corners
@@ -187,6 +189,19 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
     if found.status not in ("reading", "ready", "failed"):
         raise _wrong_status(found, "an import that is not applied can be canceled")
     check_nothing_written(found)
+    return _cancel(principal, found)
+
+
+def _give_way(principal: Principal, import_id: str) -> None:
+    """Cancel an import that nobody applied, or delete the file of one that failed."""
+    found = lock_import(principal, import_id)
+    if found.status == "ready":
+        _cancel(principal, found)
+    elif found.status == "failed":
+        delete_upload(found)
+
+
+def _cancel(principal: Principal, found: Import) -> Import:
     delete_upload(found)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
