@@ -69,6 +69,7 @@ def feature_row(
         "changes": [],
         "is_namesake": False,
         "problems": [],
+        "outside": None,
         "values": {},
         "geometry": None,
     }
@@ -86,6 +87,7 @@ def feature_row(
         "previous_area_m2": decision.previous_area_m2,
         "changes": list(decision.changes),
         "is_namesake": decision.is_namesake,
+        "outside": decision.outside,
     }
     if decision.verdict in _WRITTEN:
         geometry = item.boundary or item.location

@@ -128,7 +128,7 @@ def read_file(
             plan = _plan(leased, process, targets, in_transaction, most)
             progress.start(plan.features)
             box: Bounds | None = None
-            repeated = without_place = 0
+            repeated = without_place = outside = 0
             faults = Faults()
             batches = process.features(plan.layer, plan.crs, plan.choices)
             for batch in () if plan.crs_is_open else batches:
@@ -138,6 +138,7 @@ def read_file(
                     box = around(box, *(bounds for _, bounds in some))
                     for row, _ in some:
                         faults.add(row)
+                    outside += sum(bool(row["outside"]) for row, _ in some)
                     repeated += sum(map(_repeats, (row for row, _ in some)))
                     without_place += sum(
                         bounds is None and row["verdict"] != "rejected" for row, bounds in some
@@ -145,7 +146,7 @@ def read_file(
                     progress.advance(len(some))
                     if time.monotonic() > end:
                         raise TooCostly(TOO_SLOW)
-            notes = [*process.notes(), *_repeated(repeated)]
+            notes = [*process.notes(), *_repeated(repeated), *_outside(outside)]
     except TooCostly as error:
         clear()
         with in_transaction():
@@ -264,6 +265,14 @@ def _repeated(features: int) -> list[str]:
         return []
     which = "1 feature is" if features == 1 else f"{features:,} features are"
     return [f"{which} repeated, with all the values of another one, and left out."]
+
+
+def _outside(features: int) -> list[str]:
+    """A note about assets that are not in their project."""
+    if not features:
+        return []
+    which = "1 feature lies" if features == 1 else f"{features:,} features lie"
+    return [f"{which} outside the boundary of the project."]
 
 
 def _store(leased: Leased, rows: Sequence[dict[str, Any]], in_transaction: Transaction) -> None:

@@ -19,7 +19,7 @@ SUMMARY_COLUMNS: Final = (
 COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
-    "problems", "state",
+    "problems", "outside", "state",
 )  # fmt: skip
 _COUNTS: Final = (*VERDICTS, "without_boundary", "undone", "kept")
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0}
@@ -69,12 +69,14 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
 
 def feature_record(kind: str, row: Any) -> dict[str, Any]:
     """The record of a feature, from a row of ``FEATURE_COLUMNS``."""
+    of_asset = {} if kind == "projects" else {"outside": row.outside}
     return {
         "number": row.number,
         "name": row.name,
         "verdict": row.verdict,
         "state": row.state,
         "project_id" if kind == "projects" else "asset_id": row.target_id,
+        **of_asset,
         "area_hectares": hectares(row.area_m2),
         "previous_area_hectares": hectares(row.previous_area_m2),
         "changes": row.changes,

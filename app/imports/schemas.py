@@ -461,6 +461,13 @@ class ImportFeatureSchema(OutputSchema):
     asset_id = fields.String(
         allow_none=True, metadata={"description": "The asset that it is or becomes."}
     )
+    outside = fields.Boolean(
+        allow_none=True,
+        metadata={
+            "description": "Of assets: it lies outside the boundary of their project. Null: one of "
+            "the two has no place."
+        },
+    )
     area_hectares = fields.Float(required=True, allow_none=True)
     previous_area_hectares = fields.Float(required=True, allow_none=True)
     changes = fields.List(

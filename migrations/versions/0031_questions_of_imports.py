@@ -1,4 +1,4 @@
-"""What imports ask about their files, and the answers to it
+"""What imports ask about their files, with the answers, and assets outside of their projects
 
 Revision: 0031
 """
@@ -25,3 +25,4 @@ def upgrade() -> None:
         sa.Column("without_boundaries", sa.Boolean(), nullable=False, server_default=sa.false()),
     ):
         op.add_column("imports", column)
+    op.add_column("import_features", sa.Column("outside", sa.Boolean(), nullable=True))

@@ -549,6 +549,20 @@ def test_several_points_of_a_feature_become_as_many_assets(client: Client) -> No
     assert places["Somewhere"] is None
 
 
+def test_assets_outside_of_their_project_are_told(client: Client) -> None:
+    project = make_project(client, geometry=square(10, 50, 1))["id"]
+    shapes = {"In": point(10.5, 50.5), "Out": point(12, 50.5), "Nowhere": None}
+    assets = [feature(shape, name=name) for name, shape in shapes.items()]
+    record = ready(client, *assets, kind="assets", project_id=project)
+    found = {one["name"]: one["outside"] for one in features_of(client, record)}
+    assert found == {"In": False, "Out": True, "Nowhere": None}
+    assert "1 feature lies outside the boundary of the project." in record["notes"]
+    bare = make_project(client)["id"]
+    record = ready(client, *assets, kind="assets", project_id=bare)
+    assert {one["outside"] for one in features_of(client, record)} == {None}
+    assert "outside" not in features_of(client, ready(client, feature(square(), name="A")))[0]
+
+
 def test_features_without_a_boundary_are_counted(client: Client) -> None:
     features = [feature(None, name="A"), feature(square(), name="B"), feature(point(), name="C")]
     record = ready(client, *features)

@@ -7,7 +7,7 @@ match "name" it changes the asset of its name.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import SAME_WITHIN, Point, read_point
+from app.geometry.rings import Rings, contains, stored_rings
 from app.http.errors import NotFound
 from app.imports.features.candidates import Candidate
 from app.imports.features.targets import (
@@ -30,7 +31,7 @@ from app.imports.features.targets import (
     changed_columns,
     field_names,
 )
-from app.models import Asset
+from app.models import Asset, Project
 from app.values.clock import parse_time
 from app.values.text import fold
 
@@ -38,6 +39,9 @@ _DEFAULT_TYPE: Final = "point_of_interest"
 _COMPARED: Final = 20  # assets of a name and place that are compared with a feature
 _PLACE: Final = (Asset.id, Asset.name, Asset.longitude, Asset.latitude)
 _IN_PROJECT: Final = Asset.project_id == bindparam("project_id")
+_BOUNDARY: Final = CompiledQuery(
+    columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
+)
 _ALL: Final = CompiledQuery(columns_of(Asset, *_PLACE).where(_IN_PROJECT).order_by(Asset.id))
 _ONE: Final = CompiledQuery(
     columns_of(
@@ -73,6 +77,7 @@ class AssetMatcher:
     _by_cell: dict[_Cell, list[Any]] = field(default_factory=dict)
     _seen: set[tuple[str, str, str]] = field(default_factory=set)
     _own: set[str] = field(default_factory=set)  # assets that features decided here are
+    _boundary: Rings | None = None  # of the project
 
     def __post_init__(self) -> None:
         for row in _ALL.all(account_id=self.account_id, project_id=self.project_id):
@@ -82,8 +87,19 @@ class AssetMatcher:
                 self._by_id[row.id] = row
                 self._by_cell.setdefault(_cell(name, row), []).append(row)
 
+        text = _BOUNDARY.scalar(account_id=self.account_id, project_id=self.project_id)
+        self._boundary = None if text is None else stored_rings(text)
+
     def decide(self, item: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
+        return replace(self._decide(item), outside=self._is_outside(item.location))
+
+    def _is_outside(self, location: Point | None) -> bool | None:
+        if location is None or self._boundary is None:
+            return None
+        return not contains(self._boundary, location.longitude, location.latitude)
+
+    def _decide(self, item: Candidate) -> Decision:
         name = "" if item.is_numbered else fold(item.name)
         location = item.location.text if item.location else ""
         identity = name, location, repr(sorted(item.values.items()))

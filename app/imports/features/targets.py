@@ -30,7 +30,8 @@ class CannotImport(Exception):
 class Decision:
     """What an import will do with a feature. ``name`` is that of the target: the project or asset
     that the feature becomes, changes, or already is. ``changes`` names the fields that differ.
-    ``is_namesake``: it is new, and another one had its name before the import."""
+    ``is_namesake``: it is new, and another one had its name before the import. ``outside``: an
+    asset lies outside its project's boundary; None: one of the two has no place."""
 
     verdict: Verdict
     name: str
@@ -39,6 +40,7 @@ class Decision:
     previous_area_m2: int | None = None
     changes: tuple[str, ...] = ()
     is_namesake: bool = False
+    outside: bool | None = None
 
 
 def field_names(columns: dict[str, Any]) -> tuple[str, ...]:
