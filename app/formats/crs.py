@@ -18,6 +18,7 @@ from pyproj.exceptions import ProjError
 from pyproj.network import set_network_enabled  # type: ignore[attr-defined]
 from pyproj.transformer import TransformerGroup
 
+from app.formats.crs_search import find_systems
 from app.formats.features import FileInvalid, FormatReader, SourceFeature
 from app.formats.positions import Json, positions_of, replace_positions, unreadable
 from app.geometry import GeometryInvalid, Problem
@@ -29,6 +30,9 @@ _WGS84: Final = CRS.from_epsg(4326)
 _DECIMALS: Final = 10  # of a degree: a hundredth of a millimeter
 _EXACT: Final = 1.0  # meters; a transformation that is no worse needs no note
 _NAME_LENGTH: Final = 100
+_LONGEST_NAME: Final = 40  # characters of what may be the name of a system
+_MEANT: Final = 3  # systems that a message names
+_GIVE: Final = "Give its code, such as EPSG:25832, or its definition as WKT."
 _SWAPPED: Final = "Latitude and longitude were swapped, as you chose."
 _CONFIDENCE: Final = 70  # of 100: the definition is the same, its name may differ
 
@@ -170,18 +174,23 @@ def _parsed(text: str) -> CRS:
             f"The definition of the coordinate reference system has more than {CRS_LENGTH:,} "
             "characters. Convert the file to EPSG:4326."
         )
-    unknown = FileInvalid(
-        f'"{_printable(text, 60)}" is not a known coordinate reference system. Give its code, such '
-        "as EPSG:25832, or its definition as WKT."
-    )
     try:
         if named := _authority_and_code(text):
             return CRS.from_authority(*named)
         if re.match(r"\w+\s*[\[(]", text):
             return CRS.from_wkt(_without_files(text))
     except (ProjError, UnicodeEncodeError):  # the latter: half a surrogate pair
-        raise unknown from None
-    raise unknown
+        raise _unknown(text) from None
+    raise _unknown(text)
+
+
+def _unknown(text: str) -> FileInvalid:
+    found = find_systems(text, (), _MEANT) if len(text) < _LONGEST_NAME else []
+    meant = " or ".join(f"{system.code} ({system.name})" for system in found)
+    return FileInvalid(
+        f'"{_printable(text, 60)}" is not a known coordinate reference system. '
+        + (f"Do you mean {meant}?" if meant else _GIVE)
+    )
 
 
 def _authority_and_code(text: str) -> tuple[str, str] | None:

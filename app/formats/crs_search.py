@@ -110,10 +110,10 @@ def _apart(one: Position, other: Position) -> float:
 
 
 def _unlikeliness(info: CRSInfo) -> tuple[bool, bool, int]:
-    """Lower for a system with a datum of today and the usual order of its axes, of those that say
-    the same."""
+    """Lower for a system with a datum of today, and without what sets it apart in parentheses, such
+    as another order of its axes, of those that say the same."""
     is_old = not info.name.startswith(_OF_TODAY)
-    return is_old, "(N-E)" in info.name or "zN" in info.name, int(info.code)
+    return is_old, "(" in info.name or "zN" in info.name, int(info.code)
 
 
 def _has_words(text: str, words: Sequence[str]) -> bool:

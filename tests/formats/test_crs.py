@@ -264,3 +264,10 @@ def test_threads_share_a_projection() -> None:
     places = [point(300_000 + 1000 * n, 5_500_000) for n in range(400)]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(projection.to_wgs84, places)) == [*map(projection.to_wgs84, places)]
+
+
+def test_a_name_is_told_by_its_codes() -> None:
+    with pytest.raises(FileInvalid, match=r"Do you mean EPSG:3844 \(Pulkovo 1942\(58\) / Stereo70"):
+        read_crs("Stereo 70")
+    with pytest.raises(FileInvalid, match="Give its code, such as"):
+        read_crs("no such system")

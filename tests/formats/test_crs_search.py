@@ -1,0 +1,55 @@
+"""Coordinate systems that are found by words, and by where they put a position."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.formats.crs_search import find_systems, nearest_systems
+
+TYROL = [(10.0, 47.0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("stereo70", "EPSG:3844"),
+        ("Stereo 70", "EPSG:3844"),
+        ("romania stereo70", "EPSG:3844"),
+        ("25832", "EPSG:25832"),
+        ("epsg:2056", "EPSG:2056"),
+        ("Portugal - mainland tm06", "EPSG:3763"),
+    ],
+)
+def test_a_system_is_found_by_its_words(text: str, code: str) -> None:
+    assert find_systems(text, (), 3)[0].code == code
+
+
+def test_systems_of_known_places_come_first() -> None:
+    first = find_systems("utm zone", TYROL, 5)
+    assert "EPSG:25832" in [system.code for system in first]
+    assert all("zone 32" in system.name for system in first)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "nowhere at all"])
+def test_nothing_is_found_by_other_words(text: str) -> None:
+    assert find_systems(text, TYROL, 5) == []
+
+
+@pytest.mark.parametrize(
+    ("position", "near", "code"),
+    [
+        ((500_000, 5_200_000), [(9.0, 46.9)], "EPSG:25832"),
+        ((310_000, 420_000), [(22.6, 45.3)], "EPSG:3844"),
+        ((500_000, 4_900_000), [(-123.0, 44.2)], "EPSG:26910"),
+        ((2_700_000, 1_200_000), [(8.8, 46.9)], "EPSG:2056"),
+    ],
+)
+def test_the_system_that_leads_to_known_places_is_the_first(
+    position: tuple[float, float], near: list[tuple[float, float]], code: str
+) -> None:
+    assert nearest_systems(position, near, 5)[0].code == code
+
+
+def test_no_system_leads_there() -> None:
+    assert nearest_systems((5e5, 52e5), [(-60.0, -10.0)], 5) == []
+    assert nearest_systems((5e5, 52e5), [], 5) == []
