@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, first_position, is_degrees, unreadable
+from app.formats.readers.arcs import ARCS_NOTE
 from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import (
@@ -148,6 +149,8 @@ class CsvReader(FormatReader):
     def _in_degrees(self, found: ReadGeometry, projection: Projection | None) -> Json | None:
         if not found.is_flat:
             self.note(_HEIGHTS)
+        if found.has_arcs:
+            self.note(ARCS_NOTE)
         if found.srid and not self._is_chosen:
             projection = _projection(found.srid)
         if found.geometry is None or projection is None or projection.is_wgs84:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,8 @@ import shapely
 from app.formats.positions import Json, unreadable
 from app.formats.readers.bounds import shown
 from app.formats.readers.ordinates import too_many_positions
-from app.formats.readers.wkb import check_wkb
+from app.formats.readers.wkb import check_wkb, needs_own_reader
+from app.formats.readers.wkb_curves import CurvesReader
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.bounds import GEOMETRY_POSITIONS
 
@@ -23,17 +24,22 @@ _SRID: Final = re.compile(r"\s*SRID\s*=\s*([0-9]{1,6})\s*;\s*", re.IGNORECASE)
 _WKT: Final = re.compile(
     r"(MULTI)?(POINT|LINESTRING|POLYGON)\s*(Z|M|ZM)?\s*(\(|EMPTY)", re.IGNORECASE
 )
-_OTHER_WKT: Final = re.compile(
-    r"(GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON|MULTICURVE|MULTISURFACE"
-    r"|POLYHEDRALSURFACE|TIN|TRIANGLE)\s*(Z|M|ZM)?\s*(\(|EMPTY)",
+_CURVES_WKT: Final = re.compile(
+    r"(GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON|MULTICURVE|MULTISURFACE)"
+    r"\s*(Z|M|ZM)?\s*(\(|EMPTY)",
     re.IGNORECASE,
 )
+_OTHER_WKT: Final = re.compile(
+    r"(POLYHEDRALSURFACE|TIN|TRIANGLE)\s*(Z|M|ZM)?\s*(\(|EMPTY)", re.IGNORECASE
+)
+_DEEPEST: Final = 10  # brackets in one another
 _HEX: Final = re.compile(r"(?:\\x)?0[01][0-9a-f]{16,}", re.IGNORECASE)
 # The order of bytes and the type, ISO's or PostGIS's: other words have only such letters as well.
 _WKB: Final = re.compile(
     r"(?:\\x)?(?:00[02468ace]0000[0-9ab]|01[0-9a-f]{2}0[0-9ab]00[02468ace]0)[0-9a-f]{8}",
     re.IGNORECASE,
 )
+_TEXTS: Final = (_WKB, _WKT, _CURVES_WKT, _OTHER_WKT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +51,15 @@ class ReadGeometry:
     srid: int | None
     positions: int
     is_flat: bool  # otherwise heights or measures were left out
+    has_arcs: bool = False  # which were made of straight lines
 
 
 def is_geometry(text: str) -> bool:
     """True if the beginning of a text looks like a geometry."""
     text = _SRID.sub("", text.strip(), count=1)
     return bool(
-        text.startswith("{") or _WKB.match(text) or _WKT.match(text) or _OTHER_WKT.match(text)
+        text.startswith("{")
+        or any(each.match(text) for each in (_WKB, _WKT, _CURVES_WKT, _OTHER_WKT))
     )
 
 
@@ -70,6 +78,8 @@ def read_geometry_text(text: str) -> ReadGeometry:
     if found := _SRID.match(text):
         text, srid = text[found.end() :], int(found[1]) or None
     _check_wkt(text)
+    if _CURVES_WKT.match(text):
+        return replace(read_wkb(_wkb_of(text)), srid=srid)
     return _from_shapely(shapely.from_wkt, text, srid)
 
 
@@ -79,6 +89,8 @@ def read_wkb(data: bytes) -> ReadGeometry:
     Raises:
         GeometryInvalid: as ``read_geometry_text``.
     """
+    if needs_own_reader(data):
+        return _from_curves(data)
     srid = check_wkb(data)
     return _from_shapely(shapely.from_wkb, data, srid)
 
@@ -100,9 +112,32 @@ def _check_wkt(text: str) -> None:
     if found := _OTHER_WKT.match(text):
         message = f"The geometry is a {found[1].upper()}, not made of points, lines or polygons."
         raise GeometryInvalid([unreadable(message, "wrong_type")])
-    if not _WKT.match(text):
+    if not (_WKT.match(text) or _CURVES_WKT.match(text)):
         message = f"{shown(text)} is neither WKT, nor WKB in hexadecimal digits, nor GeoJSON."
         raise GeometryInvalid([unreadable(message)])
+
+
+def _wkb_of(text: str) -> bytes:
+    """The WKB of a text with arcs, or of a collection. GEOS reads them, but Shapely gives them only
+    as a part of a collection."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[()]", text):
+        depth += 1 if bracket == "(" else -1
+        deepest = max(deepest, depth)
+    if deepest > _DEEPEST:
+        raise GeometryInvalid([unreadable("The geometry is nested too deeply.")])
+    try:
+        with np.errstate(all="ignore"):
+            collection = shapely.from_wkt(f"GEOMETRYCOLLECTION ({text})")
+    except shapely.errors.ShapelyError as error:
+        raise GeometryInvalid([_fault(str(error))]) from None
+    return bytes(shapely.to_wkb(collection))
+
+
+def _from_curves(data: bytes) -> ReadGeometry:
+    reader = CurvesReader(data)
+    geometry = reader.read()
+    return ReadGeometry(geometry, reader.srid, reader.positions, reader.is_flat, reader.has_arcs)
 
 
 def _from_shapely(

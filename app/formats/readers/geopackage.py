@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable
+from app.formats.readers.arcs import ARCS_NOTE
 from app.formats.readers.bounds import Columns, PositionCount, shown, value_too_long
 from app.formats.readers.geometry_text import read_wkb
 from app.formats.readers.sqlite_file import SqliteFile
@@ -214,6 +215,8 @@ class GeoPackageReader(FormatReader):
         positions.add(read.positions)
         if not read.is_flat:
             self.note(_FLAT_NOTE)
+        if read.has_arcs:
+            self.note(ARCS_NOTE)
         if read.geometry is None or projection.is_wgs84:
             return read.geometry
         return projection.to_wgs84(read.geometry)

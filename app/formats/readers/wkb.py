@@ -14,14 +14,18 @@ from app.formats.readers.ordinates import too_many_positions
 from app.geometry.problems import GeometryInvalid
 from app.policy.bounds import GEOMETRY_POSITIONS
 
-_POINT, _LINE, _POLYGON = 1, 2, 3
-_MEMBERS: Final = {4: _POINT, 5: _LINE, 6: _POLYGON}  # of MultiPoint and so on
-_COLLECTION: Final = 7  # of geometries of any type
-_CURVES: Final = {
-    8: "CircularString", 9: "CompoundCurve", 10: "CurvePolygon", 11: "MultiCurve",
-    12: "MultiSurface", 13: "Curve", 14: "Surface",
-}  # fmt: skip
-_Z, _M, _SRID = 0x80000000, 0x40000000, 0x20000000  # how PostGIS marks a type
+POINT, LINE, POLYGON, MULTI_POINT, MULTI_LINE, MULTI_POLYGON, COLLECTION = range(1, 8)
+CIRCULAR_STRING, COMPOUND_CURVE, CURVE_POLYGON, MULTI_CURVE, MULTI_SURFACE = range(8, 13)
+_MEMBERS: Final = {MULTI_POINT: POINT, MULTI_LINE: LINE, MULTI_POLYGON: POLYGON}
+_SURFACES: Final = {15: "PolyhedralSurface", 16: "TIN", 17: "Triangle"}
+_Z, _M, SRID = 0x80000000, 0x40000000, 0x20000000  # how PostGIS marks a type
+DAMAGED: Final = "The WKB is incomplete or damaged."
+
+
+def needs_own_reader(data: bytes) -> bool:
+    """True for a collection, and for a geometry that can have arcs, which GEOS does not read."""
+    (code,) = struct.unpack_from("<I" if data[:1] == b"\1" else ">I", data.ljust(5, b"\0"), 1)
+    return COLLECTION <= kind_and_dimensions(code)[0] <= MULTI_SURFACE
 
 
 def check_wkb(data: bytes) -> int | None:
@@ -36,7 +40,7 @@ def check_wkb(data: bytes) -> int | None:
     try:
         return _Walk(data).geometry()
     except struct.error:
-        raise GeometryInvalid([unreadable("The WKB is incomplete or damaged.")]) from None
+        raise GeometryInvalid([unreadable(DAMAGED)]) from None
 
 
 class _Walk:
@@ -51,28 +55,19 @@ class _Walk:
     def geometry(self, expected: int | None = None) -> int | None:
         self._order = "<" if self._number("B") else ">"
         code = self._number("I")
-        srid = self._number("I") if code & _SRID else 0
-        kind, dimensions = _kind(code)
-        if kind == _COLLECTION or expected not in (None, kind):
-            message = (
-                "The geometry mixes geometry types, which is not supported. Split the feature."
-            )
-            raise GeometryInvalid([unreadable(message, "wrong_type")])
-        if kind not in (_POINT, _LINE, _POLYGON, *_MEMBERS):
-            message = (
-                f"The geometry is a {_CURVES[kind]}, with arcs. Make them straight lines: "
-                "ogr2ogr -nlt CONVERT_TO_LINEAR lines.gpkg FILE"
-                if kind in _CURVES
-                else "The geometry is of a type that is not supported."
-            )
-            raise GeometryInvalid([unreadable(message, "wrong_type")])
-        if kind == _POINT:
+        srid = self._number("I") if code & SRID else 0
+        kind, dimensions = kind_and_dimensions(code)
+        if expected not in (None, kind):
+            raise mixed()
+        if kind not in (POINT, LINE, POLYGON, *_MEMBERS):
+            raise unsupported(kind)
+        if kind == POINT:
             self._skip(1, dimensions)
-        elif kind == _LINE:
+        elif kind == LINE:
             self._skip(self._number("I"), dimensions)
         else:
             for _ in range(self._number("I")):
-                if kind == _POLYGON:
+                if kind == POLYGON:
                     self._skip(self._number("I"), dimensions)
                 else:
                     self.geometry(_MEMBERS[kind])
@@ -90,9 +85,26 @@ class _Walk:
             raise too_many_positions()
 
 
-def _kind(code: int) -> tuple[int, int]:
+def kind_and_dimensions(code: int) -> tuple[int, int]:
     """The type without the flags of heights and measures, and the numbers in a position."""
-    marks, kind = divmod(code & ~(_Z | _M | _SRID), 1000)
+    marks, kind = divmod(code & ~(_Z | _M | SRID), 1000)
     has_z = bool(code & _Z) or marks in (1, 3)
     has_m = bool(code & _M) or marks in (2, 3)
     return (kind, 2 + has_z + has_m) if marks < 4 else (0, 2)
+
+
+def mixed() -> GeometryInvalid:
+    """The error of a geometry that has a part of a type that it cannot have."""
+    message = "The geometry mixes geometry types, which is not supported. Split the feature."
+    return GeometryInvalid([unreadable(message, "wrong_type")])
+
+
+def unsupported(kind: int) -> GeometryInvalid:
+    """The error of a geometry of a type that is not read."""
+    message = "The geometry is of a type that is not supported."
+    if kind in _SURFACES:
+        message = (
+            f"The geometry is a {_SURFACES[kind]}, a surface in space. Make it an area: in QGIS "
+            "with Export, Save Features As, and the geometry type Polygon."
+        )
+    return GeometryInvalid([unreadable(message, "wrong_type")])

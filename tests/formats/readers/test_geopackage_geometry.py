@@ -65,10 +65,9 @@ def test_empty_geometries(tmp_path: Path, value: bytes | None) -> None:
         (blob(SQUARE.wkb, flags=0x03), "wrong_type"),  # no bounding box where one is announced
         (blob(SQUARE.wkb[:-1]), "unreadable"),
         (blob(b""), "unreadable"),
-        (blob(b"\1" + struct.pack("<I", 8)), "wrong_type"),  # CircularString
-        (blob(b"\1" + struct.pack("<I", 10)), "wrong_type"),  # CurvePolygon
-        (blob(b"\1" + struct.pack("<I", 12)), "wrong_type"),  # MultiSurface
-        (blob(shapely.GeometryCollection([SQUARE]).wkb), "wrong_type"),
+        (blob(b"\1" + struct.pack("<I", 8)), "unreadable"),  # CircularString
+        (blob(b"\1" + struct.pack("<I", 10)), "unreadable"),  # CurvePolygon
+        (blob(b"\1" + struct.pack("<I", 16)), "wrong_type"),  # TIN
         (blob(b"\1" + struct.pack("<I", 7) + b"\1\0\0\0" * 10_000), "wrong_type"),
         (blob(b"\1" + struct.pack("<II", 3, 2**32 - 1)), "unreadable"),
         (blob(b"\1" + struct.pack("<III", 3, 1, 2**32 - 1)), "too_many_positions"),
