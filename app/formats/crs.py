@@ -41,7 +41,7 @@ _NAMES: Final = tuple(
     re.compile(pattern, re.IGNORECASE | re.ASCII)
     for pattern in (
         rf"(?P<authority>EPSG|ESRI|OGC|IGNF)::?{_CODE}",
-        rf"urn:(?:x-)?ogc:def:crs:(?P<authority>EPSG|ESRI|OGC|IGNF):[0-9.]{{0,10}}:{_CODE}",
+        rf"urn:(?:x-)?ogc:def:crs:(?P<authority>EPSG|ESRI|OGC|IGNF):(?:[0-9.]{{0,10}}:)?{_CODE}",
         rf"https?://www\.opengis\.net/def/crs/(?P<authority>EPSG|ESRI|OGC|IGNF)/[0-9.]+/{_CODE}",
         rf"https?://www\.opengis\.net/gml/srs/(?P<authority>epsg)\.xml#{_CODE}",
     )

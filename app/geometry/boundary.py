@@ -23,7 +23,7 @@ from app.geometry.members import read_members
 from app.geometry.polygons import build_polygons, wrongly_wound
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem, raise_if_any
 from app.geometry.rings import Booleans, Rings, read_rings, stored_rings
-from app.geometry.structure import structure_problems, within_longitudes
+from app.geometry.structure import structure_problems, within_range
 from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
 Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -73,7 +73,7 @@ def read_boundary(
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
     rings = read_rings(coordinates, multi=multi, max_positions=max_positions)
-    if rings is None and (clamped := within_longitudes(coordinates)) is not None:
+    if rings is None and (clamped := within_range(coordinates)) is not None:
         coordinates = clamped
         rings = read_rings(coordinates, multi=multi, max_positions=max_positions)
     if rings is None:

@@ -63,9 +63,9 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
         yield from _part_problems(part, index if kind == "MultiPolygon" else None)
 
 
-def within_longitudes(coordinates: object) -> list[Any] | None:
-    """Coordinates whose longitudes are 180 or -180 where they were beyond it by a rounding error,
-    as clipping leaves it; None if there are no such longitudes."""
+def within_range(coordinates: object) -> list[Any] | None:
+    """Coordinates whose longitudes are 180 or -180, and whose latitudes 90 or -90, where they were
+    beyond it by a rounding error, as clipping leaves it; None if there are no such positions."""
     found = False
 
     def clamped(value: Any, depth: int = 0) -> Any:
@@ -74,14 +74,20 @@ def within_longitudes(coordinates: object) -> list[Any] | None:
             return value
         if not value or isinstance(value[0], list):
             return [clamped(each, depth + 1) for each in value]
-        longitude = value[0]
-        if type(longitude) is float and 180 < abs(longitude) <= 180 + _ROUNDING:
-            found = True
-            return [copysign(180.0, longitude), *value[1:]]
-        return value
+        rounded = [_rounded(each, most) for each, most in zip(value, (180.0, 90.0), strict=False)]
+        if rounded == value[:2]:
+            return value
+        found = True
+        return [*rounded, *value[2:]]
 
     result = clamped(coordinates)
     return result if found else None
+
+
+def _rounded(ordinate: Any, most: float) -> Any:
+    """An ordinate, or the most that it can be where it is beyond that by a rounding error."""
+    is_beyond = type(ordinate) is float and most < abs(ordinate) <= most + _ROUNDING
+    return copysign(most, ordinate) if is_beyond else ordinate
 
 
 def _count(parts: list[object]) -> int:
@@ -171,7 +177,7 @@ def _range_error(lon: float, lat: float, height: float = 0) -> str:
     is_across = 180 < abs(lon) <= 270 and abs(lat) <= 90
     errors = [
         abs(lon) > 180 and f"longitude {_digits(lon)} is not within -180 to 180",
-        abs(lat) > 90 and f"latitude {described(lat)} is not within -90 to 90",
+        abs(lat) > 90 and f"latitude {_digits(lat)} is not within -90 to 90",
         abs(height) > MAX_HEIGHT and f"the third number {described(height)} is too large",
     ]
     message = ", ".join(error for error in errors if error)

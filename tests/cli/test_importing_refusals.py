@@ -67,7 +67,7 @@ def test_features_without_names_are_numbered(run: Run, client: Client, tmp_path:
     ("content", "told"),
     [
         (b"", "is empty"),
-        (b"{}", "has no `type`"),
+        (b"{}", "is JSON, but not GeoJSON"),
         (b'{"type":"FeatureCollection","features":[]}', "no features"),
         (b'{"type":"Topology"}', "TopoJSON"),
         (b'{"type":"FeatureCollection","features":[{"type":"Feature"', "incomplete"),

@@ -188,6 +188,15 @@ def test_a_longitude_that_clipping_left_beyond_180_is_180(sign: int) -> None:
     assert f"[{sign * 180.0},-16.9,3]" in found.text
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_latitude_that_rounding_left_beyond_90_is_90(sign: int) -> None:
+    pole = sign * 90.00000000000003
+    assert abs(pole) > 90
+    ring = [[10, sign * 80], [11, sign * 80], [11, pole, 5], [10, pole], [10, sign * 80]]
+    found = read_boundary({"type": "Polygon", "coordinates": [ring]})
+    assert f"[11,{sign * 90.0},5]" in found.text
+
+
 @pytest.mark.parametrize(
     ("longitude", "told"),
     [

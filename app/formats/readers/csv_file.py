@@ -22,20 +22,19 @@ from app.formats.readers.csv_geometry import (
     find_geometry,
     looks_like_geometry,
 )
-from app.formats.readers.csv_rows import CsvRows, Row
+from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off
 from app.formats.readers.geometry_text import ReadGeometry
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, VALUE_BYTES
 
-_LAYER: Final = "rows"
 _GEOMETRY_SAMPLE: Final = 100  # rows by which columns with geometries are known
 _CRS_SAMPLE: Final = 20  # geometries by which it is known whether they can be degrees
 _HEIGHTS: Final = "Heights and measures were left out."
 
 
 class CsvReader(FormatReader):
-    """One layer: a feature for each row that is not empty. Problems name the row as a spreadsheet
-    counts it, where the header is row 1."""
+    """One layer, named like the file: a feature for each row that is not empty. Problems name the
+    row as a spreadsheet counts it, where the header is row 1."""
 
     format: ClassVar[str] = "csv"
 
@@ -48,6 +47,8 @@ class CsvReader(FormatReader):
         self._names = column_names(header)
         has_comma = self._rows.delimiter == ";"
         self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
+        self._name = path.stem
+        self._width = len(self._names)  # of a row, at least
         self._number, self._sample = self._scan()
         self._own: Projection | None = None  # that the file names
         self._is_chosen = False  # whether a person has named one
@@ -65,7 +66,7 @@ class CsvReader(FormatReader):
         self._own = None
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns())
-        self.layers = (Layer(_LAYER, self._number, columns, crs, accuracy),)
+        self.layers = (Layer(self._name, self._number, columns, crs, accuracy),)
 
     def _scan(self) -> tuple[int, list[Row]]:
         """Count the features, and learn the types of the columns.
@@ -73,8 +74,9 @@ class CsvReader(FormatReader):
         Returns:
             the number of features, and the beginnings of the fields of the first ones.
         """
-        features, sample = 0, list[Row]()
+        features, sample, widths = 0, list[Row](), set[int]()
         for features, (_, row) in enumerate(self._features(), start=1):
+            widths.add(len(row))
             if features <= FEATURES:  # no more are imported
                 for kind, text in zip(self._types, row, strict=False):
                     kind.add(text)
@@ -82,6 +84,12 @@ class CsvReader(FormatReader):
                 sample.append([text[:LOOKED_AT] for text in row])
         if not features:
             raise FileInvalid("The CSV file has no rows below its header.")
+        if features > 1 and are_cut_off(widths, len(self._names)):
+            (self._width,) = widths
+            self.note(
+                f"All rows have {self._width} fields, and the header {len(self._names)}: the last "
+                "columns were read as empty."
+            )
         return features, sample
 
     def _features(self) -> Iterator[tuple[int, Row]]:
@@ -100,7 +108,11 @@ class CsvReader(FormatReader):
         have, and the accuracy of its transformation."""
         found = list(islice(self._readable(), _CRS_SAMPLE))
         if srid := next((one.srid for one in found if one.srid), None):
-            self._own = read_crs(f"EPSG:{srid}")
+            try:
+                self._own = read_crs(f"EPSG:{srid}")
+            except FileInvalid as error:
+                self.note(str(error))
+                return None, None
             return self._own.name, self._own.accuracy
         positions = [first_position(one.geometry) for one in found]
         in_degrees = sum(position is None or is_degrees(position) for position in positions)
@@ -138,13 +150,13 @@ class CsvReader(FormatReader):
         """The geometry of a row. Raises GeometryInvalid also when the row has fewer fields than the
         header, or more."""
         width = len(self._names)
-        if len(row) < width or any(map(str.strip, row[width:])):
+        if len(row) < self._width or any(map(str.strip, row[width:])):
             message = (
                 f"The row has {len(row)} fields, and the header {width}. Perhaps a value with "
                 f"{shown(self._rows.delimiter)} or a line break in it lacks its quotes."
             )
             raise GeometryInvalid([unreadable(message)])
-        return self._geometry.read(row)
+        return self._geometry.read([*row, *[""] * (width - len(row))])
 
     def _in_degrees(self, found: ReadGeometry, projection: Projection | None) -> Json | None:
         if not found.is_flat:

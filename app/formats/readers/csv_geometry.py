@@ -92,6 +92,20 @@ class TextColumn(GeometryColumns):
         return read_geometry_text(text) if text.strip() else None
 
 
+class EitherColumns(GeometryColumns):
+    """A column with geometries as text, and columns with the points of rows where that is empty."""
+
+    def __init__(self, text: TextColumn, points: PointColumns, names: Sequence[str]) -> None:
+        self._text, self._points = text, points
+        self.columns = (*text.columns, *points.columns)
+        column, x, y = (shown(names[each]) for each in self.columns)
+        self.note = f"Where {column} is empty, the place is from {x} and {y}."
+        self.assumption = points.assumption
+
+    def read(self, row: Row) -> ReadGeometry | None:
+        return self._text.read(row) or self._points.read(row)
+
+
 class SurveyColumn(GeometryColumns):
     """A column with points, lines and areas of ODK or Kobo."""
 
@@ -181,13 +195,30 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumn
     keys = [_words(name) for name in names]
     joined = {"_".join(words): column for column, words in reversed([*enumerate(keys)])}
     texts = [_texts(sample, column) for column in range(len(names))]
+    points = _points(names, keys, joined, texts)
     for usual in (joined[name] for name in _GEOMETRIES if name in joined):
         if any(map(looks_like_geometry, texts[usual])):
-            return TextColumn(usual)
+            return _with_points(TextColumn(usual), points, names, sample)
     if (column := _first(texts, _is_surely_geometry)) is not None:
-        return TextColumn(column)
+        return _with_points(TextColumn(column), points, names, sample)
     if (column := _first(texts, is_survey)) is not None:
         return SurveyColumn(column, names[column])
+    if points:
+        return points
+    named = [each if _IN_ONE.search(names[n].casefold()) else [] for n, each in enumerate(texts)]
+    column = _first(named, lambda text: read_pair(text) is not None)
+    if column is None:
+        column = _first(texts, is_precise_pair)
+    return NoGeometry() if column is None else PairColumn(column, names[column])
+
+
+def _points(
+    names: Sequence[str],
+    keys: Sequence[tuple[str, ...]],
+    joined: Mapping[str, int],
+    texts: Sequence[list[str]],
+) -> PointColumns | None:
+    """The columns that have points by their names, or None."""
     if found := _longitude_and_latitude(keys):
         return PointColumns(*found, names, are_degrees=True)
     for x, y in _X_AND_Y:
@@ -196,11 +227,21 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumn
             if zone is not None and not all(map(_zone, texts[zone])):
                 zone = None
             return PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)
-    named = [each if _IN_ONE.search(names[n].casefold()) else [] for n, each in enumerate(texts)]
-    column = _first(named, lambda text: read_pair(text) is not None)
-    if column is None:
-        column = _first(texts, is_precise_pair)
-    return NoGeometry() if column is None else PairColumn(column, names[column])
+    return None
+
+
+def _with_points(
+    text: TextColumn, points: PointColumns | None, names: Sequence[str], sample: Sequence[Row]
+) -> GeometryColumns:
+    """The column, or both where rows have a point and no text."""
+    if points and any(
+        len(row) >= len(names)
+        and not row[text.columns[0]].strip()
+        and all(row[column].strip() for column in points.columns)
+        for row in sample
+    ):
+        return EitherColumns(text, points, names)
+    return text
 
 
 def chosen_geometry(

@@ -20,6 +20,7 @@ Row: TypeAlias = list[str]
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _SAMPLE_ROWS: Final = 50  # by which the delimiter is chosen, up to the first that is longer
 _SAMPLE_BYTES: Final = 1024 * 1024
+REGULAR: Final = 0.75  # the share of rows with as many fields as the header, for text to be CSV
 _CHUNK: Final = 1024 * 1024  # bytes of which the encoding is checked at once
 _PIECE: Final = 1024 * 1024  # characters of a line that are read at once
 _DELIMITERS_IN_ROW: Final = 1_000_000  # most of them in a geometry; each field takes memory
@@ -67,14 +68,19 @@ class CsvRows:
         """How well a delimiter fits: (it separates the header, the share of rows with as many
         fields, the number of fields, the delimiter)."""
         width, others, regular = 0, 0, 0
+        widths = set[int]()
         with suppress(FileInvalid):
             for _, row in islice(self._rows(delimiter, _SAMPLE_BYTES), 1 + _SAMPLE_ROWS):
                 if not width:
                     width = len(row)
                     continue
                 others += 1
+                widths.add(len(row))
                 regular += len(row) >= width and not any(row[width:])
-        return width > 1, regular / others if others else 1, width, delimiter
+        share = regular / others if others else 1
+        if others > 1 and are_cut_off(widths, width):
+            share = REGULAR
+        return width > 1, share, width, delimiter
 
     def _rows(self, delimiter: str, most: int) -> Iterator[tuple[int, Row]]:
         with self._open() as file:
@@ -96,6 +102,16 @@ class CsvRows:
     def _open(self) -> TextIO:
         errors = "replace" if self._encoding == _WESTERN else "strict"
         return self._path.open(encoding=self._encoding, errors=errors, newline="")
+
+
+def are_cut_off(widths: set[int], header: int) -> bool:
+    """True if all rows have the same number of fields, somewhat fewer than the header: programs
+    leave out the last ones where they are empty.
+
+    Args:
+        widths: the numbers of fields that rows have.
+    """
+    return len(widths) == 1 and max(2, header / 2) <= min(widths) < header
 
 
 class _Lines:

@@ -15,16 +15,20 @@ from typing import Any, BinaryIO, ClassVar, Final
 import orjson
 
 from app.formats.crs import Projection, chosen_projection, read_crs
-from app.formats.features import FormatReader, Layer, SourceFeature
+from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import has_heights, unreadable
-from app.formats.readers.bounds import value_too_long
-from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, scan
+from app.formats.readers.bounds import shown, value_too_long
+from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, Contents, scan
 from app.formats.readers.json_stream import values
 from app.geometry import GeometryInvalid
 from app.geometry.problems import whole_problem
 from app.policy.files import VALUE_BYTES
 
 _NO_GEOMETRIES: Final = (COLLECTION, "Feature")
+_MEMBERS: Final = frozenset({
+    "type", "geometry", "properties", ID, "bbox", "crs", "geometry_name",
+})  # fmt: skip
+_SHOWN: Final = 5  # names in a note
 _HEIGHTS: Final = "Heights were left out."
 
 
@@ -35,15 +39,20 @@ class GeoJsonReader(FormatReader):
     format: ClassVar[str] = "geojson"
 
     def __init__(self, path: Path) -> None:
-        """Raise FileInvalid when the file is broken, has something other than features, exceeds a
-        bound, or names an unknown coordinate reference system."""
+        """Raise FileInvalid when the file is broken, has something other than features, or exceeds
+        a bound."""
         super().__init__()
         self._path = path
         with path.open("rb") as file:
             self._contents = scan(file)
-        self._projection = _projection(self._contents.crs)
+        self._projection: Projection | None = None
         name, columns = self._contents.name or path.stem, self._contents.columns
         layer = Layer(name, self._contents.features, columns)
+        try:
+            self._projection = _projection(self._contents)
+        except FileInvalid as error:
+            self.note(str(error))
+            layer = replace(layer, crs=None, accuracy=None)
         if projection := self._projection:
             layer = replace(layer, crs=projection.name, accuracy=projection.accuracy)
             self.note(projection.note)
@@ -72,6 +81,8 @@ class GeoJsonReader(FormatReader):
         if not isinstance(value, dict) or value.get("type") != "Feature":
             problem = whole_problem("not_a_feature", "This is not a GeoJSON Feature.", "type")
             return SourceFeature(number, None, {}, (problem,))
+        if others := [name for name in value if name not in _MEMBERS]:
+            self.note(f"What features have beside their properties was left out: {_few(others)}.")
         try:
             geometry = self._geometry(value, projection)
         except GeometryInvalid as error:
@@ -82,15 +93,14 @@ class GeoJsonReader(FormatReader):
         self, feature: dict[str, Any], projection: Projection | None
     ) -> dict[str, Any] | None:
         """The geometry of a Feature on WGS 84; raises GeometryInvalid."""
-        if "geometry" not in feature:
-            message = "The feature has no `geometry`. Without a boundary, it must be `null`."
-            raise GeometryInvalid([unreadable(message, "missing_member")])
-        geometry = feature["geometry"]
+        geometry = feature.get("geometry")  # the standard has null where there is none
         if geometry is not None and not isinstance(geometry, dict):
-            message = "`geometry` is not a GeoJSON object."
+            message = "The geometry is not an object of GeoJSON."
             raise GeometryInvalid([unreadable(message, "not_an_object")])
         if geometry is not None and geometry.get("type") in _NO_GEOMETRIES:
-            message = f"`geometry` is a {geometry['type']}. Put what is in it beside this feature."
+            message = (
+                f"The geometry is a {geometry['type']}. Put what is in it beside this feature."
+            )
             raise GeometryInvalid([unreadable(message, "wrong_type")])
         if geometry is None or projection is None:
             return geometry
@@ -121,11 +131,17 @@ def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
     return properties
 
 
-def _projection(crs: str | None) -> Projection | None:
+def _few(names: list[str]) -> str:
+    return ", ".join(map(shown, names[:_SHOWN])) + (" and more" if len(names) > _SHOWN else "")
+
+
+def _projection(contents: Contents) -> Projection | None:
     """The coordinate reference system that a file names; None: degrees on WGS 84.
 
     Raises:
         FileInvalid: it is not known.
     """
-    projection = read_crs(crs) if crs else None
+    if contents.crs_fault:
+        raise FileInvalid(contents.crs_fault)
+    projection = read_crs(contents.crs) if contents.crs else None
     return None if projection is None or projection.is_wgs84 else projection

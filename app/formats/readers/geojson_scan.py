@@ -26,10 +26,6 @@ _ARRAY: Final = "item"  # of one in an array
 _NAME_LENGTH: Final = 100
 _WANTED: Final = "a GeoJSON FeatureCollection, or Features one after the other"
 _WANTED_ALONE: Final = f"It must be {_WANTED}."
-_CONVERT: Final = (
-    "Convert the file first, for example with: "
-    "ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converted.geojson FILE"
-)
 
 _Handler: TypeAlias = Callable[[str, Any], None]
 
@@ -37,13 +33,14 @@ _Handler: TypeAlias = Callable[[str, Any], None]
 @dataclass(frozen=True, slots=True)
 class Contents:
     """The contents of a file. ``path`` is the JSON path of its features; ``crs`` is from its
-    ``crs``."""
+    ``crs``, and ``crs_fault`` says why that cannot be used."""
 
     path: str
     features: int
     columns: tuple[str, ...]
     name: str
     crs: str | None
+    crs_fault: str | None
     has_bare_geometries: bool
 
 
@@ -126,7 +123,7 @@ class _Scan:
     def contents(self) -> Contents:
         """The contents, at the end of the file. Raises FileInvalid."""
         if not self._types:
-            raise FileInvalid(f"The file is not GeoJSON: it has no `type`. It must be {_WANTED}.")
+            raise FileInvalid(f"The file is JSON, but not GeoJSON. {_WANTED_ALONE}")
         if len(self._types) > 1:
             names = " and ".join(sorted(self._types))
             raise FileInvalid(f"The file mixes {names}. It must be {_WANTED}.")
@@ -145,7 +142,8 @@ class _Scan:
             features=count,
             columns=features.columns.names() if "geometry" not in self._types else (),
             name=self._name if path == ITEMS else "",
-            crs=self._crs.of(self._features[_ALONE].count),
+            crs=self._crs.text,
+            crs_fault=self._crs.fault(self._features[_ALONE].count),
             has_bare_geometries="geometry" in self._types,
         )
 
@@ -178,7 +176,8 @@ class _Crs:
     """The ``crs`` members of the values in a file, which must all be the same."""
 
     def __init__(self) -> None:
-        self._text: str | None = None
+        self.text: str | None = None
+        self._fault: str | None = None
         self._named = 0  # values with one
         self._is_named = False  # the one that is being read
         self.handlers: Mapping[str, _Handler] = {
@@ -188,11 +187,12 @@ class _Crs:
             "crs.properties.code": self._add_code,
         }
 
-    def of(self, values: int) -> str | None:
-        """The coordinate reference system of all values of a file. Raises FileInvalid."""
-        if self._named not in (0, values):
-            raise FileInvalid(f"Only some values of the file have a `crs`. {_CONVERT}")
-        return self._text
+    def fault(self, values: int) -> str | None:
+        """The reason why the coordinate reference system is not that of all values of a file, if
+        it is not."""
+        if not self._fault and self._named not in (0, values):
+            return "Only some parts of the file name a coordinate system (crs)."
+        return self._fault
 
     def _add(self, event: str, value: Any) -> None:
         if event == "string":
@@ -202,11 +202,11 @@ class _Crs:
         elif event == "end_map" and self._is_named:
             return
         elif event not in ("null", "map_key"):
-            raise FileInvalid(f"The `crs` of the file names no coordinate system. {_CONVERT}")
+            self._fault = self._fault or "The crs of the file names no coordinate system."
 
     def _check_type(self, event: str, value: Any) -> None:
         if value == "link":
-            raise FileInvalid(f"The `crs` of the file is a link, which is not followed. {_CONVERT}")
+            self._fault = "The crs of the file is a link, which is not followed."
 
     def _add_name(self, event: str, value: Any) -> None:
         if event == "string":
@@ -217,8 +217,8 @@ class _Crs:
             self._set(f"EPSG:{value}")
 
     def _set(self, text: str) -> None:
-        if self._text not in (None, text):
-            raise FileInvalid(f"The values of the file have several `crs`. {_CONVERT}")
-        self._text = text
+        if self.text not in (None, text):
+            self._fault = "The file names several coordinate systems (crs)."
+        self.text = text
         self._named += 1
         self._is_named = True

@@ -15,7 +15,12 @@ from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.archive import Archive
 from app.formats.readers.bounds import Columns, PositionCount, shown, unique
-from app.formats.readers.kml_data import WITH_GEOMETRIES, WITHOUT_GEOMETRIES, PlacemarkData
+from app.formats.readers.kml_data import (
+    OVERLAYS,
+    WITH_GEOMETRIES,
+    WITHOUT_GEOMETRIES,
+    PlacemarkData,
+)
 from app.formats.readers.kml_geometry import PlacemarkShape
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.policy.files import LAYERS
@@ -30,6 +35,7 @@ _LINKS: Final = (
     "The file refers to another one (NetworkLink), which was not read. To import its contents, "
     "save it as a separate file."
 )
+_OVERLAYS: Final = "Images on the map (overlays) were left out."
 _Key: TypeAlias = tuple[str, int]  # of a folder: the file that it is in, and its number there
 
 _MANY: Final = f"The file has more than {LAYERS - 1} folders with placemarks, shown as one layer."
@@ -83,7 +89,9 @@ class KmlReader(FormatReader):
         files = list(self._data)
         for file in files:  # which grows
             for element in self._elements(file, WITHOUT_GEOMETRIES):
-                if element.name == "NetworkLink":
+                if element.name in OVERLAYS:
+                    self.note(_OVERLAYS)
+                elif element.name == "NetworkLink":
                     files.extend(self._new_link(file, element))
                 elif element.name == "Schema":
                     self._data[file].add_schema(element)

@@ -15,7 +15,8 @@ from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, GEOMETRY_BYTES, LAYERS
 _TEXTS: Final = ("name", "description", "address", "phoneNumber")
 _TIMES: Final = {"TimeStamp": {"when": "timestamp"}, "TimeSpan": {"begin": "begin", "end": "end"}}
 _CONTAINERS: Final = frozenset({"kml", "Document", "Folder"})
-_RECORDS: Final = frozenset({"Placemark", "NetworkLink", "Schema"})
+OVERLAYS: Final = frozenset({"GroundOverlay", "PhotoOverlay"})
+_RECORDS: Final = frozenset({"Placemark", "NetworkLink", "Schema"}) | OVERLAYS
 _DATA: Final = {
     "": frozenset({"kml"}),
     **dict.fromkeys(_CONTAINERS, _CONTAINERS - {"kml"} | _RECORDS | {"name"}),

@@ -14,7 +14,7 @@ import orjson
 from app.formats.features import FileInvalid, FormatReader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
-from app.formats.readers.csv_rows import CsvRows
+from app.formats.readers.csv_rows import REGULAR, CsvRows
 from app.formats.readers.geojson import GeoJsonReader, GeoJsonSequenceReader
 from app.formats.readers.geometry_text import is_geometry
 from app.formats.readers.geopackage import GeoPackageReader
@@ -37,7 +37,6 @@ _READERS: Final[dict[str, Callable[[Path], FormatReader]]] = {
 }
 
 _START: Final = 64 * 1024
-_REGULAR: Final = 0.75  # the part of rows with as many fields as the header, for text to be CSV
 _NAMES: Final = ", ".join(dict.fromkeys(FORMATS_IN.values()))
 _JSON: Final = re.compile(r"[\x1e{]|\[\s*[{\[\]]")
 _TOPOLOGY: Final = re.compile(r'"type"\s*:\s*"Topology"')
@@ -154,7 +153,7 @@ def _text_format(path: Path, text: str) -> str:
     _, header = next(iter(rows), (0, []))
     if not has_header(header):
         raise _unknown()
-    if rows.regularity < _REGULAR:
+    if rows.regularity < REGULAR:
         raise FileInvalid(
             f"{_unknown()} If it is CSV: too many of its rows have another number of fields than "
             "the first one. Perhaps values with commas in them lack their quotes."

@@ -49,7 +49,11 @@ SIGNATURES: Final = tuple(
         (rb"\0\x01\0\0Standard (Jet|ACE) DB", "an Access database", CONVERT),
         (rb"AutoCAD Binary DXF|\s*(999\s+[^\n]*\n\s*)?0\s+SECTION\b", "a DXF drawing", CONVERT),
         (rb"AC10[0-9]{2}\0", "a DWG drawing", CONVERT),
-        (rb"(?i:version)\s+[0-9]+\s+(?i:charset)", "a MapInfo MIF file", CONVERT),
+        (
+            rb"(?i:version\s+[0-9]+\s+(charset|delimiter|coordsys|columns))",
+            "a MapInfo MIF file",
+            CONVERT,
+        ),
         (rb"(?i:!table)", "a MapInfo TAB file", CONVERT),
         (rb"MsRcf\0", "a Garmin GDB file", "Save it as GPX."),
         (rb"[\x0c\x0e].{7}\.FIT", "a Garmin FIT file", "Save it as GPX."),

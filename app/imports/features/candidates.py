@@ -35,6 +35,7 @@ _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
     "assets": {field.name: field for field in ASSET},
 }
+_LINE_BREAKS: Final = re.compile(r"[ \t]*[\t\n\v\f\r\x85\u2028\u2029]\s*")
 _CONTROLS: Final = (
     "Has control characters, which cannot be shown. Remove them from the file, or leave out this "
     "column."
@@ -198,9 +199,11 @@ def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]
 
 
 def feature_name(properties: Mapping[str, Any], column: str | None) -> str:
-    """The name of a feature; empty when it has none. Numbers are spelled out."""
+    """The name of a feature in one line; empty when it has none. Numbers are spelled out."""
     value = properties.get(column) if column else None
-    return "" if value is None or isinstance(value, bool | dict | list) else str(value).strip()
+    if value is None or isinstance(value, bool | dict | list):
+        return ""
+    return _LINE_BREAKS.sub(" ", str(value).strip())
 
 
 def _default_name(number: int, choices: Choices) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from math import dist
 from typing import Any, Final
 
-from app.geometry import Boundary, GeometryInvalid, Point, read_boundary, read_point
+from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
 from app.geometry.problems import whole_problem
 
 Json = Mapping[str, Any]
@@ -80,7 +82,8 @@ def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
         geometry = _closed(geometry)
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
-    return read_boundary(geometry)
+    with _in_plain_words():
+        return read_boundary(geometry)
 
 
 def location_of(geometry: Json) -> Point:
@@ -92,7 +95,22 @@ def location_of(geometry: Json) -> Point:
     points = points_of(geometry)
     if geometry.get("type") in (*_AREAS, *_LINES, _COLLECTION):
         raise GeometryInvalid([whole_problem("wrong_type", NO_POINT, "location.type")])
-    return read_point(points[0] if len(points) == 1 else geometry)
+    with _in_plain_words():
+        return read_point(points[0] if len(points) == 1 else geometry)
+
+
+@contextmanager
+def _in_plain_words() -> Iterator[None]:
+    """Let problems speak of the geometry to somebody who sees no JSON."""
+    try:
+        yield
+    except GeometryInvalid as error:
+        raise GeometryInvalid(map(_plain, error.problems)) from None
+
+
+def _plain(problem: Problem) -> Problem:
+    message = problem.message.replace("`coordinates` ", "The geometry ").replace("`", "")
+    return replace(problem, message=message)
 
 
 def points_of(geometry: Json) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ def csv(folder: Path, text: str, encoding: str = "utf-8") -> Path:
 
 def test_a_row_is_a_feature(tmp_path: Path) -> None:
     reader = CsvReader(csv(tmp_path, "name,wkt,trees\nA,POINT (10.5 43.5),7\nB,,\n"))
-    assert reader.layers == (Layer("rows", 2, ("name", "trees")),)
+    assert reader.layers == (Layer("upload", 2, ("name", "trees")),)
     first, second = features(reader)
     assert (first.number, first.geometry) == (1, POINT)
     assert first.properties == {"name": "A", "trees": 7}
@@ -238,6 +238,49 @@ def test_without_a_geometry_there_is_a_note(tmp_path: Path) -> None:
     reader = CsvReader(csv(tmp_path, "name,lat\nA,1\n"))
     assert features(reader)[0].geometry is None
     assert reader.notes[0].startswith("No column has geometries")
+
+
+def test_places_are_from_latitude_and_longitude_where_the_text_is_empty(tmp_path: Path) -> None:
+    text = "id,lon,lat,wkt\na,,,POINT (1 2)\nb,10.5,43.5,\nc,,,\n"
+    reader = CsvReader(csv(tmp_path, text))
+    first, second, third = features(reader)
+    assert [first.geometry, second.geometry, third.geometry] == [
+        {"type": "Point", "coordinates": [1, 2]}, POINT, None,
+    ]  # fmt: skip
+    assert second.properties == {"id": "b"}
+    assert reader.notes == ['Where "wkt" is empty, the place is from "lon" and "lat".']
+
+
+def test_latitude_and_longitude_beside_a_full_column_of_text_are_values(tmp_path: Path) -> None:
+    text = "id,lat,lon,wkt\na,43.5,10.5,POINT (1 2)\nb,,,\n"
+    first, _ = features(CsvReader(csv(tmp_path, text)))
+    assert first.geometry == {"type": "Point", "coordinates": [1, 2]}
+    assert first.properties == {"id": "a", "lat": 43.5, "lon": 10.5}
+
+
+def test_rows_that_all_end_before_the_header_does(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "name,lat,lon,note,more\nA,43.5,10.5\nB,43.5,10.5\n"))
+    first, second = features(reader)
+    assert (first.geometry, first.problems, second.geometry) == (POINT, (), POINT)
+    assert first.properties == {"name": "A", "note": None, "more": None}
+    assert reader.notes == [
+        "All rows have 3 fields, and the header 5: the last columns were read as empty."
+    ]
+
+
+@pytest.mark.parametrize("rows", ["A,43.5\n", "A,43.5\nB,43.5,10.5\n"])
+def test_some_rows_that_end_before_the_header_does_are_problems(tmp_path: Path, rows: str) -> None:
+    first, *_ = features(CsvReader(csv(tmp_path, f"name,lat,lon\n{rows}")))
+    assert "has 2 fields, and the header 3" in first.problems[0].message
+
+
+def test_a_system_that_is_not_known_is_none(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "name,wkt\nA,SRID=999999;POINT (500000 5200000)\n"))
+    assert reader.layers[0].crs is None
+    assert "is not a known coordinate reference system" in reader.notes[0]
+    (feature,) = features(reader, crs="EPSG:25832")
+    assert feature.geometry is not None
+    assert feature.geometry["coordinates"] == pytest.approx([9, 46.95], abs=0.01)
 
 
 def test_rows_with_other_numbers_of_fields(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_collections_in_a_collection(tmp_path: Path) -> None:
 def test_what_is_no_geometry_is_named(tmp_path: Path, kind: str) -> None:
     (one,) = features(reader(tmp_path, collection(feature({"type": kind, "features": []}))))
     assert one.geometry is None
-    assert one.problems[0].message.startswith(f"`geometry` is a {kind}. Put what is in it beside")
+    assert one.problems[0].message.startswith(f"The geometry is a {kind}. Put what is in it beside")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,7 @@ def test_a_crs_that_says_what_the_standard_says(tmp_path: Path, crs: str) -> Non
     "crs",
     [
         named("urn:ogc:def:crs:EPSG::31467"),
+        named("urn:ogc:def:crs:EPSG:31467"),
         named("EPSG:31467"),
         {"type": "EPSG", "properties": {"code": 31467}},
         "EPSG:31467",
@@ -197,7 +198,6 @@ def test_positions_that_cannot_be_transformed(tmp_path: Path) -> None:
     [
         (7, "not_a_feature"),
         ({"type": "Point", "coordinates": [0, 0]}, "not_a_feature"),
-        ({"type": "Feature", "properties": {"name": "x"}}, "missing_member"),
         ({**feature(), "geometry": [1, 2], "properties": {"name": "x"}}, "not_an_object"),
     ],
 )
@@ -240,8 +240,9 @@ def test_files_of_gdal(tmp_path: Path, driver: str, crs: str) -> None:
         (b"", "is empty"),
         (collection(feature()).decode().encode("utf-16"), "is in UTF-16"),
         (collection(feature()).decode().encode("utf-16-be"), "is in UTF-16"),
-        (b"[]", "no `type`"),
-        (b'"FeatureCollection"', "no `type`"),
+        (b"[]", "is JSON, but not GeoJSON"),
+        (b'"FeatureCollection"', "is JSON, but not GeoJSON"),
+        (b'{"type":"Nothing"}', 'contains a value of the type "Nothing"'),
         (b'{"type":"Topology"}', 'contains a value of the type "Topology"'),
         (b'{"type":7}', 'of the type "7"'),
         (collection() + b'{"type":"Feature"}', "mixes Feature and FeatureCollection"),
@@ -253,21 +254,61 @@ def test_files_of_gdal(tmp_path: Path, driver: str, crs: str) -> None:
         (b'{"type":"FeatureCollection","features":' + b"[" * 100_000, "too deeply"),
         (b'{"type":"Feature","properties":{"a":' + (b"[" * 450 + b" " * 9000) * 50, "too deeply"),
         (b'{"type":"Feature","properties":{"a":' + b"[" * 101 + b"]" * 101 + b"}}", "too deeply"),
-        (collection(feature(), crs=named("EPSG:999999")), "not a known coordinate reference"),
-        (collection(feature(), crs={"type": "link", "properties": {"href": "x"}}), "is a link"),
-        (collection(feature(), crs={"type": "name", "properties": {}}), "names no coordinate"),
-        (collection(feature(), crs=7), "names no coordinate"),
-        (collection(feature(), crs="EPSG:25832") + collection(feature()), "Only some values"),
-        (
-            collection(feature(), crs="EPSG:25832") + collection(feature(), crs="EPSG:25833"),
-            "several `crs`",
-        ),
         (collection(feature(name="x" * (VALUE_BYTES + 1))), "longer than 1 MiB"),
         (collection(feature(**{f"c{n}": n for n in range(COLUMNS + 1)})), "more than 500 columns"),
     ],
 )
 def test_a_file_that_cannot_be_used(tmp_path: Path, content: bytes, told: str) -> None:
     assert told in refused(tmp_path, content)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (collection(feature(), crs=named("EPSG:999999")), "not a known coordinate reference"),
+        (collection(feature(), crs={"type": "link", "properties": {"href": "x"}}), "is a link"),
+        (collection(feature(), crs={"type": "name", "properties": {}}), "names no coordinate"),
+        (collection(feature(), crs=7), "names no coordinate"),
+        (collection(feature(), crs="EPSG:25832") + collection(feature()), "Only some parts"),
+        (
+            collection(feature(), crs="EPSG:25832") + collection(feature(), crs="EPSG:25833"),
+            "names several coordinate systems",
+        ),
+    ],
+)
+def test_a_crs_that_cannot_be_used_is_no_crs(tmp_path: Path, content: bytes, told: str) -> None:
+    opened = reader(tmp_path, content)
+    (layer,) = opened.layers
+    assert (layer.crs, layer.accuracy) == (None, None)
+    (note,) = opened.notes
+    assert told in note
+
+
+def test_a_person_names_the_crs_where_that_of_the_file_cannot_be_used(tmp_path: Path) -> None:
+    place = {"type": "Point", "coordinates": [500_000, 5_200_000]}
+    opened = reader(tmp_path, collection(feature(place), crs=named("local grid")))
+    (one,) = features(opened, crs="EPSG:25832")
+    assert one.geometry is not None
+    assert one.geometry["coordinates"] == pytest.approx([9, 46.95], abs=0.01)
+
+
+def test_what_features_have_beside_their_properties_is_noted(tmp_path: Path) -> None:
+    usual = {**feature(a=1), "id": 1, "bbox": [0, 0, 1, 1], "geometry_name": "geom"}
+    others = {f"m{n}": n for n in range(6)}
+    opened = reader(tmp_path, collection(usual, usual))
+    assert len(features(opened)) == 2
+    assert opened.notes == []
+    opened = reader(tmp_path, collection({**usual, **others}))
+    assert len(features(opened)) == 1
+    assert opened.notes == [
+        "What features have beside their properties was left out: "
+        '"m0", "m1", "m2", "m3", "m4" and more.'
+    ]
+
+
+def test_a_feature_without_a_geometry_has_none(tmp_path: Path) -> None:
+    (one,) = features(reader(tmp_path, collection({"type": "Feature", "properties": {"a": 1}})))
+    assert (one.geometry, one.properties, one.problems) == (None, {"a": 1}, ())
 
 
 def test_a_value_that_is_too_large(tmp_path: Path) -> None:

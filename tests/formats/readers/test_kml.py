@@ -185,6 +185,13 @@ def test_network_links_are_not_followed(tmp_path: Path) -> None:
     assert "NetworkLink" in refusal(KmlReader, kml(tmp_path, target))
 
 
+def test_overlays_are_left_out_with_a_note(tmp_path: Path) -> None:
+    content = f"<Folder><GroundOverlay><name>Photo</name></GroundOverlay></Folder>{placemark()}"
+    reader = KmlReader(kml(tmp_path, content))
+    assert len(features(reader)) == 1
+    assert reader.notes == ["Images on the map (overlays) were left out."]
+
+
 def test_a_file_without_placemarks_is_refused(tmp_path: Path) -> None:
     content = "<GroundOverlay><name>Photo</name></GroundOverlay>"
     assert "has no placemarks" in refusal(KmlReader, kml(tmp_path, content))

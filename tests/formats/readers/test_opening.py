@@ -157,6 +157,7 @@ VRT = (
         ("999\r\nmade by x\r\n0\r\nSECTION\r\n", "DXF"),
         (b"AC1032\0\0", "DWG"),
         ('Version   300\nCharset "WindowsLatin1"\n', "MIF"),
+        ('VERSION 300\nDELIMITER ","\nCoordSys Earth\n', "MIF"),
         ("!table\n!version 300\n", "TAB"),
         (b"\x89PNG\r\n\x1a\n", "image"),
         (b"\xff\xd8\xff\xe0", "image"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.make.features import DISTRICTS, feature
 from tests.names import NOT_NAMES
 from tests.projects import equal_area
 
+LINE_BREAK = re.compile(r"[\t\n\r\u2028]")  # which becomes a space
 BY_NAME = Choices("projects", ColumnMapping({"name": "name"}))
 
 
@@ -64,7 +66,7 @@ def test_problems_of_the_reader_are_told_too() -> None:
     assert made.problems == (problem,)
 
 
-@pytest.mark.parametrize("name", NOT_NAMES)
+@pytest.mark.parametrize("name", [each for each in NOT_NAMES if not LINE_BREAK.search(each)])
 def test_what_is_no_name(name: str) -> None:
     made = prepared(1, feature(square(), name=name))
     assert isinstance(made, Rejected)
@@ -86,6 +88,13 @@ def test_lines_of_a_cell_end_in_line_feeds() -> None:
     assert isinstance(made, Candidate)
     assert made.values["description"] == "one\ntwo"
     assert json.loads(made.values["metadata_json"]) == {"two\nlines": "three\nfour"}
+
+
+@pytest.mark.parametrize("between", ["\r", "\n", " \r\n\t", "\v", "\u2028"])
+def test_a_name_of_several_lines_is_one_line(between: str) -> None:
+    made = prepared(1, feature(square(), name=f"Lake{between}Baikal"))
+    assert isinstance(made, Candidate)
+    assert made.name == "Lake Baikal"
 
 
 def test_lines_are_closed_on_request_only() -> None:

@@ -97,6 +97,22 @@ def test_what_is_no_point_is_refused(geometry: dict[str, Any]) -> None:
         location_of(geometry)
 
 
+def test_problems_are_told_without_the_words_of_json() -> None:
+    def note(_: str) -> None:
+        """Take a note."""
+
+    with pytest.raises(GeometryInvalid) as nested:
+        boundary_of({"type": "Polygon", "coordinates": [[[[0, 0]]]]}, note, close_lines=False)
+    with pytest.raises(GeometryInvalid) as swapped:
+        location_of(point(47, 108))
+    with pytest.raises(GeometryInvalid) as missing:
+        boundary_of({"type": "Polygon"}, note, close_lines=False)
+    (one,), (two,), (three,) = (each.value.problems for each in (nested, swapped, missing))
+    assert one.message.startswith("The geometry is nested 4 deep. A Polygon is 3 deep")
+    assert two.message.startswith("The geometry is out of range: latitude 108")
+    assert three.message == "geometry has no coordinates. Add them."
+
+
 def test_the_points_of_a_multipoint() -> None:
     found = points_of({"type": "MultiPoint", "coordinates": [[1, 2], [3, 4]]})
     assert [each["coordinates"] for each in found] == [[1, 2], [3, 4]]
