@@ -27,7 +27,7 @@ from app.policy.files import CRS_LENGTH
 set_network_enabled(False)  # no grid is downloaded, whatever PROJ_NETWORK says
 
 _WGS84: Final = CRS.from_epsg(4326)
-_DECIMALS: Final = 10  # of a degree: a hundredth of a millimeter
+_DECIMALS: Final = 12  # of a degree: a tenth of a micrometer; fewer make slivers cross themselves
 _EXACT: Final = 1.0  # meters; a transformation that is no worse needs no note
 _NAME_LENGTH: Final = 100
 _LONGEST_NAME: Final = 40  # characters of what may be the name of a system
@@ -88,7 +88,7 @@ class Projection:
         """Return a GeoJSON geometry of any type with longitude and latitude in degrees on WGS 84.
 
         Coordinates are x and y: easting and northing, or longitude and latitude, whatever the order
-        of the axes in the system's definition. Heights are left out. Degrees have 10 decimals.
+        of the axes in the system's definition. Heights are left out. Degrees have 12 decimals.
 
         Raises:
             GeometryInvalid: a position is malformed, or outside the area of the system.

@@ -13,6 +13,7 @@ from string import Template
 from typing import Any
 
 import pytest
+import shapely
 from pyproj import CRS
 
 from app.formats.crs import read_crs
@@ -104,6 +105,17 @@ def test_positions(text: str, position: tuple[float, float], expected: tuple[flo
     found = read_crs(text).to_wgs84(point(*position))
     within = 0.005 if text in ("EPSG:31467", "EPSG:4807") else 1e-8  # a shift of the datum
     assert found["coordinates"] == pytest.approx(expected, abs=within)
+
+
+def test_a_sliver_as_overlays_leave_it_stays_valid() -> None:
+    """Its sides touch where positions are rounded to a hundredth of a millimeter."""
+    sliver = [(5.36, 3.37), (5.360056, 3.369964), (1.4, 0.89), (5.359968, 3.36991)]
+    ring = [(0, 0), (100, 0), (100, 60), *sliver, (0, 10), (0, 0)]
+    ring = [(500_000 + x, 5_200_000 + y) for x, y in ring]
+    found = read_crs("EPSG:25832").to_wgs84(
+        {"type": "Polygon", "coordinates": [[*map(list, ring)]]}
+    )
+    assert shapely.geometry.shape(found).is_valid
 
 
 def test_geometries_of_all_types() -> None:

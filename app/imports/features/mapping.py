@@ -206,12 +206,13 @@ def within_bound(
 ) -> tuple[ColumnMapping, list[str]]:
     """The mapping with as many columns for metadata as there may be, where none were chosen, and
     the columns that are left out: those with values, first of all those of the EUDR and of Whisp,
-    then in their order."""
+    then in their order. Columns without values are none of either."""
     used = {*mapping.fields.values(), *ignored}
-    others = [name for name, use in scan.columns.items() if use.filled and name not in used]
+    others = [name for name in scan.columns if name not in used]
     if mapping.metadata is not None or len(others) <= METADATA_KEYS:
         return mapping, []
-    in_order = sorted(others, key=lambda name: _OF_PLOTS.match(name) is None)
+    filled = [name for name in others if scan.columns[name].filled]
+    in_order = sorted(filled, key=lambda name: _OF_PLOTS.match(name) is None)
     kept, left_out = in_order[:METADATA_KEYS], in_order[METADATA_KEYS:]
     return replace(mapping, metadata=tuple(kept)), left_out
 

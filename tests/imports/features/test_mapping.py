@@ -141,5 +141,8 @@ def test_so_many_columns_as_may_be_become_metadata() -> None:
     assert left_out == [f"c{n}" for n in range(49, 60)]
     for kept in (ColumnMapping({"name": "name"}, ("c1",)), ColumnMapping({}, ())):
         assert within_bound(kept, scan, ()) == (kept, [])
+    with_empty = scanned({f"c{n}": n if n < 45 else None for n in range(60)})
+    mapping, left_out = within_bound(ColumnMapping({}), with_empty, ())
+    assert (mapping.metadata, left_out) == (tuple(f"c{n}" for n in range(45)), [])
     few = scanned({f"c{n}": n for n in range(50)})
     assert within_bound(ColumnMapping({}), few, ()) == (ColumnMapping({}), [])
