@@ -46,6 +46,7 @@ class GeoJsonReader(FormatReader):
         with path.open("rb") as file:
             self._contents = scan(file)
         self._projection: Projection | None = None
+        self._has_others = False
         name, columns = self._contents.name or path.stem, self._contents.columns
         layer = Layer(name, self._contents.features, columns)
         try:
@@ -81,13 +82,19 @@ class GeoJsonReader(FormatReader):
         if not isinstance(value, dict) or value.get("type") != "Feature":
             problem = whole_problem("not_a_feature", "This is not a GeoJSON Feature.", "type")
             return SourceFeature(number, None, {}, (problem,))
-        if others := [name for name in value if name not in _MEMBERS]:
-            self.note(f"What features have beside their properties was left out: {_few(others)}.")
+        self._note_members(value)
         try:
             geometry = self._geometry(value, projection)
         except GeometryInvalid as error:
             return SourceFeature(number, None, _properties(number, value), tuple(error.problems))
         return SourceFeature(number, geometry, _properties(number, value))
+
+    def _note_members(self, feature: dict[str, Any]) -> None:
+        """Note what a Feature has beside its properties, once for a file."""
+        others = [name for name in feature if name not in _MEMBERS]
+        if others and not self._has_others:
+            self._has_others = True
+            self.note(f"What features have beside their properties was left out: {_few(others)}.")
 
     def _geometry(
         self, feature: dict[str, Any], projection: Projection | None

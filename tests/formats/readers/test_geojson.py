@@ -298,8 +298,8 @@ def test_what_features_have_beside_their_properties_is_noted(tmp_path: Path) -> 
     opened = reader(tmp_path, collection(usual, usual))
     assert len(features(opened)) == 2
     assert opened.notes == []
-    opened = reader(tmp_path, collection({**usual, **others}))
-    assert len(features(opened)) == 1
+    opened = reader(tmp_path, collection({**usual, **others}, {**usual, "m": 1}))
+    assert len(features(opened)) == 2
     assert opened.notes == [
         "What features have beside their properties was left out: "
         '"m0", "m1", "m2", "m3", "m4" and more.'
