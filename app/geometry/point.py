@@ -28,7 +28,12 @@ def read_point(value: object) -> Point:
     Raises GeometryInvalid with every problem, its field ``location`` or below.
     """
     kind, position, problems = read_members(value, ("Point",), "location")
-    raise_if_any(chain(problems, position_problems(position, Place(), "location")))
+    if isinstance(position, list) and position and isinstance(position[0], list):
+        message = "is an array of arrays; it must be one position [longitude, latitude]."
+        found = iter([Place().problem("wrong_nesting", message, field="location")])
+    else:
+        found = position_problems(position, Place(), "location")
+    raise_if_any(chain(problems, found))
     valid: Any = position
     text = orjson.dumps({"type": kind, "coordinates": valid}).decode()
     return Point(text, float(valid[0]), float(valid[1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 CONFLICTS: Final = {
-    "slug_taken": "Another project has the slug of this name.",
+    "slug_taken": "Another project has this name, or one with the same slug.",
     "external_id_taken": "Another project has this external id.",
     "archived": "The project is archived already.",
     "not_archived": "The project is not archived.",

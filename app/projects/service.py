@@ -52,12 +52,14 @@ _UNIQUE_CONSTRAINTS: Final = {
 }
 _WITH_SAME: Final = {
     column: CompiledQuery(
-        columns_of(Project, Project.id).where(getattr(Project, column) == bindparam("value"))
+        columns_of(Project, Project.id, Project.name).where(
+            getattr(Project, column) == bindparam("value")
+        )
     )
     for column in ("slug", "external_id")
 }
 _CONFLICTS: Final = {
-    "slug": "The slug of this name, {value!r}, is taken by {other}. Choose another name.",
+    "slug": "This name is taken by {other}. Choose one that differs in letters or digits.",
     "external_id": "The external id {value!r} is taken by {other}. Choose another one.",
 }
 
@@ -68,12 +70,14 @@ def create_project(
     name: str,
     geometry: Boundary | None = None,
     source: Source | None = None,
+    may_share_name: bool = False,
     **values: Any,
 ) -> dict[str, Any]:
     """Add an active project. Returns its record.
 
     Args:
         source: the way in which the boundary came; None: the usual one of the principal.
+        may_share_name: its slug gets a number if another project has the slug of its name.
         values: of other fields that a new project can have, by their columns.
 
     Raises:
@@ -83,11 +87,12 @@ def create_project(
     require_project(principal, None)
     moment = clock.now()
     project_id = new_id("project")
+    number = _free_number(principal.account_id, name) if may_share_name else 1
     row = {
         "id": project_id,
         "account_id": principal.account_id,
         "name": name,
-        "slug": unreserved_slug(name) or f"project-{project_id[-8:]}",
+        "slug": unreserved_slug(name, number) or f"project-{project_id[-8:]}",
         "status": "active",
         "created_at": moment,
         "updated_at": moment,
@@ -208,6 +213,23 @@ def remove_project(principal: Principal, project: Project) -> None:
     delete_project_rows(project, contents)
 
 
+def _free_number(account_id: str, name: str) -> int:
+    """A number with which the slug of a name is free. Those of a thousand projects with the same
+    name are found with 20 look-ups."""
+
+    def is_taken(number: int) -> bool:
+        slug = unreserved_slug(name, number)
+        return _WITH_SAME["slug"].first(account_id=account_id, value=slug) is not None
+
+    taken, free = 0, 1
+    while is_taken(free):
+        taken, free = free, 2 * free
+    while free - taken > 1:
+        middle = (taken + free) // 2
+        taken, free = (middle, free) if is_taken(middle) else (taken, middle)
+    return free
+
+
 def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
     project = lock_project(principal.account_id, project_id)
     if_match.check(project_data(project))
@@ -256,7 +278,9 @@ def _naming_conflicts(account_id: str, **written: str | None) -> Iterator[None]:
             raise
         value = written[column]
         found = _WITH_SAME[column].first(account_id=account_id, value=value)
-        other = "another project" if found is None else f"the project {found.id}"
+        other = "another project"
+        if found is not None:
+            other = f"the project {found.id} ({found.name})"
         message = _CONFLICTS[column].format(value=value, other=other)
         other_id = None if found is None else found.id
         if column == "slug":

@@ -179,10 +179,18 @@ def slugify(text: str) -> str:
     return words[:SLUG_LENGTH].rstrip("-")
 
 
-def unreserved_slug(name: str) -> str:
-    """The slug of a name, with a number where it would be a reserved word."""
+def unreserved_slug(name: str, number: int = 1) -> str:
+    """The slug of a name, followed by a number, from 2, where it would be a reserved word.
+
+    Args:
+        number: of those with this name; 1 has no number.
+    """
     slug = slugify(name)
-    return f"{slug}-2" if slug in RESERVED_SLUGS else slug
+    number += slug in RESERVED_SLUGS
+    if number == 1 or not slug:
+        return slug
+    suffix = f"-{number}"
+    return slug[: SLUG_LENGTH - len(suffix)].rstrip("-") + suffix
 
 
 def pluralize(number: int, noun: str, several: str = "") -> str:

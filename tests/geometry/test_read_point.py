@@ -39,6 +39,9 @@ NAN = float("nan")
         (point(), "wrong_position", "location.coordinates", None),
         (point(8), "wrong_position", "location.coordinates", None),
         (point(8, 48, 1, 1), "wrong_position", "location.coordinates", None),
+        (point([8, 48]), "wrong_nesting", "location.coordinates", None),
+        (point([8, 48], [9, 48]), "wrong_nesting", "location.coordinates", None),
+        (point([[8, 48]]), "wrong_nesting", "location.coordinates", None),
         (point(8, "48"), "not_a_number", "location.coordinates", None),
         (point(8, True), "not_a_number", "location.coordinates", None),
         (point(8, NAN), "not_a_number", "location.coordinates", None),
@@ -63,3 +66,9 @@ def test_all_problems_at_once() -> None:
     fields = [problem.field for problem in refused.value.problems]
     assert fields == ["location.a", "location.b", "location.coordinates"]
     assert "look swapped" in refused.value.problems[2].message
+
+
+def test_an_array_of_positions_is_said_to_be_one() -> None:
+    with pytest.raises(GeometryInvalid) as refused:
+        read_point(point([10, 47]))
+    assert "is an array of arrays; it must be one position" in refused.value.problems[0].message

@@ -65,6 +65,25 @@ def test_the_example_can_be_saved_as_it_is(client: Client, owner: Browser) -> No
     assert 400 < made["area_hectares"] < 800
 
 
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("name", "slugs"),
+    [
+        ("My forest", ["my-forest", "my-forest-2", "my-forest-3", "my-forest-4"]),
+        ("Admin", ["admin-2", "admin-3", "admin-4"]),
+        ("x" * 200, ["x" * 63, "x" * 61 + "-2"]),
+    ],
+)
+def test_projects_may_have_one_name(
+    client: Client, owner: Browser, name: str, slugs: list[str]
+) -> None:
+    pages = [fill_in(owner, "/projects/new", name=name) for _ in slugs]
+    made = [read(client, id_of(page)) for page in pages]
+    assert [project["name"] for project in made] == [name] * len(slugs)
+    assert [project["slug"] for project in made] == slugs
+    assert client.post("/v1/projects", json={"name": name}).status_code == 409
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -92,14 +111,12 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_is_lost(
     assert client.get("/v1/projects").json["meta"]["total"] == before
 
 
-def test_a_taken_name_or_number_names_the_other(client: Client, owner: Browser) -> None:
+def test_a_taken_external_id_names_the_other(client: Client, owner: Browser) -> None:
     other = make_project(client, name="Taken name", external_id="T-1")
-    page = fill_in(owner, "/projects/new", name="Taken name")
-    assert page.status == 409
-    assert other["id"] in page.text
     page = fill_in(owner, "/projects/new", name="Free name", external_id="T-1")
     assert page.status == 409
     assert "The external id &#39;T-1&#39;" in page.response.get_data(as_text=True)
+    assert other["id"] in page.text
 
 
 @pytest.mark.both

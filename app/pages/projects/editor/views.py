@@ -50,7 +50,7 @@ def create(principal: Principal) -> Response:
         return _editor(principal, draft)
     try:
         with transaction():
-            made = create_project(principal, **draft.values)
+            made = create_project(principal, may_share_name=True, **draft.values)
     except (Conflict, Forbidden) as error:
         return _rejected(principal, draft, error)
     return redirect_to(f"/projects/{made['id']}?saved", f"{made['name']} created.")
