@@ -33,9 +33,10 @@ from app.policy import kinds
 from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, PROJECT_STATUSES
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.permissions import expand
+from app.projects.derived import search_columns
 from app.values.clock import format_time
 from app.values.ids import new_id
-from app.values.text import fold, searchable, slugify
+from app.values.text import searchable, slugify
 from config import load_settings
 
 RARE: Final = "quillwort"  # in RARE_COUNT projects of each account, however many it has
@@ -173,6 +174,7 @@ def _row(
     status = rng.choices(PROJECT_STATUSES, (90, 8, 2))[0]
     boundary = draw(rng) if rng.random() > 0.02 else dict.fromkeys(_BOUNDARY_COLUMNS)
     time = format_time(moment)
+    external_id = None if number % 3 else f"FS-{number}"
     row = {
         "id": new_id("project"),
         "account_id": account_id,
@@ -180,10 +182,9 @@ def _row(
         "created_at": time,
         "updated_at": time,
         "slug": slugify(name),
-        "external_id": None if number % 3 else f"FS-{number}",
+        "external_id": external_id,
         "name": name,
-        "name_key": fold(name),
-        "search_text": searchable(name, description),
+        **search_columns(name, description, external_id),
         "description": description,
         "stored_bytes": len(boundary["geometry"] or ""),
         **boundary,

@@ -201,7 +201,7 @@ class SearchText(Text):
     problem = staticmethod(unstorable)  # what was stored earlier may hold more than new texts
 
     def __init__(self, where: str) -> None:
-        description = f"Part of {where}. Case is ignored, accents are not."
+        description = f"Part of {where}. Case and accents are ignored."
         super().__init__(longest=bounds.SEARCH_LENGTH, metadata={"description": description})
 
 

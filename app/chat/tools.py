@@ -55,7 +55,7 @@ class ProjectsArguments(PageArguments):
 
     search = Text(
         longest=bounds.SEARCH_LENGTH,
-        metadata={"description": "Part of the name or the description, in any case."},
+        metadata={"description": "Part of the name, the description or the external id."},
     )
     sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
     order = fields.String(

@@ -115,7 +115,7 @@ def _parsed(field: Field, value: Any) -> Any:
 def _project_columns(*, geometry: Boundary | None, **written: Any) -> Columns:
     made = written | of_projects.geometry_columns(geometry)
     size = of_projects.stored_bytes(made["geometry"], made["metadata_json"])
-    search = of_projects.search_columns(made["name"], made["description"])
+    search = of_projects.search_columns(made["name"], made["description"], made["external_id"])
     return made | search | {"stored_bytes": size}
 
 

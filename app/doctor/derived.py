@@ -95,7 +95,8 @@ def _wrong_projects(connection: Connection, rows: Sequence[Any]) -> Iterator[Wro
 
 def _wrong_in_project(row: Any, entry: Any, shapes: dict[int, tuple[str, int]]) -> list[str]:
     size = of_projects.stored_bytes(row.geometry, row.metadata)
-    derived = of_projects.search_columns(row.name, row.description) | {"stored_bytes": size}
+    searched = of_projects.search_columns(row.name, row.description, row.external_id)
+    derived = searched | {"stored_bytes": size}
     wrong = [name for name, value in derived.items() if getattr(row, name) != value]
     bounds = (row.west, row.south, row.east, row.north)
     if row.geometry is None:

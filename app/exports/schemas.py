@@ -43,7 +43,7 @@ class ProjectExportQuerySchema(FilterQuerySchema):
         include = filter_fields(PROJECT)
 
     format = _format("projects")
-    search = SearchText("the name or the description")
+    search = SearchText("the name, the description or the external id")
     producer_name = Text(
         shortest=1,
         longest=NAME_LENGTH,

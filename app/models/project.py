@@ -37,12 +37,12 @@ class Project(Base):
     ``row`` is the database's own number of the row, which the search and box indexes point to; it
     never leaves the service. ``geometry`` and ``metadata`` are the JSON text as it goes out, and
     ``stored_bytes`` is their length in UTF-8. ``geometry`` comes last: SQLite reads a row from its
-    start, and so need not read a large boundary for what is before it. ``name_key`` and
-    ``search_text`` are case-folded; the bounds are unwrapped (see ``app.geometry``). The
-    indexes follow the orders in which a list can be asked for. ``deleted_at`` is set while the rows
-    of a deleted project go in batches (``app.projects.deletion``): the tenant filter passes over it
-    and its assets. It may come after ``geometry``: SQLite finds in the head of a row that it is
-    null.
+    start, and so need not read a large boundary for what is before it. ``name_key`` is
+    case-folded, ``search_text`` normalized for search (``app.values.text``), and the bounds are
+    unwrapped (``app.geometry``). The indexes follow the orders of lists. ``deleted_at`` is set
+    while the rows of a deleted project go in batches (``app.projects.deletion``): the tenant filter
+    passes over it and its assets. It may come after ``geometry``: SQLite finds in the head of a row
+    that it is null.
     """
 
     __tablename__ = "projects"

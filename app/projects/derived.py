@@ -28,9 +28,10 @@ def stored_bytes(geometry: str | None, metadata: str | None) -> int:
     return sum(len(text.encode()) for text in (geometry, metadata) if text is not None)
 
 
-def search_columns(name: str, description: str | None) -> dict[str, str]:
+def search_columns(name: str, description: str | None, external_id: str | None) -> dict[str, str]:
     """The columns that names are sorted by and that are searched."""
-    return {"name_key": fold(name), "search_text": searchable(name, description)}
+    others = () if external_id is None else (external_id,)
+    return {"name_key": fold(name), "search_text": searchable(name, description, *others)}
 
 
 def changes_of(

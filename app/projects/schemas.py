@@ -84,7 +84,7 @@ class ProjectQuerySchema(ListQuerySchema):
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(PROJECT)
 
-    search = SearchText("the name or the description")
+    search = SearchText("the name, the description or the external id")
     sort = fields.String(
         validate=validate.OneOf(bounds.PROJECT_SORTS),
         load_default="created_at",

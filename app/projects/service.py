@@ -97,7 +97,7 @@ def create_project(
         "created_at": moment,
         "updated_at": moment,
         **values,
-        **search_columns(name, values.get("description")),
+        **search_columns(name, values.get("description"), values.get("external_id")),
         **geometry_columns(geometry),
     }
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
@@ -150,7 +150,8 @@ def update_project(
         return project
     if "external_id" in changes:
         _check_sees_all(principal)
-    set_columns(project, search_columns(project.name, project.description))
+    searched = search_columns(project.name, project.description, project.external_id)
+    set_columns(project, searched)
     project.stored_bytes = stored_bytes(project.geometry, project.metadata_json)
     project.updated_at = clock.now()
     with _naming_conflicts(principal.account_id, external_id=project.external_id):

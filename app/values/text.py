@@ -32,8 +32,13 @@ _BLANK: Final = re.compile(
 )
 _INVISIBLE: Final = ("Cc", "Cf", "Zl", "Zp", "Zs")
 _SEPARATOR = "\uffff"  # a noncharacter (Unicode, chapter 23.7), which no text should contain
+_ACCENTS: Final = re.compile("[\u0300-\u036f]+")  # combining marks of Latin, Greek and Cyrillic
+_PLAIN: Final = dict(  # small letters that Unicode does not decompose
+    zip("ıłƚøɵđðɖħŧⱦƀɨɉɍʉɇɏƶǥȼⱥᵽȷ", "illoodddhttbijrueyzgcapj", strict=True), æ="ae", œ="oe"
+)
+_UNDECOMPOSED: Final = re.compile(f"[{''.join(_PLAIN)}]")
 # It, and the characters by which the text index names the owner of a row (app.db.search_index).
-_RESERVED = dict.fromkeys([ord(_SEPARATOR), *range(0xE000, 0xE080)], "\ufffe")
+_RESERVED: Final = re.compile(f"[{_SEPARATOR}\ue000-\ue07f]")
 
 
 def unstorable(text: str) -> str | None:
@@ -107,13 +112,19 @@ def fold(text: str) -> str:
 
 
 def searchable(*texts: str | None) -> str:
-    """Texts normalized for search: folded, and joined such that no match spans two of them.
+    """Texts normalized for search, and joined such that no match spans two of them.
 
-    Turkish has four letters where others have two (I ı İ i). All of them are searched as i, so
-    that a name is found however it was capitalized.
+    They are folded, without the accents of Latin, Greek and Cyrillic letters and the strokes of
+    Latin ones, so that what a keyboard lacks is found without it: Łódź by lodz, and with either of
+    the letters that Unicode has for a Romanian ș. Of Turkish I, ı, İ and i, each is an i.
     """
-    joined = fold(_SEPARATOR.join((text or "").translate(_RESERVED) for text in texts))
-    return joined.replace("ı", "i").replace("i\u0307", "i")
+    parts = [text or "" for text in texts]
+    if all(map(str.isascii, parts)):
+        return _SEPARATOR.join(parts).lower()
+    folded = fold(_SEPARATOR.join(_RESERVED.sub("\ufffe", part) for part in parts))
+    decomposed = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
+    plain = _UNDECOMPOSED.sub(lambda found: _PLAIN[found.group()], decomposed)
+    return unicodedata.normalize("NFC", plain)
 
 
 def with_line_feeds(text: str) -> str:

@@ -70,9 +70,9 @@ def test_the_map_is_moved_and_the_list_filtered(forester: Visitor) -> None:
     press(forester, "Create project")
     forester.go("/projects")
     page.wait_for_load_state("networkidle")
-    write(forester, "Search by name or description", "nothing")
+    write(forester, "Search by name, description or external ID", "nothing")
     expect(page.locator("#results")).to_contain_text("Nothing found")
-    write(forester, "Search by name or description", "only")
+    write(forester, "Search by name, description or external ID", "only")
     expect(page.locator(".project-list li")).to_have_count(1)
     page.locator("#map").focus()
     before = page.url

@@ -27,6 +27,9 @@ from sqlalchemy import (
 from app.db.extensions import db
 from app.db.revisions import FOLDER, is_supported
 from app.db.snapshots import connect
+from app.lists import totals
+from app.projects.derived import search_columns
+from app.projects.listing import list_projects, project_query
 
 ROWS = 3
 ONE_ROW = ("instance_state",)  # tables that cannot have more
@@ -172,6 +175,49 @@ def test_each_boundary_gets_an_entry(empty_app: Flask) -> None:
     (entry,) = rows
     unknown = (None,) * 4
     assert tuple(entry) == ("bnd_01k9zq3mgse2j7tbyw5c4r8nhd", ids[0], 77, 77, 0, *unknown, True)
+
+
+OLD_TEXT = "\u0142\u00f3d\u017a\uffffia\u0219i i\u00e6\u304c"  # of Łódź, and Iași ıÆが
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("number", [3, pytest.param(5_003, marks=pytest.mark.slow)])
+def test_texts_are_searched_as_if_they_were_written_now(empty_app: Flask, number: int) -> None:
+    """In the index of texts too, which is made anew if there are many."""
+    own_ids = [None if each % 2 else f"Ö-{each}" for each in range(number)]
+    with empty_app.app_context():
+        run_upgrade(directory=FOLDER, revision="0030")
+        with connect(db.engine.url) as connection:
+            found = {table.name: table for table in tables(connection)}
+            fill(connection, found["accounts"])
+            fill(connection, found["account_usage"])
+            row = {
+                column.name: value(found["projects"], column.name, 1)
+                for column in found["projects"].columns
+                if not column.nullable and column.name != "row"
+            }
+            rows = [
+                row | {"id": f"proj_{n}", "slug": f"s{n}", "search_text": OLD_TEXT}
+                for n in range(number)
+            ]
+            rows = [made | {"external_id": own} for made, own in zip(rows, own_ids, strict=True)]
+            connection.execute(found["projects"].insert(), rows)
+        run_upgrade(directory=FOLDER)
+        with connect(db.engine.url) as connection:
+            texts = connection.exec_driver_sql('SELECT search_text FROM projects ORDER BY "row"')
+            expected = [
+                search_columns("Łódź", "Iași ıÆが", own_id)["search_text"] for own_id in own_ids
+            ]
+            assert texts.scalars().all() == expected
+            connection.exec_driver_sql(
+                "UPDATE projects SET search_text = 'beech' WHERE slug = 's1'"
+            )
+        totals.forget()  # of another database with this account
+        account_id = row["account_id"]
+        for needle, matches in (("lodz", number - 1), ("ö-0", 1), ("beech", 1)):
+            _, total = list_projects(account_id, project_query(search=needle))
+            assert total == matches
+        check(empty_app)
 
 
 def check(app: Flask) -> None:

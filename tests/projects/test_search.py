@@ -1,5 +1,5 @@
-"""``search``: a case-insensitive substring of name or description, whatever the script and whatever
-the characters mean elsewhere. docs/api-conventions.md, "Lists"."""
+"""``search``: a substring of name, description or external id, without regard to case and accents,
+whatever the script and whatever the characters mean elsewhere. docs/api-conventions.md, "Lists"."""
 
 from __future__ import annotations
 
@@ -37,6 +37,20 @@ FINDS = [
     ("Cafe\u0301", "CAF\u00c9"),
     ("A\u030angstr\u00f6m", "\u00c5NGSTRO\u0308M"),
     ("ﬃ", "ffi"),
+    ("Café", "cafe"),
+    ("Cafe", "CAFÉ"),
+    ("Łódź", "lodz"),
+    ("Lodz", "łódź"),
+    ("Đakovo", "dakovo"),
+    ("Ærø", "aero"),
+    ("Bjørnø", "bjorno"),
+    ("Bârsana, ţară", "țara"),
+    ("Iaşi", "iași"),
+    ("Iași", "iaşi"),
+    ("Iași", "iasi"),
+    ("Đà Nẵng", "da nang"),
+    ("Ναύπλιο", "ναυπλιο"),
+    ("Ёлкино", "елкино"),
     ("森林公園", "森"),
     ("森林公園", "林公"),
     ("森林公園", "森林公園"),
@@ -77,7 +91,7 @@ MISSES = [
     ("Schwarzwald", "sch*"),
     ("Schwarzwald", "schwarz OR wald"),
     ("Schwarzwald", '"schwarz"'),
-    ("Café", "cafe"),
+    ("が", "か"),
     ("north south", "north AND south"),
     ("north south", "north NEAR south"),
     ("x  y", "x y"),
@@ -100,13 +114,12 @@ def path(client: Client) -> str:
 
 
 @pytest.mark.parametrize(("name", "needle"), FINDS)
-def test_a_project_is_found_by_a_part_of_its_name_or_description(
-    client: Client, name: str, needle: str
-) -> None:
+def test_a_project_is_found_by_a_part_of_its_texts(client: Client, name: str, needle: str) -> None:
     make_project(client, name=name)
     make_project(client, name="0", description=f"x {name} y")
+    make_project(client, name="1", external_id=f"x {name} y")
     make_project(client, name="@")
-    assert _found(client, "/v1/projects", needle) == 2
+    assert _found(client, "/v1/projects", needle) == 3
 
 
 @pytest.mark.parametrize(("name", "needle"), MISSES)
@@ -146,6 +159,16 @@ def test_a_changed_text_is_found_as_it_is_now(client: Client) -> None:
     assert _found(client, "/v1/projects", "birch") == 1
     assert _found(client, "/v1/projects", "alder") == 0
     assert _found(client, "/v1/projects", "brook") == 0
+
+
+def test_a_changed_external_id_is_found_as_it_is_now(client: Client) -> None:
+    project = make_project(client, name="Alder grove", external_id="FS-0615")
+    path = f"/v1/projects/{project['id']}"
+    assert client.put(path, json={"external_id": "ÖBF-7"}).status_code == 200
+    assert _found(client, "/v1/projects", "obf") == 1
+    assert _found(client, "/v1/projects", "0615") == 0
+    client.put(path, json={"external_id": None})
+    assert _found(client, "/v1/projects", "obf") == 0
 
 
 def test_a_deleted_project_is_not_found(client: Client) -> None:

@@ -52,7 +52,7 @@ class MapQuerySchema(QuerySchema):
         validate=validate.OneOf(PROJECT_STATUSES),
         metadata={"description": "Only projects with exactly this `status`."},
     )
-    search = SearchText("the name or the description")
+    search = SearchText("the name, the description or the external id")
 
 
 class MapPropertiesSchema(OutputSchema):
