@@ -112,6 +112,7 @@ _BOUNDS: Final = {
     "EXPENSIVE_WAIT_SECONDS": "seconds that each of them waits at most",
     "EXPENSIVE_RETRY_SECONDS": "`Retry-After` of those that did not get their turn",
     "METADATA_BYTES": "bytes of `metadata` as JSON",
+    "METADATA_FILTERS": "keys of the metadata that a list is filtered by at once",
     "METADATA_KEYS": "top-level keys of `metadata`",
     "METADATA_LEVELS": "levels of objects and arrays in each other in `metadata`",
     "PER_PAGE_DEFAULT": "records per page without `per_page`",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import marshmallow as ma
@@ -17,6 +17,8 @@ from app.values.ids import PATTERNS, PREFIXES
 from app.values.strict_json import dumps, is_within_levels
 from app.values.text import has_control, may_have_control, unstorable
 
+METADATA_PREFIX: Final = "metadata."
+_METADATA: Final = f"{METADATA_PREFIX}KEY"  # what documents call the parameter
 _CONTROLS: Final = "Must not contain control characters other than tabs and line feeds."
 
 
@@ -205,7 +207,37 @@ class SearchText(Text):
         super().__init__(longest=bounds.SEARCH_LENGTH, metadata={"description": description})
 
 
-class FilterQuerySchema(QuerySchema):
+class MetadataQuerySchema(QuerySchema):
+    """Filters by keys of the metadata, each a parameter of its own."""
+
+    metadata = fields.Dict(
+        data_key=_METADATA,
+        metadata={
+            "description": (
+                "Only records whose `metadata` has this value at the key `KEY`: a text exactly, a "
+                "number or a boolean by its JSON text. Several keys narrow the list, at most "
+                f"{bounds.METADATA_FILTERS}."
+            ),
+            "patternProperties": {"^metadata\\.": {"type": "string"}},
+            "additionalProperties": False,
+            "examples": [{"metadata.risk": "high"}],
+        },
+    )
+
+    @ma.pre_load
+    def _take_metadata(self, data: Mapping[str, str], **_: Any) -> dict[str, Any]:
+        found = {name: value for name, value in data.items() if name.startswith(METADATA_PREFIX)}
+        wrong = {name: unstorable(name) or unstorable(value) for name, value in found.items()}
+        message = f"A list is filtered by at most {bounds.METADATA_FILTERS} keys of the metadata."
+        wrong |= dict.fromkeys(list(found)[bounds.METADATA_FILTERS :], message)
+        if problems := {name: [problem] for name, problem in wrong.items() if problem}:
+            raise ma.ValidationError(problems)
+        filters = {name.removeprefix(METADATA_PREFIX): value for name, value in found.items()}
+        others = {name: value for name, value in data.items() if name not in found}
+        return others | ({_METADATA: filters} if filters else {})
+
+
+class FilterQuerySchema(MetadataQuerySchema):
     """Which records."""
 
     ids = CommaSeparated(

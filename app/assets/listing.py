@@ -56,7 +56,8 @@ def list_assets(
     if box and holds_all(statement.table, account_id, box, project_id):
         statement = statement.anywhere
     total = totals.count(count_query(statement), values)
-    is_few = total <= _FEW and (statement.equal or statement.updated_since)
+    is_filtered = statement.equal or statement.metadata or statement.updated_since
+    is_few = total <= _FEW and is_filtered
     # Where an index has the filtered rows in order, it is taken; it exists for created_at.
     in_order = not (statement.is_searched or (is_few and query.sort != "created_at"))
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
     or_,
     true,
 )
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import NullType, TypeEngine
 
 from app.db.column_types import Timestamp
 from app.db.search_index import id_values, is_among_ids
@@ -34,6 +34,7 @@ from app.lists.cql.nodes import (
     And,
     Comparison,
     Constant,
+    HasMetadata,
     In,
     Intersects,
     IsNull,
@@ -45,6 +46,7 @@ from app.lists.cql.nodes import (
     Value,
     ValueKind,
 )
+from app.lists.metadata import metadata_test, metadata_values
 from app.lists.query import SearchedTable
 from app.policy.fields import Field
 from app.policy.kinds import ID
@@ -118,8 +120,10 @@ class Conditions:
             case _:
                 return self._test(node)
 
-    def _test(self, node: Like | In | IsNull | Intersects) -> ColumnElement[bool]:
+    def _test(self, node: Like | In | IsNull | Intersects | HasMetadata) -> ColumnElement[bool]:
         match node:
+            case HasMetadata(key, value):
+                return self._has_metadata(key, value)
             case Intersects(_, shape):
                 return self._intersects(shape)
             case IsNull(name):
@@ -165,6 +169,15 @@ class Conditions:
         if self.dialect == "postgresql":
             return column.like(self.parameters.add(_closed(pattern), String()), escape="\\")
         return column.bool_op("GLOB")(self.parameters.add(_glob(pattern), String()))
+
+    def _has_metadata(self, key: str, value: str) -> ColumnElement[bool]:
+        values = metadata_values(key, value)
+
+        def bind(name: str) -> ColumnElement[Any]:
+            kind = NullType() if name in ("kind", "number") else String()
+            return self.parameters.add(values[name], kind)
+
+        return metadata_test(self.table.table.c.metadata_json, self.dialect, bind)
 
     def _intersects(self, shape: QueryShape) -> ColumnElement[bool]:
         touching = touches(self.table, shape.bounds, self.parameters)

@@ -21,6 +21,7 @@ class ListQuery(NamedTuple):
     page: int = 1
     per_page: int = 20
     equal: Mapping[str, Any] = {}  # values by the columns of ``Field.filter``
+    metadata: Mapping[str, str] = {}  # values by the keys of the metadata
     search: str | None = None
     bbox: Bounds | None = None
     ids: tuple[str, ...] = ()  # empty: any

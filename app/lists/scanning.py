@@ -140,7 +140,7 @@ def _sizes(statement: ListStatement, size: InstrumentedAttribute[Any] | None) ->
     tests = replace(statement, ids=False, within=False).tests()
     matches = and_(*tests) if tests else literal_column("1")
     sizes = columns_of(table.model).add_columns(matches.label("matches"), bytes_of.label("bytes"))
-    indexed = replace(statement, search=False, bbox=False, updated_since=False)
+    indexed = replace(statement, metadata=0, search=False, bbox=False, updated_since=False)
     return KeyedRows(indexed.filtered(sizes), columns.created_at, columns.id)
 
 

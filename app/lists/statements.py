@@ -34,6 +34,7 @@ from app.db.search_index import (
     page_of,
     text_values,
 )
+from app.lists.metadata import numbered_tests, numbered_values
 from app.lists.query import ListQuery, SearchedTable
 from app.lists.totals import counting
 
@@ -46,6 +47,7 @@ class ListStatement:
 
     Args:
         equal: the columns that are equal to a parameter of their name.
+        metadata: the number of keys of the metadata that are filtered by.
         index: the index that finds the fewest rows for the filters.
         sort: the column that sorts the list, before the id.
     """
@@ -53,6 +55,7 @@ class ListStatement:
     table: SearchedTable
     dialect: str
     equal: tuple[str, ...]
+    metadata: int
     search: bool
     bbox: bool
     located: bool  # whether the box holds everything that has a place
@@ -80,6 +83,7 @@ class ListStatement:
     def values(self, account_id: str, owner_id: str, query: ListQuery) -> dict[str, Any]:
         """The parameters for a query; ``owner_id`` is the value of the table's ``owner``."""
         values = {"account_id": account_id, self.table.owner: owner_id, **query.equal}
+        values |= numbered_values(query.metadata)
         if query.search:
             values |= text_values(query.search, owner_id, self.dialect)
         if query.bbox:
@@ -106,6 +110,7 @@ class ListStatement:
         table = self.table.table
         wanted = {"search": self.search, "bbox": self.bbox}
         tests = exact_tests(table, self.dialect, self.table.sides, **wanted)
+        tests += numbered_tests(table.c.metadata_json, self.dialect, self.metadata)
         if self.located:
             tests.append(table.c[self.table.sides[0]].is_not(None))
         if self.ids:
@@ -132,6 +137,7 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
         table,
         engine().dialect.name,
         tuple(query.equal),
+        len(query.metadata),
         search=bool(query.search),
         bbox=bool(query.bbox),
         located=False,

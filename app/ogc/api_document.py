@@ -15,6 +15,7 @@ from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.documents import OPENAPI
 from app.ogc.properties import SCHEMA, parameter_schema
 from app.ogc.responses import JSON
+from app.policy.bounds import METADATA_FILTERS
 from app.values.version import VERSION
 
 _PATCH: Final = "application/merge-patch+json"
@@ -64,6 +65,7 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
     items = ["f", "limit", "cursor", "bbox", "bbox-crs", "datetime", "crs"]
     items += ["filter", "filter-lang", "filter-crs"]
     own = [_own_parameter(collection, each) for each in collection.parameters]
+    own.append(_METADATA_PARAMETER)
     title, word = collection.title.lower(), collection.word
     feature_id = {
         "name": "featureId",
@@ -213,6 +215,16 @@ def _deletion(collection: Collection) -> dict[str, Any]:
         "parameters": [{"$ref": "#/components/parameters/If-Match"}],
         "responses": {"204": {"description": "Deleted"}} | _refusals(_REFUSED_CHANGE),
     }
+
+
+_METADATA_PARAMETER: Final[dict[str, Any]] = {
+    "name": "metadata.KEY",
+    "in": "query",
+    "required": False,
+    "description": "Only features whose metadata has this value at the key `KEY`, a number or a "
+    f"boolean by its JSON text; at most {METADATA_FILTERS} keys.",
+    "schema": {"type": "object", "additionalProperties": {"type": "string"}},
+}
 
 
 def _own_parameter(collection: Collection, name: str) -> dict[str, Any]:

@@ -12,11 +12,20 @@ import marshmallow as ma
 from flask import request
 from marshmallow import fields, validate
 
+from app.api.fields import MetadataQuerySchema
 from app.api.parsing import PARSER
 from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.http.errors import BadRequest, Detail
 from app.lists.cql.json import parse_json
-from app.lists.cql.nodes import Comparison, FilterInvalid, Node, Operator, ValueKind, both
+from app.lists.cql.nodes import (
+    Comparison,
+    FilterInvalid,
+    HasMetadata,
+    Node,
+    Operator,
+    ValueKind,
+    both,
+)
 from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
 from app.policy.bounds import DESCRIPTION_LENGTH
@@ -73,7 +82,7 @@ class FeatureSchema(FormatSchema):
     crs = _System(load_default=CRS84)
 
 
-class ItemsSchema(FeatureSchema):
+class ItemsSchema(FeatureSchema, MetadataQuerySchema):
     """Of the features of a collection, but for those of its properties."""
 
     limit = _Limit(load_default=None)
@@ -129,7 +138,8 @@ def read_items_query(collection: Collection) -> Query:
         filtered = (
             None if text is None else parse(text, collection.queryables, values["filter_crs"])
         )
-    condition = both(interval, *equal, filtered)
+    metadata = [HasMetadata(key, text) for key, text in values.get("metadata", {}).items()]
+    condition = both(interval, *equal, *metadata, filtered)
     return Query(condition, box, values["cursor"], values["limit"], values["crs"])
 
 

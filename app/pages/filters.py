@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import marshmallow as ma
 
+from app.api.fields import METADATA_PREFIX
 from app.http.errors import BadRequest
 from app.site.forms import errors_by_field
 
@@ -18,6 +19,11 @@ def filtered(path: str, chosen: Mapping[str, object], default: Mapping[str, obje
         name: value for name, value in chosen.items() if value not in (None, "", default.get(name))
     }
     return f"{path}?{urlencode(query)}" if query else path
+
+
+def metadata_filters(arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the filters by metadata that stand in an address, by the names of its parameters."""
+    return {name: value for name, value in arguments.items() if name.startswith(METADATA_PREFIX)}
 
 
 def load_valid(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from werkzeug.datastructures import MultiDict
 
+from app.api.fields import METADATA_PREFIX
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 from app.values.text import shown_json, with_line_feeds
 
@@ -25,9 +27,20 @@ class Row(NamedTuple):
         return "\n" in self.text
 
 
-def metadata_texts(value: Any) -> list[tuple[str, str]]:
-    """The metadata of a record as names and texts; values that are not text are JSON."""
-    return [(name, _text_of(each)) for name, each in _parsed(value).items()]
+def linked_metadata(value: Any, path: str, **query: str) -> list[tuple[str, str, str | None]]:
+    """The metadata of a record as names and texts, each with the address of the list of records
+    that have it, too; None: a list cannot be filtered by it. Values that are not text are JSON.
+
+    Args:
+        path: the address of the list; ``query`` are its other parameters.
+    """
+    rows = []
+    for name, each in _parsed(value).items():
+        text = _text_of(each)
+        is_filter = text and isinstance(each, str | int | float)
+        address = f"{path}?{urlencode({**query, f'{METADATA_PREFIX}{name}': text})}"
+        rows.append((name, text, address if is_filter else None))
+    return rows
 
 
 def metadata_rows(value: Any) -> list[Row]:

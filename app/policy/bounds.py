@@ -74,6 +74,7 @@ EXPENSIVE_RETRY_SECONDS: Final = 1
 
 METADATA_BYTES: Final = 16 * 1024
 METADATA_KEYS: Final = 50
+METADATA_FILTERS: Final = 10  # keys of the metadata that one list is filtered by
 METADATA_LEVELS: Final = 200  # the JSON library writes 254, and other records contain these
 
 PER_PAGE_DEFAULT: Final = 20

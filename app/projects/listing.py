@@ -77,7 +77,8 @@ def list_projects(
     everything = count_with_status(counted, status)
     statement = _narrowed(account_id, query, statement, values, everything)
     total = _total(account_id, statement, values, status, everything)
-    is_filtered = query.equal or query.bbox or statement.is_searched or query.updated_since
+    filters = (query.equal, query.metadata, query.bbox, query.updated_since)
+    is_filtered = any(filters) or statement.is_searched
     wanted = span(query.page, query.per_page, total)
     is_first = not is_filtered and wanted is not None and is_among_the_first(wanted)
 
@@ -200,7 +201,8 @@ def _total(
     everything: int,
 ) -> int:
     """The number of projects that a statement finds."""
-    is_counted = set(statement.equal) <= {"status"} and not statement.updated_since
+    is_counted = set(statement.equal) <= {"status"}
+    is_counted = is_counted and not (statement.updated_since or statement.metadata)
     if is_counted and not statement.is_searched:
         return located_total(account_id, status) if statement.located else everything
     query = count_query(statement)

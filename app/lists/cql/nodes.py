@@ -68,11 +68,21 @@ class Intersects:
 
 
 @dataclass(frozen=True, slots=True)
+class HasMetadata:
+    """``value`` is the text at a key of the metadata, or the JSON text of a number or boolean."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     value: bool
 
 
-Node: TypeAlias = And | Or | Not | Comparison | Like | In | IsNull | Intersects | Constant
+Node: TypeAlias = (
+    And | Or | Not | Comparison | Like | In | IsNull | Intersects | HasMetadata | Constant
+)
 
 
 def both(*parts: Node | None) -> Node | None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from app.assets.schemas import AccountAssetQuerySchema
-from app.pages.filters import filtered, load_valid, sentences
+from app.pages.filters import filtered, load_valid, metadata_filters, sentences
 from app.pages.project_choice import ProjectChoice, choose_project
 from app.values import clock
 
@@ -47,10 +47,16 @@ class AssetFilters(NamedTuple):
         return int(self.values["page"])
 
     @property
+    def metadata(self) -> dict[str, str]:
+        """Values by the keys of the metadata."""
+        found: dict[str, str] = self.values.get("metadata", {})
+        return found
+
+    @property
     def are_default(self) -> bool:
         """True if nothing is left out."""
         names = {"search", "type", "status", "bbox", "changed", "project_id", "project"}
-        return not names & self.chosen.keys()
+        return not (names & self.chosen.keys() or self.metadata)
 
     def address(self, path: str = "/assets", **others: Any) -> str:
         """The address of a page with these filters, but for those that are named."""
@@ -60,6 +66,7 @@ class AssetFilters(NamedTuple):
 def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
     """The filters of an address. Invalid ones are left out and reported in ``problems``."""
     chosen = _DEFAULT | {name: arguments[name].strip() for name in _NAMES if name in arguments}
+    chosen |= metadata_filters(arguments)
     chosen = {name: value for name, value in chosen.items() if value}
     if chosen.get("sort") not in SORTS:
         chosen["sort"] = _DEFAULT["sort"]

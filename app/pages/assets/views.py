@@ -19,7 +19,7 @@ from app.exports.service import export_of, record_export
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.export_formats import format_names
-from app.pages.filters import load_all, refuse
+from app.pages.filters import load_all, metadata_filters, refuse
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
 from app.site.pages import PageBlueprint, page, revalidated
@@ -97,7 +97,9 @@ def export(principal: Principal) -> Response:
         refuse(filters.problems)
         loaded = load_all(
             AssetExportQuerySchema(),
-            values | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen},
+            values
+            | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
+            | metadata_filters(filters.chosen),
         )
         if since := filters.values.get("updated_since"):
             loaded["updated_since"] = since

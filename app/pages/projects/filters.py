@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from app.pages.filters import filtered, load_valid, sentences
+from app.pages.filters import filtered, load_valid, metadata_filters, sentences
 from app.policy.bounds import PROJECT_STATUSES
 from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
@@ -45,9 +45,16 @@ class ProjectFilters(NamedTuple):
         return self.values.get("status")
 
     @property
+    def metadata(self) -> dict[str, str]:
+        """Values by the keys of the metadata."""
+        found: dict[str, str] = self.values.get("metadata", {})
+        return found
+
+    @property
     def are_default(self) -> bool:
         """True if nothing is left out but what the page leaves out by itself."""
-        return not {"search", "bbox"} & self.values.keys() and self.status == _DEFAULT["status"]
+        names = {"search", "bbox", "metadata"}
+        return not names & self.values.keys() and self.status == _DEFAULT["status"]
 
     def address(self, path: str = "/projects", **others: Any) -> str:
         """The address of a page with these filters, but for those that are named."""
@@ -58,6 +65,7 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     """The filters of an address. Invalid ones are left out and reported in ``problems``."""
     names = ("search", "status", "sort", "bbox", "page")
     chosen = _DEFAULT | {name: arguments[name].strip() for name in names if name in arguments}
+    chosen |= metadata_filters(arguments)
     chosen = {name: value for name, value in chosen.items() if value}
     if chosen.get("sort") not in SORTS:
         chosen["sort"] = _DEFAULT["sort"]

@@ -18,7 +18,7 @@ from app.exports.service import export_of, record_export
 from app.http.errors import Conflict, NotFound
 from app.http.kept_responses import kept_response
 from app.pages.export_formats import format_names
-from app.pages.filters import load_all, refuse
+from app.pages.filters import load_all, metadata_filters, refuse
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.policy.bounds import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
@@ -68,7 +68,8 @@ def projects_map(principal: Principal) -> Response:
     filters = read_filters(request.args)
     refuse(filters.problems)
     zoom = min(max(request.args.get("zoom", 0, int), 0), MAP_ZOOM)
-    wanted = Wanted(filters.values.get("bbox"), filters.status, filters.values.get("search"))
+    box, text = filters.values.get("bbox"), filters.values.get("search")
+    wanted = Wanted(box, filters.status, text, filters.metadata)
     tag = map_tag(principal.account_id, wanted, zoom)
 
     def make() -> Response:
@@ -90,6 +91,7 @@ def export(principal: Principal) -> Response:
         filters = read_filters(request.args)
         refuse(filters.problems)
         values |= {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
+        values |= metadata_filters(filters.chosen)
         if filters.status is None:
             values.pop("status", None)
     loaded = load_all(ProjectExportQuerySchema(), values)

@@ -6,6 +6,7 @@ index that has the areas in order is read from its end until enough lie in the b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -32,11 +33,13 @@ _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
 class Wanted(NamedTuple):
-    """The projects of a map. None: everywhere, of any status, with any text, all of them."""
+    """The projects of a map. None: everywhere, of any status, with any text, all of them.
+    ``metadata``: values by the keys of the metadata."""
 
     bbox: Bounds | None = None
     status: str | None = None
     search: str | None = None
+    metadata: Mapping[str, str] = {}
     within: tuple[str, ...] | None = None
 
 
@@ -50,7 +53,7 @@ class Largest(NamedTuple):
 
 def find_largest(account_id: str, wanted: Wanted) -> Largest:
     """The MAP_FEATURES largest of the projects that are wanted and have a boundary."""
-    if wanted.search or wanted.within is not None:
+    if wanted.search or wanted.metadata or wanted.within is not None:
         return _find_in_list(account_id, wanted)
     dialect = engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES}
@@ -71,11 +74,11 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
 
 
 def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
-    """The MAP_FEATURES largest of the projects that a list finds by text or by id."""
+    """The MAP_FEATURES largest of the projects that a list finds by text, by metadata or by id."""
     equal = {"status": wanted.status} if wanted.status else {}
     query = ListQuery(
-        search=wanted.search, bbox=wanted.bbox, equal=equal, within=wanted.within,
-        sort="area_hectares", order="desc",
+        search=wanted.search, bbox=wanted.bbox, equal=equal, metadata=wanted.metadata,
+        within=wanted.within, sort="area_hectares", order="desc",
     )  # fmt: skip
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)

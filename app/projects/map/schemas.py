@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import BoundingBox, SearchText
+from app.api.fields import BoundingBox, MetadataQuerySchema, SearchText
 from app.api.openapi.geojson import GEOJSON
 from app.api.openapi.schemas import OutputSchema
 from app.policy.bounds import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
-from app.values.fields import Choice, QueryInteger, QuerySchema
+from app.values.fields import Choice, QueryInteger
 
 _SHAPE: Final[dict[str, Any]] = {
     "description": "For drawing only: simplified, perhaps not valid.",
@@ -34,7 +34,7 @@ _EXAMPLE: Final = {
 }
 
 
-class MapQuerySchema(QuerySchema):
+class MapQuerySchema(MetadataQuerySchema):
     """Which part of the world, and how large it is drawn."""
 
     bbox = BoundingBox()

@@ -15,7 +15,7 @@ from app.geometry import contains, stored_rings
 from app.http.errors import BadRequest, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
 from app.pages.assets.asset.forms import AssetDraft
-from app.pages.metadata import metadata_texts
+from app.pages.metadata import linked_metadata
 from app.pages.project_choice import choose_project
 from app.pages.projects.project.details import asset_place, text_of
 from app.pages.recent_changes import last_change, latest_changes
@@ -83,7 +83,7 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
         project=project,
         place=asset_place(record),
         is_outside=_is_outside(record, project),
-        metadata=metadata_texts(record["metadata"]),
+        metadata=linked_metadata(record["metadata"], "/assets"),
         facts=facts(ASSET_FIELDS, record),
         changes=latest_changes(principal.account_id, asset_id),
         statuses=dict.fromkeys((*ASSET_STATUSES, record["status"])),

@@ -12,7 +12,7 @@ from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.pages.export_formats import format_names
-from app.pages.metadata import metadata_texts
+from app.pages.metadata import linked_metadata
 from app.pages.projects.project.details import SOURCES, asset_place, perimeter_km
 from app.pages.recent_changes import latest_changes
 from app.pages.record_fields import PROJECT_FIELDS, facts
@@ -48,7 +48,7 @@ def project(principal: Principal, project_id: str) -> Response:
         principal=principal,
         project=record,
         perimeter=perimeter_km(record["geometry"]),
-        metadata=metadata_texts(record["metadata"]),
+        metadata=linked_metadata(record["metadata"], "/projects", status="any"),
         facts=facts(PROJECT_FIELDS, record),
         changes=latest_changes(account_id, project_id),
         entries=list(zip_longest(entries, [*entries[1:], *before])),
