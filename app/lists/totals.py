@@ -73,6 +73,11 @@ def count(
     return int(total)
 
 
+def version(account_id: str) -> object:
+    """A value that differs after each change of an account's projects and assets."""
+    return _READ_VERSION.tuples(account_id=account_id)
+
+
 def forget() -> None:
     """Count all anew, for measurements."""
     _kept.clear()

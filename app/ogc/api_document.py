@@ -85,7 +85,7 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
         f"{base}/schema": _reading(
             f"{name}Schema",
             "Properties of features",
-            "A JSON Schema. Keys of the metadata of the newest features are among the properties.",
+            "A JSON Schema. Keys of the metadata are among the properties.",
             SCHEMA,
             tag=name,
         ),

@@ -9,15 +9,16 @@ from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.geometry import Boundary, is_same_boundary
 from app.geometry.shapes import CRS84
-from app.http.errors import Detail, NotFound, ValidationFailed
+from app.http.errors import Detail, Forbidden, NotFound, ValidationFailed
 from app.http.etags import IfMatch
 from app.ogc.bodies import content_crs, merged_metadata
 from app.ogc.collections import Collection
+from app.ogc.columns import as_kept
 from app.ogc.features import shown_geometry
 from app.ogc.items import project_of
 from app.projects import reading
 from app.projects import service as projects
-from app.values.strict_json import dumps
+from app.values.strict_json import dumps, loads_own
 
 Values = dict[str, Any]
 
@@ -28,9 +29,15 @@ def create(principal: Principal, collection: Collection, values: Values) -> Valu
     Raises:
         ValidationFailed: an asset's project does not exist.
         Conflict: another project has the same slug or external id.
-        Forbidden: the account would store more bytes than it may.
+        Forbidden: the account would store more bytes than it may, or the principal, who sees only
+            some projects, would add one.
     """
     if collection.word == "project":
+        if principal.project_ids is not None:
+            raise Forbidden(
+                "This credential is limited to some projects. It can change them, but add none: "
+                "use one that is not limited."
+            )
         return projects.create_project(principal, source="ogc", **values)
     project_id = values.pop("project_id")
     try:
@@ -106,8 +113,14 @@ def _keep_same_boundary(values: Values, stored: str | None) -> None:
 
 
 def _merge(collection: Collection, row: Any, values: Values, patch: Values) -> None:
+    """Merge a patch into the metadata. Texts that stand for other values become these again."""
+    stored = loads_own(row.metadata_json.encode()) if row.metadata_json else {}
     if patch:
-        values["metadata_json"] = merged_metadata(collection, row.metadata_json, patch)
+        kept = as_kept(patch, stored)
+        values["metadata_json"] = merged_metadata(collection, row.metadata_json, kept)
+    elif values.get("metadata_json") and stored:
+        kept = as_kept(loads_own(values["metadata_json"].encode()), stored)
+        values["metadata_json"] = dumps(kept).decode()
 
 
 def _check_project(values: Values, project_id: str) -> None:

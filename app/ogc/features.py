@@ -14,6 +14,7 @@ import orjson
 
 from app.geometry.shapes import CRS84, Crs, from_degrees
 from app.ogc.collections import Collection
+from app.ogc.columns import Types, as_columns
 from app.values.records import RowReader, row_reader
 from app.values.strict_json import Fragment, dumps
 
@@ -24,16 +25,18 @@ _POINT: Final = '{"type":"Point"'
 
 
 def features(
-    collection: Collection, rows: Iterable[tuple[Any, ...]], crs: Crs
+    collection: Collection, rows: Iterable[tuple[Any, ...]], crs: Crs, types: Types
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Each row of the collection's source as a Feature, which ``dumps`` writes, and how long the
-    texts of its metadata and geometry are."""
+    texts of its metadata and geometry are. The first has all columns."""
     read = _reader(collection)
     keys = collection.type.metadata_properties
+    columns = dict.fromkeys(types)
     for *values, metadata, geometry in rows:
-        properties = read(*values)
+        properties = read(*values) | columns
+        columns = {}
         if metadata is not None:
-            properties |= keys(metadata)
+            properties |= as_columns(keys(metadata), types)
         yield (
             {
                 "type": "Feature",
@@ -51,8 +54,12 @@ def _reader(collection: Collection) -> RowReader:
 
 
 def feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:
-    """The Feature of a record of ``/v1``, which ``dumps`` writes."""
+    """The Feature of a record of ``/v1``, which ``dumps`` writes. It follows from the record alone,
+    as its entity tag does: of the metadata, only objects and arrays are text."""
     made = collection.type.feature(record).as_geojson()
+    fields = {field.name for field in collection.type.property_fields}
+    own = {name: value for name, value in made["properties"].items() if name not in fields}
+    made["properties"] |= as_columns(own, {})
     if made["geometry"] is not None:
         made["geometry"] = shown_geometry(dumps(made["geometry"]).decode(), crs)
     return made

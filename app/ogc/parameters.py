@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,7 @@ FORMATS: Final = ("json", "html")
 LANGUAGES: Final = {"cql2-text": parse_text, "cql2-json": parse_json}
 _SYSTEMS: Final = {crs.uri: crs for crs in SYSTEMS}
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}T?", re.ASCII)
 _MOMENT: Final = "updated_at"  # what `datetime` is about
 
 
@@ -179,15 +181,20 @@ def _interval(text: str) -> Node | None:
     """The filter of a moment, or of a closed or half-open interval (RFC 3339)."""
     start, slash, end = text.partition("/")
     if not slash:
-        return Comparison(_MOMENT, "=", read_timestamp(text))
+        return Comparison(_MOMENT, "=", _moment(text))
     sides: list[Node] = []
     for word, operator in ((start, ">="), (end, "<=")):
         if word not in ("", ".."):
             sign: Operator = operator  # type: ignore[assignment]
-            sides.append(Comparison(_MOMENT, sign, read_timestamp(word)))
+            sides.append(Comparison(_MOMENT, sign, _moment(word)))
     if not sides:
         raise TimestampInvalid("must have a start or an end, such as 2026-01-02T03:04:05Z/..")
     return both(*sides)
+
+
+def _moment(text: str) -> datetime:
+    """A time; a day is its start in UTC. GDAL writes a day with a T and no time."""
+    return read_timestamp(f"{text[:10]}T00:00:00Z" if _DAY.fullmatch(text) else text)
 
 
 def _equal(name: str, kind: ValueKind, text: str) -> Node:

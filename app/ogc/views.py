@@ -104,11 +104,9 @@ def delete_feature(principal: Principal, collection: Collection, feature_id: str
 
 
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:
-    """Return the methods that the credential may use: QGIS asks if it can add features."""
-    may_create = principal.may(collection.write) and (
-        collection.word != "project" or principal.project_ids is None
-    )
-    return _allowed("POST", may_create)
+    """Return the methods that the credential may use. QGIS edits a layer only if it can add
+    features, so POST is among them for who may change some projects and add none."""
+    return _allowed("POST", principal.may(collection.write))
 
 
 def methods_of_feature(principal: Principal, collection: Collection, **_: str) -> Response:

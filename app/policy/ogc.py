@@ -28,5 +28,6 @@ SHAPE_BYTES: Final = 16 * 1024 * 1024
 SHAPE_ROWS: Final = 20_000
 
 # Of the newest records, whose metadata is looked through for the columns of a collection.
-SCHEMA_RECORDS: Final = 1_000
+SCHEMA_RECORDS: Final = 20_000
+SCHEMA_BYTES: Final = 16 * 1024 * 1024
 SCHEMA_KEYS: Final = 200
