@@ -12,6 +12,7 @@ from werkzeug.serving import is_running_from_reloader
 
 from app.db.migrations import make_first_tables
 from app.factory import create_app
+from app.geometry.countries import load_world
 from app.http import logging
 from app.jobs.valkey import valkey
 from app.processes.embedded import EmbeddedError
@@ -47,6 +48,8 @@ if command is not None and command.command is run_command and not is_running_fro
         workers = valkey().attempt(count_workers)
     if workers is not None and not all(workers.values()):
         click.echo(" * No worker is running: mails and webhooks wait. Start one: python worker.py")
+
+load_world()  # the countries, once for all processes
 
 # What exists by now stays: the garbage collector need not visit it again, nor write to the memory
 # that the web processes share. The threshold: a boundary is a hundred thousand lists, none of them

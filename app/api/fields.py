@@ -11,6 +11,7 @@ from marshmallow import fields, validate
 from app.api.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
 from app.policy import bounds
+from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.ids import PATTERNS, PREFIXES
@@ -36,6 +37,21 @@ class Keyword(Text):
         message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
         message += f", such as {', '.join(words)}." if words else "."
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
+
+
+class CountryCode(Text):
+    """The code of a country in a query string."""
+
+    def __init__(self, **options: Any) -> None:
+        metadata = {"pattern": "^[A-Z]{2}$"} | options.pop("metadata", {})
+        super().__init__(longest=2, metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        code = super()._deserialize(value, attr, data, **options)
+        if code not in COUNTRY_CODES:
+            message = "Must be a country's code of ISO 3166-1 alpha-2 in capitals, such as DE."
+            raise ma.ValidationError(message)
+        return code
 
 
 class ProjectId(Text):

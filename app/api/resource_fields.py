@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from marshmallow import fields
 
-from app.api.fields import Geometry, JsonObject, Keyword, Location
+from app.api.fields import CountryCode, Geometry, JsonObject, Keyword, Location
 from app.policy import kinds
 from app.policy.fields import Field
 from app.policy.kinds import Kind
@@ -75,7 +75,7 @@ def _filter(field: Field) -> fields.Field[Any]:
     """Return the schema field that validates a value in a query string, or in the JSON arguments of
     a tool of the chat."""
     text = f"Only records with exactly this `{field.name}`."
-    make = _IN_QUERY.get(field.kind, _INPUT[field.kind])
+    make = _IN_QUERY.get(field.kind) or _INPUT[field.kind]
     made = make(field, **_described(field))
     made.metadata = {**made.metadata, "description": text}
     return made
@@ -151,6 +151,7 @@ _INPUT: Final[dict[Kind, _Make]] = {
     kinds.OBJECT: _json_object,
 }
 _IN_QUERY: Final[dict[Kind, _Make]] = {
+    kinds.COUNTRY: _plain(CountryCode),
     kinds.INTEGER: _query_integer,
     kinds.NUMBER: _query_number,
     kinds.BOOLEAN: _plain(QueryBoolean),

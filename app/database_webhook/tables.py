@@ -78,7 +78,7 @@ class ReportedTable:
         return self._derive(**valid)
 
     def record(self, row: Any) -> Record:
-        """Return the record of a row, without a boundary."""
+        """Return the record of a row as events have it."""
         return self._record(object_row(row, self._fields))
 
     def reported_record(self, reported: Mapping[str, Any]) -> Record | None:
@@ -92,7 +92,8 @@ class ReportedTable:
             record = self._record(mapped_row(row, self._fields))
         except (TypeError, ValueError):
             return None
-        return None if self._schema(partial=("geometry",)).validate(record) else record
+        absent = [field.name for field in self._fields if not field.in_events]
+        return None if self._schema(partial=absent).validate(record) else record
 
     def _record(self, row: tuple[Any, ...]) -> Record:
         record = self._row_record(*row)

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    SmallInteger,
     String,
     Text,
     UniqueConstraint,
@@ -42,7 +43,8 @@ class Project(Base):
     unwrapped (``app.geometry``). The indexes follow the orders of lists. ``deleted_at`` is set
     while the rows of a deleted project go in batches (``app.projects.deletion``): the tenant filter
     passes over it and its assets. It may come after ``geometry``: SQLite finds in the head of a row
-    that it is null.
+    that it is null. ``country_version`` is that of the data that ``country`` was derived from;
+    null: it was not yet, and a job does it.
     """
 
     __tablename__ = "projects"
@@ -65,6 +67,12 @@ class Project(Base):
             *("account_id", "status", smallest_null("area_m2"), "id"),
         ),
         Index(None, "account_id", "status", "updated_at", "id"),
+        Index(None, "account_id", "country", "created_at", "id"),
+        partial_index(  # which a job looks for
+            "ix_projects_without_country",
+            "id",
+            where="country_version IS NULL AND area_m2 IS NOT NULL",
+        ),
         partial_index("ix_projects_deleted", "account_id", "id", where="deleted_at IS NOT NULL"),
         *search_indexes("projects", "account_id", "west", "south", "east", "north"),
     )
@@ -87,6 +95,8 @@ class Project(Base):
     name_key: Mapped[str] = mapped_column(SortableText)
     search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
     description: Mapped[str | None] = mapped_column(Text)
+    country: Mapped[str | None] = mapped_column(String(2))
+    country_version: Mapped[int | None] = mapped_column(SmallInteger)
     metadata_json: Mapped[str | None] = mapped_column("metadata", Text, key="metadata_json")
     geometry: Mapped[str | None] = mapped_column(Text)
     deleted_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -115,6 +115,13 @@ PROJECT: Final = (
         column="area_m2", description="Geodesic area on the WGS84 ellipsoid.", nullable=True,
     ),
     Field(
+        "country", kinds.COUNTRY, "US",
+        description="The country in which most of the boundary lies, or else the nearest one within"
+        " 25 km, as ISO 3166-1 alpha-2: a proposal from a coarse map (Natural Earth), and no"
+        " statement about borders.",
+        nullable=True, filter=True, in_events=False,
+    ),
+    Field(
         "status", kinds.CHOICE, "active",
         writable="on update", choices=bounds.PROJECT_STATUSES, title="ProjectStatus", filter=True,
     ),

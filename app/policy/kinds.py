@@ -102,6 +102,7 @@ ID: Final = Kind("id", _STRING, "text")  # of this or of another resource
 TEXT: Final = Kind("text", _STRING, "text", read=_read_text)
 CHOICE: Final = Kind("choice", _STRING, "text")  # one of a few words
 KEYWORD: Final = Kind("keyword", _STRING, "text", read=_read_text)  # a word of an open vocabulary
+COUNTRY: Final = Kind("country", {**_STRING, "pattern": "^[A-Z]{2}$"}, "text", column_bytes=2)
 INTEGER: Final = Kind("integer", {"type": "integer"}, "number", "integer", 19, _read_integer)
 NUMBER: Final = Kind("number", {"type": "number"}, "number", "number", read=_read_number)
 BOOLEAN: Final = Kind("boolean", {"type": "boolean"}, "boolean", "boolean", read=_read_boolean)

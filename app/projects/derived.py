@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.geometry import Boundary
+from app.geometry.countries import country_of, has_world
 from app.policy import kinds
+from app.policy.countries import DATA_VERSION
 from app.policy.fields import PROJECT
 from app.projects.record import SIDES
 from app.values.records import changed_fields
@@ -14,13 +16,23 @@ from app.values.text import fold, searchable
 
 
 def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
-    """The columns of a boundary, its area and its box."""
+    """The columns of a boundary, its area, its box and its country."""
     bounds = (None, None, None, None) if boundary is None else boundary.bounds
     return {
         "geometry": None if boundary is None else boundary.text,
         "area_m2": None if boundary is None else boundary.area_m2,
         **dict(zip(SIDES, bounds, strict=True)),
+        **country_columns(boundary),
     }
+
+
+def country_columns(boundary: Boundary | None) -> dict[str, Any]:
+    """The country of a boundary, and the version of the data that it is from; no version where
+    there is no boundary, or set-up could not install the data."""
+    if boundary is None or not has_world():
+        return {"country": None, "country_version": None}
+    country = country_of(boundary.rings, boundary.bounds)
+    return {"country": country, "country_version": DATA_VERSION}
 
 
 def stored_bytes(geometry: str | None, metadata: str | None) -> int:

@@ -1,4 +1,5 @@
-"""The job that deletes the rows of projects that were deleted with very many of them."""
+"""The jobs that delete the rows of projects that were deleted with very many of them, and that
+derive the countries of those that lack them."""
 
 from __future__ import annotations
 
@@ -56,4 +57,27 @@ def _delete(project: Any, end: float) -> bool:
     return True
 
 
-JOBS: Final = (Job(delete_projects, every_seconds=15, is_due=lambda: _DELETED.first() is not None),)
+def derive_countries() -> int:
+    """Derive the countries of projects that lack them. Returns their number."""
+    from app.projects.country_backlog import derive_some  # noqa: PLC0415 - commands need no geometry
+
+    end, done, is_stopped = time.monotonic() + _RUN_SECONDS, 0, False
+    while not is_stopped and time.monotonic() < end:
+        began = time.monotonic()
+        with transaction():
+            number = derive_some()
+        done += number
+        is_stopped = not number or pause_after(began)
+    return done
+
+
+def _lack_countries() -> bool:
+    from app.projects.country_backlog import is_due  # noqa: PLC0415 - as above
+
+    return is_due()
+
+
+JOBS: Final = (
+    Job(delete_projects, every_seconds=15, is_due=lambda: _DELETED.first() is not None),
+    Job(derive_countries, every_seconds=15, is_due=_lack_countries),
+)

@@ -10,7 +10,7 @@ from app.policy.fields import Field
 from app.policy.kinds import Kind
 
 KINDS = [each for each in vars(kinds).values() if isinstance(each, Kind)]
-NOT_WRITTEN = (kinds.ID, kinds.HECTARES, kinds.TIME)
+NOT_WRITTEN = (kinds.ID, kinds.COUNTRY, kinds.HECTARES, kinds.TIME)
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,7 @@ _REASONS = {
         Place("app.projects.boundary_history.shape_backlog", "_NEXT_ACCOUNT", "BoundaryEntry"),
         Place("app.projects.boundary_history.shape_backlog", "_NEXT", "Project"),
         Place("app.projects.boundary_history.shape_backlog", "_LOCK", "Project"),
+        Place("app.projects.country_backlog", "_SET", "Project"),
         Place("app.webhooks.deliveries.leases", "_LEASE_ON_SQLITE", "Delivery"),
         Place("app.webhooks.deliveries.leases", "_RELEASE", "Delivery"),
         Place("app.webhooks.deliveries.cancellation", "_PENDING_SINCE_BEFORE", "Delivery"),

@@ -11,7 +11,8 @@ from app.policy import bounds
 from tests.make import Client, event_types, make_account, make_project, multi_square, square
 
 FIELDS = [
-    *("id", "name", "slug", "external_id", "description", "geometry", "area_hectares", "status"),
+    *("id", "name", "slug", "external_id", "description", "geometry", "area_hectares", "country"),
+    "status",
     *("metadata", "created_at", "updated_at"),
 ]
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"

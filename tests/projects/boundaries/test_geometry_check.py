@@ -1,5 +1,4 @@
-"""POST /v1/geometry/validate: every problem with its place (docs/api-conventions.md,
-"Geometry")."""
+"""POST /v1/geometry/validate: every problem with its place (docs/boundaries.md, "Checking")."""
 
 from __future__ import annotations
 

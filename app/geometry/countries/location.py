@@ -1,0 +1,77 @@
+"""The country that a boundary lies in.
+
+Mostly a box around it lies in one piece of a country, which is all that has to be known. Otherwise
+its shape is compared with the pieces; only where it lies in several countries is it looked at how
+much of it lies in each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+import numpy as np
+import shapely
+
+from app.geometry.bounds import Bounds
+from app.geometry.countries.natural_earth import (
+    World,
+    length,
+    load_world,
+    project_latitude,
+    projected,
+)
+from app.geometry.countries.samples import sample
+from app.geometry.polygons import build_polygons
+from app.geometry.rings import Floats, Integers, Rings
+from app.policy.countries import NEAREST_KM
+
+_POINTS: Final = 225  # to tell in which of several countries most of a boundary lies
+
+Found = str | None | Literal[False]  # a country, none, or False: the shape decides
+
+
+def country_of(rings: Rings, bounds: Bounds) -> str | None:
+    """The country in which most of a valid boundary lies, as ISO 3166-1 alpha-2; else the nearest
+    one within NEAREST_KM; None if there is none, or the countries are not installed."""
+    if (world := load_world()) is None:
+        return None
+    found = country_of_box(bounds)
+    return _country_of_shape(world, rings) if found is False else found
+
+
+def country_of_box(box: Bounds) -> Found:
+    """The country of whatever lies in a box; False if that depends on what it is."""
+    if (world := load_world()) is None or box.east > 180:
+        return False
+    south, north = project_latitude(box.south), project_latitude(box.north)
+    drawn = shapely.box(box.west, south, box.east, north)
+    near: list[int] = world.tree.query(drawn).tolist()
+    for index in near:
+        if shapely.contains_properly(world.pieces[index], drawn):
+            return world.code(index)
+    return False
+
+
+def _country_of_shape(world: World, rings: Rings) -> str | None:
+    drawn = build_polygons(replace(rings, lat=projected(rings.lon, rings.lat)[1]))
+    owners: set[int] = set(world.owner[world.tree.query(drawn, "intersects")].tolist())
+    if len(owners) == 1:
+        return world.codes[owners.pop()]
+    if owners:
+        inner = sample(rings, _POINTS)
+        point, owner = owners_of(world, inner.lon, inner.lat)
+        if len(point):
+            return world.codes[int(np.bincount(owner, inner.weight[point]).argmax())]
+    reach = length(NEAREST_KM, np.abs(rings.lat).max())
+    nearest = world.tree.query_nearest(drawn, max_distance=reach)
+    return world.code(nearest[0]) if len(nearest) else None
+
+
+def owners_of(world: World, lon: Floats, lat: Floats) -> tuple[Integers, Integers]:
+    """Which of some points lie in a country, and the indices of these countries in
+    ``world.codes``."""
+    points: Any = shapely.points(*projected(lon, lat))
+    point, piece = world.tree.query(points, "intersects")
+    point, first = np.unique(point, return_index=True)  # on a border it is in two pieces
+    return point, world.owner[piece[first]]

@@ -1,0 +1,167 @@
+"""The countries of Natural Earth at 1:50 million, cut into pieces that are quick to look up.
+
+They are the file that pages draw the land of maps from, which set-up installs
+(``bin/_third_party.py``). They are read when they are needed first, or at the start by what forks
+the web server and the worker.
+
+Everything is in Mercator's projection, with a degree of the equator as the unit: it keeps angles,
+so a distance is the same in all directions, and what is asked for can be within so many kilometers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+import shapely
+from numpy.typing import NDArray
+
+from app.geometry.rings import Floats
+from app.policy.countries import CODES_BY_NAME, CODES_BY_NUMBER
+from config import ROOT
+
+FILE: Final = ROOT / "app" / "site" / "static" / "third_party" / "countries-50m.json"
+_POSITIONS: Final = 100  # of a piece
+_NARROW: Final = 1e-3  # degrees; narrower than this, nothing is cut
+_POLE: Final = 89.9  # degrees; what is beyond is drawn there
+_KM_PER_DEGREE: Final = 111.32  # of the equator
+_BESIDE: Final = 1.0  # degrees: pieces so close to the antimeridian are on both of its sides
+
+
+class World(NamedTuple):
+    """``pieces`` of countries, as polygons in Mercator's projection; ``owner``: the index of each
+    in ``codes``; ``codes``: ISO 3166-1 alpha-2; ``tree``: finds pieces."""
+
+    pieces: NDArray[Any]
+    owner: NDArray[np.intp]
+    codes: list[str]
+    tree: Any
+
+    def code(self, piece: int) -> str:
+        """The code of the country that a piece is of."""
+        return self.codes[int(self.owner[piece])]
+
+
+def has_world() -> bool:
+    """Return whether the countries are installed, without reading them."""
+    return FILE.is_file()
+
+
+@cache
+def load_world() -> World | None:
+    """Read the countries, which takes a sixth of a second. None: they are not installed."""
+    try:
+        topology = orjson.loads(FILE.read_bytes())
+    except FileNotFoundError:
+        return None
+    owners: list[str] = []
+    pieces: list[Any] = []
+    for code, polygons in _countries(topology):
+        for polygon in polygons:
+            cut = list(_cut(polygon))
+            pieces += cut
+            owners += [code] * len(cut)
+    codes, owner = np.unique(owners, return_inverse=True)
+    drawn = shapely.transform(np.array(pieces), _projected)
+    west, _, east, _ = shapely.bounds(drawn).T
+    in_east, in_west = east > 180 - _BESIDE, west < _BESIDE - 180
+    beyond = [_moved(drawn[in_east], -360), _moved(drawn[in_west], 360)]
+    drawn = np.concatenate([drawn, *beyond])
+    owner = np.concatenate([owner, owner[in_east], owner[in_west]])
+    tree = shapely.STRtree(drawn)
+    tree.query(shapely.box(0, 0, 1, 1))  # which builds it
+    return World(drawn, owner, codes.tolist(), tree)
+
+
+def projected(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
+    """Positions in degrees, projected."""
+    latitude = np.radians(np.clip(lat, -_POLE, _POLE))
+    return lon, np.degrees(np.arcsinh(np.tan(latitude)))
+
+
+def project_latitude(lat: float) -> float:
+    """One latitude, projected."""
+    latitude = math.radians(min(max(lat, -_POLE), _POLE))
+    return math.degrees(math.asinh(math.tan(latitude)))
+
+
+def length(km: float, lat: Any) -> Any:
+    """How long ``km`` at a latitude are in the projection. It takes an array, too."""
+    return km / kilometers(lat)
+
+
+def kilometers(lat: Any) -> Any:
+    """How many kilometers the unit of the projection has at a latitude."""
+    return _KM_PER_DEGREE * np.cos(np.radians(np.clip(lat, -_POLE, _POLE)))
+
+
+def _projected(positions: Any) -> Any:
+    return np.column_stack(projected(positions[:, 0], positions[:, 1]))
+
+
+def _moved(pieces: Any, degrees: float) -> Any:
+    return shapely.transform(pieces, lambda positions: np.add(positions, (degrees, 0)))
+
+
+def _countries(topology: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the code and the polygons of each country, from TopoJSON with quantized arcs."""
+    scale, origin = (np.array(topology["transform"][name]) for name in ("scale", "translate"))
+    arcs = [np.cumsum(arc, axis=0) * scale + origin for arc in topology["arcs"]]
+
+    def ring(numbers: list[int]) -> Any:
+        """Each arc begins where the one before it ends; ~number is the arc turned round."""
+        lines = [arcs[each] if each >= 0 else arcs[~each][::-1] for each in numbers]
+        return _unwrapped(np.concatenate([lines[0], *(line[1:] for line in lines[1:])]))
+
+    for country in topology["objects"]["countries"]["geometries"]:
+        name = country["properties"]["name"]
+        code = CODES_BY_NUMBER.get(country.get("id", ""), CODES_BY_NAME.get(name))
+        if code is not None:
+            is_multi = country["type"] == "MultiPolygon"
+            parts = country["arcs"] if is_multi else [country["arcs"]]
+            yield code, [shapely.Polygon(*_shell_and_holes(map(ring, part))) for part in parts]
+
+
+def _unwrapped(ring: Any) -> Any:
+    """A ring without jumps at the antimeridian, beyond it if need be. One around the South Pole is
+    closed along the pole."""
+    lon = np.unwrap(ring[:, 0], period=360)
+    lon -= 360 * np.round((lon.min() + lon.max()) / 720)
+    lat = ring[:, 1]
+    if lon[0] != lon[-1]:
+        lon, lat = np.append(lon, lon[[-1, 0, 0]]), np.append(lat, [-90, -90, lat[0]])
+    return np.column_stack((lon, lat))
+
+
+def _shell_and_holes(rings: Iterator[Any]) -> tuple[Any, list[Any]]:
+    return next(rings), list(rings)
+
+
+def _cut(polygon: Any) -> Iterator[Any]:
+    """Yield a polygon in pieces of few positions. Rounded positions make some cross themselves."""
+    if not shapely.is_valid(polygon):
+        for part in _polygons_in(shapely.make_valid(polygon)):
+            yield from _cut(part)
+        return
+    west, south, east, north = polygon.bounds
+    is_narrow = max(east - west, north - south) < _NARROW
+    if is_narrow or shapely.get_num_coordinates(polygon) <= _POSITIONS:
+        yield polygon
+        return
+    x, y = (west + east) / 2, (south + north) / 2
+    if east - west > north - south:
+        halves = [(west, south, x, north), (x, south, east, north)]
+    else:
+        halves = [(west, south, east, y), (west, y, east, north)]
+    for half in halves:
+        for part in _polygons_in(shapely.clip_by_rect(polygon, *half)):
+            yield from _cut(part)
+
+
+def _polygons_in(geometry: Any) -> Any:
+    parts = shapely.get_parts(shapely.get_parts(geometry))
+    return parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON]

@@ -1,0 +1,77 @@
+"""Projects of all accounts whose country was not derived yet: those from before there were
+countries, and those that were written while the countries were not installed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, update
+
+from app.auth.tenant import select_of_all_accounts
+from app.db.extensions import db
+from app.db.queries import has_rows
+from app.db.transactions import CompiledChange
+from app.geometry import Bounds, stored_rings
+from app.geometry.countries import country_of, country_of_box, has_world
+from app.models import Project
+from app.policy.countries import DATA_VERSION
+from app.usage.counters import note_new_shapes
+
+_BATCH: Final = 200
+
+_IS_WAITING: Final = (Project.country_version.is_(None), Project.area_m2.is_not(None))
+_WAITING: Final = select_of_all_accounts(Project.id).where(*_IS_WAITING)
+_SIDES: Final = (Project.west, Project.south, Project.east, Project.north)
+_NEXT: Final = (
+    select_of_all_accounts(Project.row, Project.account_id, *_SIDES)
+    .where(*_IS_WAITING)
+    .order_by(Project.id)
+    .limit(_BATCH)
+    .with_for_update(skip_locked=True, key_share=True)
+)
+_GEOMETRY: Final = select_of_all_accounts(Project.geometry)
+_SET: Final = CompiledChange(
+    update(Project)
+    .where(Project.account_id == bindparam("account"), Project.row == bindparam("number"))
+    .values(country=bindparam("code"), country_version=bindparam("version"))
+)
+
+
+def is_due() -> bool:
+    """Return whether there are such projects, and the countries are installed."""
+    return has_world() and has_rows(_WAITING)
+
+
+def derive_some() -> int:
+    """Derive the countries of a batch, in the current transaction. Returns the number of projects;
+    others may change some that are left out."""
+    rows = db.session.execute(_NEXT).all()
+    if rows:
+        _SET.run_many([_derived(row) for row in rows])
+        note_new_shapes(row.account_id for row in rows)  # else lists would show kept totals
+    return len(rows)
+
+
+def _derived(row: Any) -> dict[str, Any]:
+    """The parameters of ``_SET`` for a row of ``_NEXT``."""
+    return {
+        "account": row.account_id,
+        "number": row.row,
+        "code": _country(row.row, tuple(row[2:])),
+        "version": DATA_VERSION,
+    }
+
+
+def _country(number: int, sides: tuple[Any, ...]) -> str | None:
+    """The country of a project. None also where its columns were written wrongly with SQL."""
+    if None in sides:
+        return None
+    box = Bounds(*sides)
+    found = country_of_box(box)
+    if found is not False:
+        return found
+    text = db.session.scalar(_GEOMETRY.where(Project.row == number))
+    try:
+        return country_of(stored_rings(text), box)
+    except (ValueError, LookupError, TypeError):
+        return None
