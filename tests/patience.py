@@ -40,7 +40,7 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (doctor, "TIMEOUT_SECONDS", _LONG),
     (doctor, "WAITS_SECONDS", _LONG),
     (valkey_client, "SENTINEL_TIMEOUT", _LONG),
-    (boundary, "_LOCATABLE", (_LONG, 0.0)),
+    (boundary, "_LOCATED_HERE", (_LONG, 0.0)),
     (boundary, "_SEARCH_SECONDS", (_LONG, _LONG)),
     (boundary, "_FIRST_FAULT_SECONDS", _LONG),
     (overlaps, "OVERLAPS_SECONDS", _LONG),

@@ -28,9 +28,10 @@ from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
 Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
 
-# Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile.
-# Real boundaries take less than half a microsecond for each position.
-_LOCATABLE: Final = (0.005, 1e-6)  # seconds in any case, and in addition per position
+# Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile:
+# what takes longer than this is done in another process. Real boundaries take less than half a
+# microsecond for each position.
+_LOCATED_HERE: Final = (0.005, 1e-6)  # seconds in any case, and in addition per position
 
 # Processor time for the search for faults: of a small boundary, and of a larger one. The first one
 # may take longer: that the whole is invalid can be plain, and not which of its rings are.
@@ -155,14 +156,13 @@ def _faults(
 
     ``seconds``: how long it took to find out that there is one.
     """
-    at_all, each = _LOCATABLE
-    found: list[Problem] = []
-    if seconds <= at_all + each * len(rings.lon):
-        is_large = len(rings.lon) > SMALL
-        most = None if is_cheap else _FIRST_FAULT_SECONDS
-        with expensive() if is_large else nullcontext():
-            faults = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large], most)
-            found = list(islice(faults, MAX_PROBLEMS))
+    at_all, each = _LOCATED_HERE
+    is_quick = is_cheap and seconds <= at_all + each * len(rings.lon)
+    is_large = len(rings.lon) > SMALL
+    most = None if is_quick else _FIRST_FAULT_SECONDS
+    with expensive() if is_large else nullcontext():
+        faults = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large], most)
+        found = list(islice(faults, MAX_PROBLEMS))
     yield from found or [_too_complex("is not valid, and too complex to find out where")]
 
 

@@ -17,14 +17,22 @@ import numpy as np
 import shapely
 
 from app.geometry import timed
-from app.geometry.locate import FaultLocation, fault_location, rings_at, segments_at
+from app.geometry.locate import (
+    NEAR,
+    FaultLocation,
+    crossings,
+    fault_location,
+    rings_at,
+    segments_at,
+)
 from app.geometry.polygons import linear_rings
-from app.geometry.problems import Problem
-from app.geometry.rings import Booleans, Rings
+from app.geometry.problems import Place, Problem
+from app.geometry.rings import Booleans, Floats, Rings
 from app.geometry.timed import processor_seconds
 from app.values.threads import let_others_run
 
 _LONG: Final = 0.005  # seconds, during which no other thread could run
+_CROSSINGS_SECONDS: Final = 0.02  # of processor time, for those of a ring
 
 
 def fault_problems(
@@ -32,7 +40,8 @@ def fault_problems(
 ) -> Iterator[Problem]:
     """Yield the faults of an invalid boundary, all that are found in time.
 
-    Each ring, and then each part, has at most one.
+    Of a ring that crosses itself these are its crossings. Otherwise each ring, and then each part,
+    has at most one.
 
     Args:
         polygons: its shapely geometry, a Polygon or MultiPolygon.
@@ -100,7 +109,7 @@ def _all_problems(rings: Rings, polygons: Any, checks: _Checks) -> Iterator[Prob
     ring_polygons: Any = shapely.polygons(linear)
     valid_rings = checks.are_valid(ring_polygons)
     for ring in np.flatnonzero(~valid_rings).tolist():
-        yield _ring_problem(rings, ring, ring_polygons[ring], checks)
+        yield from _ring_problems(rings, ring, ring_polygons[ring], checks)
     parts: Any = shapely.get_parts(polygons)
     valid_parts = checks.are_valid(parts)
     for part in np.flatnonzero(~valid_parts).tolist():
@@ -111,15 +120,24 @@ def _all_problems(rings: Rings, polygons: Any, checks: _Checks) -> Iterator[Prob
     yield from _part_problems(rings, parts, np.flatnonzero(valid_parts).tolist(), checks)
 
 
-def _ring_problem(rings: Rings, ring: int, polygon: Any, checks: _Checks) -> Problem:
-    """Return the problem of a ring that is no valid ``polygon`` by itself."""
+def _ring_problems(rings: Rings, ring: int, polygon: Any, checks: _Checks) -> Iterator[Problem]:
+    """Yield the problems of a ring that is no valid ``polygon`` by itself: the fault that GEOS
+    finds, and where else it crosses itself."""
     span, place = rings.span(ring), rings.place(ring)
     lon, lat = rings.lon[span], rings.lat[span]
     if shapely.get_dimensions(shapely.convex_hull(polygon)) < 2:
         message = ": this ring has no area, because all its positions lie on one point or line."
-        return place.at(0).problem("zero_area", message, [float(lon[0]), float(lat[0])])
+        yield place.at(0).problem("zero_area", message, [float(lon[0]), float(lat[0])])
+        return
     fault = checks.fault(polygon)
     assert fault is not None, "an invalid polygon has a fault"
+    yield _self_intersection(place, lon, lat, fault)
+    for crossing in crossings(lon, lat, processor_seconds() + _CROSSINGS_SECONDS):
+        if max(abs(crossing.lon - fault.lon), abs(crossing.lat - fault.lat)) > NEAR:
+            yield _self_intersection(place, lon, lat, crossing)
+
+
+def _self_intersection(place: Place, lon: Floats, lat: Floats, fault: FaultLocation) -> Problem:
     first, *others = segments_at(lon, lat, fault).tolist()
     other = f"the edge from position {others[-1]}" if others else "another edge"
     message = (

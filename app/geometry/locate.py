@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import shapely
 
 from app.geometry.rings import Booleans, Floats, Integers, Rings
+from app.geometry.timed import processor_seconds
 
-_NEAR = 1e-11
+NEAR = 1e-11
 """Degrees, about a micrometer: GEOS computes crossings more precisely and prints 15 digits."""
+
+_PAIRS: Final = 20_000  # of edges whose boxes may overlap, at once
 
 
 class FaultLocation(NamedTuple):
@@ -68,9 +73,34 @@ def segments_at(
     distance = _distances(x, y)
     if usable is not None:
         distance[~usable] = np.inf
-    near = distance <= max(_NEAR, distance.min())
-    ends = np.hypot(x[1:], y[1:]) <= _NEAR
+    near = distance <= max(NEAR, distance.min())
+    ends = np.hypot(x[1:], y[1:]) <= NEAR
     return np.flatnonzero(near & ~ends) if (near & ~ends).any() else np.flatnonzero(near)
+
+
+def crossings(lon: Floats, lat: Floats, end: float) -> Iterator[FaultLocation]:
+    """Yield the places where edges of a ring cross or touch that are not neighbors, by the first
+    edge there; those that are found until ``end``, by ``timed.processor_seconds``."""
+    is_new = np.append(True, (np.diff(lon) != 0) | (np.diff(lat) != 0))
+    positions = np.column_stack((lon[is_new], lat[is_new]))
+    edges: Any = shapely.linestrings(np.stack((positions[:-1], positions[1:]), axis=1))
+    tree, last = shapely.STRtree(edges), len(edges) - 1
+    step = 1 + _PAIRS // len(edges)
+    known: set[tuple[float, float]] = set()
+    for start in range(0, len(edges), step):
+        one, other = tree.query(edges[start : start + step], "intersects")
+        one += start
+        apart = (other - one > 1) & ((one > 0) | (other < last))
+        for first, second in sorted(zip(one[apart].tolist(), other[apart].tolist(), strict=True)):
+            x, y = shapely.get_coordinates(shapely.intersection(edges[first], edges[second]))[0]
+            place = round(float(x), 11), round(float(y), 11)
+            if place not in known:
+                known.add(place)
+                yield FaultLocation("Self-intersection", float(x), float(y))
+            if processor_seconds() > end:
+                return
+        if processor_seconds() > end:
+            return
 
 
 def _distances(x: Floats, y: Floats) -> Floats:

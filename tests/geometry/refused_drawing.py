@@ -59,9 +59,13 @@ ELL = [[0, 0], [10, 0], [10, 4], [4, 4], [4, 10], [0, 10], [0, 0]]
 
 VALIDITY: dict[str, tuple[Any, list[Told]]] = {
     "bow tie": (polygon(BOWTIE), [Told("self_intersection", None, 0, 0, [0.5, 0.5])]),
-    "crossing later in the ring": (
+    "three crossings later in the ring": (
         polygon([[0, 0], [4, 0], [4, 4], [1, 1], [1, 4], [3, 1], [0, 4], [0, 0]]),
-        [Told("self_intersection", None, 0, 2, [2.2, 2.2])],
+        [
+            Told("self_intersection", None, 0, 2, [2.2, 2.2]),
+            Told("self_intersection", None, 0, 2, [2, 2]),
+            Told("self_intersection", None, 0, 3, [1, 3]),
+        ],
     ),
     "ring touches itself at a position": (
         polygon([[0, 0], [4, 0], [4, 4], [2, 2], [0, 4], [1, 3], [2, 2], [0, 0]]),
