@@ -146,6 +146,12 @@ class GeometryProblemSchema(OutputSchema):
     ring = fields.Integer(required=True, allow_none=True)
     position = fields.Integer(required=True, allow_none=True)
     coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+    fix = fields.Dict(
+        metadata={
+            "description": "Of the first edge over ±180, if nothing else is wrong: the "
+            "MultiPolygon that says the same, split there, without heights. It is valid."
+        }
+    )
 
 
 class OverlapSchema(OutputSchema):

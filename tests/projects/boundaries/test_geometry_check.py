@@ -72,3 +72,19 @@ def test_nothing_is_kept(client: Client) -> None:
 
 def test_reading_projects_is_permission_enough(client: Client) -> None:
     assert _check(make_key(client, permissions=["projects:read"]), square())["valid"]
+
+
+def test_an_edge_over_the_antimeridian_has_a_fix_that_is_valid(client: Client) -> None:
+    ring = [[179.9, 10], [-179.9, 10], [-179.9, 10.2], [179.9, 10.2], [179.9, 10]]
+    first, second = _check(client, {"type": "Polygon", "coordinates": [ring]})["problems"]
+    assert (first["code"], second["code"]) == ("antimeridian", "antimeridian")
+    assert list(second) == PROBLEM
+    assert first["fix"]["type"] == "MultiPolygon"
+    assert _check(client, first["fix"])["valid"]
+    assert make_project(client, geometry=first["fix"])["geometry"] == first["fix"]
+
+
+def test_a_geometry_with_other_problems_has_no_fix(client: Client) -> None:
+    bow = [[179.9, 10], [-179.9, 10.2], [-179.9, 10], [179.9, 10.2], [179.9, 10]]
+    problems = _check(client, {"type": "Polygon", "coordinates": [bow]})["problems"]
+    assert all(list(problem) == PROBLEM for problem in problems)
