@@ -18,9 +18,9 @@ class ImportFeature(Base):
     ``target_id`` is the project or asset that it becomes or changes. ``values`` and ``geometry``
     are what is written, ``before`` the columns that it replaced; the geometry of a rejected one is
     for a map alone. ``outside`` is of assets: outside the boundary of their project; null: it has
-    none, or they have no location. ``state`` is null until the import is applied: then it is ``applied``, after
-    that ``undone`` or ``kept``. ``written_at`` is the ``updated_at`` that the target got, by which
-    a later change of it shows.
+    none, or they have no location. ``state`` is null until the import is applied: then it is
+    ``applied``, after that ``undone`` or ``kept``. ``written_at`` is the ``updated_at`` that the
+    target got, by which a later change of it shows.
     """
 
     __tablename__ = "import_features"
