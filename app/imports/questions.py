@@ -143,7 +143,8 @@ def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
 
 
 def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
-    if scan.areas + scan.lines + scan.points or answers.without_boundaries or answers.corners_by:
+    has_some = scan.areas + scan.lines + scan.points + scan.unreadable
+    if has_some or answers.without_boundaries or answers.corners_by:
         return None
     what = "boundary" if answers.kind == "projects" else "location"
     plural = "boundaries" if answers.kind == "projects" else "locations"

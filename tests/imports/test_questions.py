@@ -83,6 +83,12 @@ def test_a_file_without_geometries_is_applied_if_somebody_says_so(client: Client
     assert counts(act(client, record, "apply")) == (2, 0, 0, 0)
 
 
+def test_geometries_that_cannot_be_read_are_no_question(client: Client) -> None:
+    record = table(client, 'name,lat,lon\nA,"47,1,2",10\nB,x,10\n', without_boundaries="false")
+    assert codes(record) == []
+    assert counts(record) == (0, 0, 0, 2)
+
+
 def test_a_column_is_named_for_the_geometry(client: Client) -> None:
     """It holds none in the first rows, by which such columns are found."""
     rows = "".join(f'P{n},""\n' for n in range(120))

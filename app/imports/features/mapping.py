@@ -83,7 +83,7 @@ class ColumnUse:
 class LayerScan:
     """How the columns of a layer are used, and where its features are.
 
-    ``areas``, ``lines`` and ``points`` count geometries; ``nearly_closed`` the lines whose ends
+    ``unreadable`` counts features with problems. ``areas``, ``lines`` and ``points`` count geometries; ``nearly_closed`` the lines whose ends
     nearly meet. ``in_degrees`` and ``not_degrees`` count those whose first position can be in
     degrees and cannot, ``in_swapped_degrees`` those of the latter that can the other way round.
     ``far`` is the first position that cannot be in degrees; ``box`` is around all first positions.
@@ -91,6 +91,7 @@ class LayerScan:
 
     features: int = 0
     columns: dict[str, ColumnUse] = field(default_factory=dict)
+    unreadable: int = 0
     areas: int = 0
     lines: int = 0
     points: int = 0
@@ -103,6 +104,7 @@ class LayerScan:
 
     def add(self, feature: SourceFeature) -> None:
         self.features += 1
+        self.unreadable += bool(feature.problems)
         for name, value in feature.properties.items():
             self.columns.setdefault(name, ColumnUse()).add(value)
         position = first_position(feature.geometry)

@@ -69,7 +69,7 @@ _START: Final = (
     " from app.imports.features.reader_program import main; main()"
 )
 _SCANNED: Final = (
-    *("features", "areas", "lines", "points", "nearly_closed"),
+    *("features", "unreadable", "areas", "lines", "points", "nearly_closed"),
     *("in_degrees", "not_degrees", "in_swapped_degrees"),
 )
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
