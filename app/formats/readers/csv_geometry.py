@@ -327,7 +327,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 def _longitude_and_latitude(keys: Sequence[tuple[str, ...]]) -> tuple[int, int] | None:
     """The two columns whose names are the same but for the last word; of several, the shortest
-    names."""
+    names. Else the only column with such a word of each kind."""
     found: dict[tuple[str, ...], dict[str, int]] = {}
     for column, (*before, last) in enumerate(keys):
         kind = "x" if last in _LONGITUDES else "y" if last in _LATITUDES else None
@@ -335,6 +335,7 @@ def _longitude_and_latitude(keys: Sequence[tuple[str, ...]]) -> tuple[int, int] 
             found.setdefault(tuple(before), {}).setdefault(kind, column)
     pairs = [before for before, both in found.items() if len(both) == 2]
     if not pairs:
-        return None
+        columns = {kind: column for both in found.values() for kind, column in both.items()}
+        return (columns["x"], columns["y"]) if len(columns) == len(found) == 2 else None
     both = found[min(pairs, key=len)]
     return both["x"], both["y"]

@@ -94,6 +94,7 @@ def test_geojson_in_a_column(tmp_path: Path) -> None:
         *("latitud;longitud", "_Location_latitude;_Location_longitude", "gps-Lat;gps-Long"),
         *("decimalLatitude;decimalLongitude", "POINT_Y;POINT_X", "lat_wgs84;lng wgs84"),
         *("northing;easting", "Hochwert;Rechtswert", "Breite;La\u0308nge", "lat;Long"),
+        "Latitude;geo_Longitude",
     ],
 )
 def test_names_of_latitude_and_longitude(tmp_path: Path, header: str) -> None:
