@@ -234,8 +234,7 @@ class MetadataQuerySchema(QuerySchema):
                 "number or a boolean by its JSON text. Several keys narrow the list, at most "
                 f"{bounds.METADATA_FILTERS}."
             ),
-            "patternProperties": {"^metadata\\.": {"type": "string"}},
-            "additionalProperties": False,
+            "additionalProperties": {"type": "string"},
             "examples": [{"metadata.risk": "high"}],
         },
     )

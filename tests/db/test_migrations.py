@@ -186,7 +186,7 @@ def test_texts_are_searched_as_if_they_were_written_now(empty_app: Flask, number
     """In the index of texts too, which is made anew if there are many."""
     own_ids = [None if each % 2 else f"Ö-{each}" for each in range(number)]
     with empty_app.app_context():
-        run_upgrade(directory=FOLDER, revision="0030")
+        run_upgrade(directory=FOLDER, revision="0031")
         with connect(db.engine.url) as connection:
             found = {table.name: table for table in tables(connection)}
             fill(connection, found["accounts"])

@@ -65,7 +65,7 @@ def fill(app: Flask) -> Client:
     client.post("/v1/projects", json={"name": "Twice"}, headers={"Idempotency-Key": "a-b"})
     with app.app_context():
         is_odd = Project.account_id == client.account_id, Project.id == odd["id"]
-        values = {"name": ODD, **search_columns(ODD, None)}  # as before names were checked
+        values = {"name": ODD, **search_columns(ODD, None, None)}  # as before names were checked
         db.session.execute(update(Project).where(*is_odd).values(values))
         db.session.add(
             IdempotentResponse(

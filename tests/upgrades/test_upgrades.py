@@ -65,6 +65,11 @@ def is_none_yet(then: Any, now: Any) -> bool:
     return bool(then == MISSING and now == [])
 
 
+def is_column(then: Any, now: Any) -> bool:
+    """A column that a feature has no value for, or the JSON of an object or an array as text."""
+    return is_new(then, now) or bool(json.loads(now) == then)
+
+
 def is_more(then: Any, now: Any) -> bool:
     return set(then) < set(now)
 
@@ -104,6 +109,9 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/imports.*", r"(\[\]\.)?(swap|without_boundaries)", is_added, "came later"),
         Meant("/v1/imports.*", r"(\[\]\.)?corners_by", is_new, "came later"),
         Meant("/v1/imports/.*", r"questions", is_none_yet, "came later"),
+        Meant(
+            "/ogc/.*items.*", r"body\.features\[\]\.properties\..*", is_column, "of one type each"
+        ),
         Meant(
             "/v1/account/usage/requests",
             r"((by_credential\[\]|by_day\[\])\.)*requests",
