@@ -26,6 +26,7 @@ from app.core import JOBS
 from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
+from app.geometry.warnings import WARNING_CODES
 from app.policy import account_export, audit, bounds
 from app.policy.conflicts import CONFLICTS
 from app.policy.deprecations import DEPRECATIONS
@@ -341,6 +342,11 @@ def geometry_problems() -> str:
     return table(["Code", "What is wrong"], rows)
 
 
+def geometry_warnings() -> str:
+    rows = ([f"`{code}`", meaning] for code, meaning in WARNING_CODES.items())
+    return table(["Code", "What is odd"], rows)
+
+
 def conflicts() -> str:
     rows = ([f"`{code}`", meaning] for code, meaning in CONFLICTS.items())
     return table(["Code", "What stands against it"], rows)
@@ -405,6 +411,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "open-routes": open_routes,
     "conflicts": conflicts,
     "geometry-problems": geometry_problems,
+    "geometry-warnings": geometry_warnings,
     "deprecations": deprecations,
     "partitions-by-month": partitions_by_month,
     "distribution-by-account": distribution_by_account,

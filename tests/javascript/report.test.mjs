@@ -6,7 +6,7 @@ import test from "node:test";
 import { Page } from "./page.mjs";
 
 const BODY = '<div id="map"></div><div id="report"></div><form id="editor-form"><input name="csrf_token" value="t"></form>';
-const VALID = { problems: [], area_hectares: 12.345, overlaps: [], complete: true };
+const VALID = { problems: [], warnings: [], area_hectares: 12.345, overlaps: [], complete: true };
 
 async function reporting(answer) {
   const page = new Page(BODY, { path: "/projects/new", answer, classics: ["leaflet.js"] });
@@ -116,8 +116,22 @@ test("overlaps say with what and how much, and that not all were compared", asyn
   assert.match(box.textContent, /Valid\.$/);
 });
 
+test("warnings are summed, and shown on the map only when asked for", async () => {
+  const { report, box } = await reporting(() => [200, { data: VALID }]);
+  const warning = (code, longitude) => ({ code, message: `A ${code}.`, coordinates: [longitude, 48] });
+  report.show({ ...VALID, warnings: [warning("sliver", 8), warning("spike", 8.1), warning("sliver", 8.2)] }, "text");
+  const lines = [...box.querySelectorAll("p")].slice(-2);
+  assert.deepEqual(lines.map((line) => line.textContent), ["1 spike Show", "2 slivers Show"]);
+  assert.ok(lines.every((line) => line.classList.contains("quiet")));
+  assert.equal(report.faults.getLayers().length, 0);
+  lines[1].querySelector("button").click();
+  const marks = [...report.faults.getLayers()];
+  assert.deepEqual(marks.map((mark) => mark.getLatLng().lng), [8, 8.2]);
+  assert.equal(marks[0].getTooltip().getContent().textContent, "A sliver.");
+});
+
 test("without a boundary, the page says how to make one", async () => {
   const { report, box } = await reporting(() => [404, {}]);
-  report.show({ problems: [], area_hectares: null, overlaps: [] }, " ");
+  report.show({ problems: [], warnings: [], area_hectares: null, overlaps: [] }, " ");
   assert.match(box.textContent, /^No boundary yet/);
 });

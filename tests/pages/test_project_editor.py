@@ -217,7 +217,8 @@ def test_an_invalid_boundary_says_where(owner: Browser) -> None:
 def test_a_check_of_nothing(owner: Browser) -> None:
     data = post(owner, "/projects/check", geometry=" ").response.get_json()["data"]
     assert data == {
-        "area_hectares": None, "geometry": None, "problems": [], "overlaps": [], "complete": True,
+        "area_hectares": None, "geometry": None, "problems": [], "warnings": [], "overlaps": [],
+        "complete": True,
     }  # fmt: skip
 
 

@@ -120,8 +120,8 @@ def validate_geometry(_: Principal, values: dict[str, Any], prepared: Overlaps |
     """Check a geometry without storing it.
 
     Send the geometry as `geometry` in the body. The response lists every problem and where it is,
-    and has the area of a valid geometry. With `overlaps`, it lists the
-    projects that a valid geometry overlaps with, too.
+    and has the area of a valid geometry, with warnings of what is odd about it. With `overlaps`, it
+    lists the projects that a valid geometry overlaps with, too.
     """
     if prepared is None:
         return envelope.single(values["report"])

@@ -11,6 +11,7 @@ from app.api.openapi.geojson import BARE_GEOMETRY
 from app.api.openapi.schemas import OutputSchema
 from app.api.schemas import MetaSchema, TotalMetaSchema
 from app.geometry import PROBLEM_CODES
+from app.geometry.warnings import WARNING_CODES
 from app.policy.bounds import BOUNDARY_SOURCES
 from app.projects.boundaries.validation import geometry_report
 from app.values.fields import Choice, InputSchema, StrictBoolean
@@ -154,6 +155,18 @@ class GeometryProblemSchema(OutputSchema):
     )
 
 
+class GeometryWarningSchema(OutputSchema):
+    """What is odd about a valid geometry, with its place as in a problem. Warnings reject
+    nothing."""
+
+    code = Choice("GeometryWarningCode", sorted(WARNING_CODES), required=True)
+    message = fields.String(required=True)
+    part = fields.Integer(required=True, allow_none=True)
+    ring = fields.Integer(required=True, allow_none=True)
+    position = fields.Integer(required=True, allow_none=True)
+    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+
+
 class OverlapSchema(OutputSchema):
     """A project whose area overlaps."""
 
@@ -184,7 +197,8 @@ class GeometryReportMetaSchema(MetaSchema):
 
 
 class GeometryReportSchema(OutputSchema):
-    """Whether a geometry is valid, its area, and its problems; its overlaps, if asked for."""
+    """Whether a geometry is valid, its area, its problems and warnings; its overlaps, if asked
+    for."""
 
     example: ClassVar = {
         "valid": False,
@@ -200,9 +214,18 @@ class GeometryReportSchema(OutputSchema):
                 "coordinates": [8.1, 48.2],
             }
         ],
+        "warnings": [],
     }
 
     valid = fields.Boolean(required=True)
     area_hectares = fields.Float(required=True, allow_none=True)
     problems = fields.List(fields.Nested(GeometryProblemSchema), required=True)
+    warnings = fields.List(
+        fields.Nested(GeometryWarningSchema),
+        required=True,
+        metadata={
+            "description": "Of a valid geometry: what is odd about it, at most 100; the first of "
+            "each code come first."
+        },
+    )
     overlaps = fields.List(fields.Nested(OverlapSchema))

@@ -21,7 +21,7 @@ def _check(client: Client, geometry: Any) -> dict[str, Any]:
 def test_what_a_project_would_have(client: Client, geometry: dict[str, Any]) -> None:
     report = _check(client, geometry)
     area = make_project(client, geometry=geometry)["area_hectares"]
-    assert report == {"valid": True, "area_hectares": area, "problems": []}
+    assert report == {"valid": True, "area_hectares": area, "problems": [], "warnings": []}
 
 
 def test_the_geometry_may_be_the_body_itself(client: Client) -> None:
@@ -88,3 +88,14 @@ def test_a_geometry_with_other_problems_has_no_fix(client: Client) -> None:
     bow = [[179.9, 10], [-179.9, 10.2], [-179.9, 10], [179.9, 10.2], [179.9, 10]]
     problems = _check(client, {"type": "Polygon", "coordinates": [bow]})["problems"]
     assert all(list(problem) == PROBLEM for problem in problems)
+
+
+def test_warnings_are_told_beside_and_never_refused(client: Client) -> None:
+    a, b, c, d = [10, 50], [10.1, 50], [10.1, 50.1], [10, 50.1]
+    geometry = {"type": "Polygon", "coordinates": [[a, b, b, c, d, a]]}
+    report = _check(client, geometry)
+    assert (report["valid"], report["problems"]) == (True, [])
+    (warning,) = report["warnings"]
+    assert list(warning) == PROBLEM
+    assert (warning["code"], warning["position"]) == ("repeated_position", 2)
+    assert make_project(client, geometry=geometry)["geometry"] == geometry

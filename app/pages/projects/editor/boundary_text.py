@@ -25,12 +25,13 @@ _DRAWN: Final = {
 
 
 class Checked(NamedTuple):
-    """A text: the boundary of a valid one, the problems of any other, and the GeoJSON geometry that
-    it holds, valid or not."""
+    """A text: the boundary of a valid one with its warnings, the problems of any other, and the
+    GeoJSON geometry that it holds, valid or not."""
 
     boundary: Boundary | None
     problems: list[dict[str, Any]]
     geometry: Any
+    warnings: list[dict[str, Any]]
 
 
 def check_boundary(text: str) -> Checked:
@@ -42,11 +43,12 @@ def check_boundary(text: str) -> Checked:
     try:
         value = read_text(text)
     except GeometryInvalid as error:
-        return Checked(None, [_for_people(asdict(each)) for each in error.problems], None)
+        return Checked(None, [_for_people(asdict(each)) for each in error.problems], None, [])
     if value is None:
-        return Checked(None, [], None)
+        return Checked(None, [], None, [])
     report, boundary = geometry_report(value)
-    return Checked(boundary, list(map(_for_people, report["problems"])), value)
+    problems, warnings = (list(map(_for_people, report[name])) for name in ("problems", "warnings"))
+    return Checked(boundary, problems, value, warnings)
 
 
 def _for_people(problem: dict[str, Any]) -> dict[str, Any]:

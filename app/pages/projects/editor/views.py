@@ -94,11 +94,11 @@ def save(principal: Principal, project_id: str) -> Response:
 @takes(_FORM)
 @of_account("projects:read")
 def check(principal: Principal) -> Response:
-    """Check a boundary while it is drawn: area, problems and overlaps.
+    """Check a boundary while it is drawn: area, problems, warnings and overlaps.
 
     The response has the geometry that a text holds, valid or not.
     """
-    boundary, problems, geometry = check_boundary(request.form.get("geometry", ""))
+    boundary, problems, geometry, warnings = check_boundary(request.form.get("geometry", ""))
     own = request.form.get("project_id", "")
     asked: dict[str, Any] = {"boundary": boundary, "overlaps": True, "seconds": 0.0}
     asked["project_id"] = own if is_id("project", own) else None
@@ -108,6 +108,7 @@ def check(principal: Principal) -> Response:
             "area_hectares": None if boundary is None else boundary.area_m2 / 10_000,
             "geometry": geometry if boundary is None else Fragment(boundary.text),
             "problems": problems,
+            "warnings": warnings,
             "overlaps": [] if found is None else found.records,
             "complete": found is None or found.is_complete,
         }

@@ -13,6 +13,15 @@ const element = (name, text, className = "") => {
   return made;
 };
 
+// What warnings are called, one and several.
+const WARNINGS = {
+  spike: ["spike", "spikes"],
+  repeated_position: ["repeated corner", "repeated corners"],
+  sliver: ["sliver", "slivers"],
+  in_the_sea: ["part far from land", "parts far from land"],
+  several_countries: ["part in another country", "parts in another country"],
+};
+
 export const inHectares = (area) => `${(area < 1 ? small : hectares).format(area)} ha`;
 
 export class Report {
@@ -79,7 +88,7 @@ export class Report {
     } else if (data.area_hectares === null) {
       box.replaceChildren(element("p", text.trim() ? "" : "No boundary yet. Draw it on the map, or paste it below.", "quiet"));
     } else {
-      box.replaceChildren(element("p", inHectares(data.area_hectares), "area"), ...this._overlaps(data));
+      box.replaceChildren(element("p", inHectares(data.area_hectares), "area"), ...this._overlaps(data), ...this._warnings(data));
     }
   }
 
@@ -104,6 +113,29 @@ export class Report {
     });
     item.append(" ", button);
     return item;
+  }
+
+  /** A line for all warnings of a kind: they are seldom of interest. */
+  _warnings({ warnings }) {
+    return Object.entries(WARNINGS).flatMap(([code, [one, several]]) => {
+      const found = warnings.filter((warning) => warning.code === code);
+      if (!found.length) return [];
+      const line = element("p", `${found.length} ${found.length > 1 ? several : one} `, "quiet");
+      const button = element("button", "Show", "link");
+      button.type = "button";
+      button.addEventListener("click", () => this._mark(found));
+      line.append(button);
+      return [line];
+    });
+  }
+
+  _mark(warnings) {
+    this.faults.clearLayers();
+    for (const { message, coordinates: [longitude, latitude] } of warnings) {
+      const mark = L.circleMarker([latitude, longitude], { radius: 7, className: "warning", pmIgnore: true, snapIgnore: true });
+      mark.bindTooltip(element("span", message)).addTo(this.faults);
+    }
+    this.map.fitBounds(this.faults.getBounds(), { maxZoom: 16, animate: false });
   }
 
   _overlaps({ overlaps, complete }) {

@@ -1,0 +1,201 @@
+"""What is odd about a valid boundary, and mostly not meant. It is told, and never refused.
+
+Sound data has warnings, too: of 252 official districts 17 have a spike. So people are shown them in
+sums, in grey.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, islice
+from typing import Any, Final
+
+import numpy as np
+import shapely
+
+from app.geometry.boundary import Boundary
+from app.geometry.countries.location import country_of, owners_of
+from app.geometry.countries.natural_earth import (
+    World,
+    kilometers,
+    length,
+    load_world,
+    projected,
+)
+from app.geometry.countries.samples import sample
+from app.geometry.polygons import build_polygons
+from app.geometry.problems import MAX_PROBLEMS, Problem
+from app.geometry.rings import Floats, Integers, Rings
+from app.policy.countries import INSIDE_KM, NEAREST_KM
+
+WARNING_CODES: Final = {
+    "spike": "Two edges longer than 10 m meet at an angle of less than 1 degree.",
+    "repeated_position": "The same position twice or more in a row.",
+    "sliver": "A part that is narrower than 1 m on the average.",
+    "in_the_sea": "A part with no land within 25 km, on a map that lacks small islands.",
+    "several_countries": "A part, or a hundredth of the area, that lies in another country than "
+    "most of the boundary, more than 10 km from it.",
+}
+
+_SPIKE_DEGREES: Final = 1.0
+_SPIKE_METERS: Final = 10.0
+_SLIVER_METERS: Final = 1.0
+_SHARE: Final = 0.01  # of the area, in another country
+_METERS_PER_DEGREE: Final = 111_320.0
+_POINTS: Final = 2_500  # that are looked up to find what lies in another country
+_PARTS: Final = 300  # the largest ones, for which land is looked for
+
+
+def boundary_warnings(boundary: Boundary) -> list[Problem]:
+    """The warnings of a valid boundary, at most MAX_PROBLEMS: the first of each code come first."""
+    rings = boundary.rings
+    found = [list(islice(each, MAX_PROBLEMS)) for each in _by_code(boundary, rings)]
+    firsts = [some[0] for some in found if some]
+    others = chain.from_iterable(some[1:] for some in found)
+    return [*firsts, *others][:MAX_PROBLEMS]
+
+
+def _by_code(boundary: Boundary, rings: Rings) -> Iterator[Iterator[Problem]]:
+    """Yield the warnings of each code."""
+    yield _spikes(rings)
+    yield _repeated_positions(rings)
+    yield _slivers(rings)
+    if (world := load_world()) is not None:
+        country = country_of(rings, boundary.bounds)
+        yield _in_the_sea(world, rings, country)
+        if country is not None:
+            yield _several_countries(world, rings, country)
+
+
+def _spikes(rings: Rings) -> Iterator[Problem]:
+    """Angles are measured where one degree of longitude is as long as at their latitude."""
+    kept = np.flatnonzero(~_is_repeated(rings))  # a repeated position has no sides
+    lon, lat, ring = rings.lon[kept], rings.lat[kept], rings.of_position[kept]
+    starts = np.flatnonzero(np.diff(ring, prepend=-1))
+    ends = np.append(starts[1:], len(ring)) - 1
+    before = np.arange(len(ring)) - 1
+    before[starts] = ends - 1  # the last position is the first one again
+    after = np.arange(len(ring)) + 1
+    after[ends] = starts + 1
+    scale = np.cos(np.radians(lat))
+    in_x, in_y = (lon[before] - lon) * scale, lat[before] - lat
+    out_x, out_y = (lon[after] - lon) * scale, lat[after] - lat
+    shorter = np.minimum(np.hypot(in_x, in_y), np.hypot(out_x, out_y)) * _METERS_PER_DEGREE
+    angle = np.abs(np.arctan2(in_x * out_y - in_y * out_x, in_x * out_x + in_y * out_y))
+    is_spike = (shorter > _SPIKE_METERS) & (angle < np.radians(_SPIKE_DEGREES))
+    is_spike[ends] = False
+    for index in np.flatnonzero(is_spike).tolist():
+        degrees = np.degrees(angle[index])
+        message = f": a spike. The edges that meet here are {degrees:.2g} degrees apart."
+        yield _at(rings, int(kept[index]), "spike", message)
+
+
+def _repeated_positions(rings: Rings) -> Iterator[Problem]:
+    """One for each run of equal positions."""
+    repeated = _is_repeated(rings)
+    begins = np.flatnonzero(repeated & ~np.append(False, repeated[:-1]))
+    after = np.append(np.flatnonzero(~repeated), len(repeated))
+    counts = after[np.searchsorted(after, begins)] - begins + 1
+    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
+        times = "twice" if count == 2 else f"{count} times"
+        message = f": the same position {times} in a row."
+        yield _at(rings, begin, "repeated_position", message)
+
+
+def _slivers(rings: Rings) -> Iterator[Problem]:
+    """The mean width of a long part is its area by half its perimeter."""
+    areas, lengths = _measures(rings)
+    firsts = rings.exteriors
+    outer = areas[firsts]
+    area = 2 * outer - np.add.reduceat(areas, firsts)
+    perimeter = np.add.reduceat(lengths, firsts)
+    width = 2 * area / np.maximum(perimeter, 1e-9)
+    for part in np.flatnonzero(width < _SLIVER_METERS).tolist():
+        what = "this part" if rings.multi else "the boundary"
+        message = f": {what} is a sliver, {max(width[part], 0):.2g} m wide on the average."
+        yield _of_part(rings, part, "sliver", message)
+
+
+def _measures(rings: Rings) -> tuple[Floats, Floats]:
+    """The areas of all rings in m², and their lengths in m: precise enough for slivers."""
+    starts = np.array(rings.starts)
+    counts, firsts = np.diff(starts), starts[:-1]
+    middle = np.add.reduceat(rings.lat, firsts) / counts
+    scale = np.repeat(np.cos(np.radians(middle)), counts)
+    x = (rings.lon - np.repeat(rings.lon[firsts], counts)) * scale * _METERS_PER_DEGREE
+    y = (rings.lat - np.repeat(rings.lat[firsts], counts)) * _METERS_PER_DEGREE
+    doubled, steps = np.zeros(len(x)), np.zeros(len(x))
+    doubled[:-1] = x[:-1] * y[1:] - x[1:] * y[:-1]
+    steps[:-1] = np.hypot(np.diff(x), np.diff(y))
+    lasts = starts[1:] - 1  # from there it goes to the next ring
+    doubled[lasts] = steps[lasts] = 0
+    return np.abs(np.add.reduceat(doubled, firsts)) / 2, np.add.reduceat(steps, firsts)
+
+
+def _in_the_sea(world: World, rings: Rings, country: str | None) -> Iterator[Problem]:
+    if len(rings.exteriors) == 1:
+        far = [] if country else [0]
+    else:
+        drawn = build_polygons(replace(rings, lat=projected(rings.lon, rings.lat)[1]))
+        parts: Any = shapely.get_parts(drawn)
+        chosen = np.argsort(-shapely.area(parts), kind="stable")[:_PARTS]
+        firsts = [rings.starts[exterior] for exterior in rings.exteriors]
+        farthest = np.maximum.reduceat(np.abs(rings.lat), firsts)[chosen]  # from the equator
+        near = world.tree.query(parts[chosen], "dwithin", length(NEAREST_KM, farthest))[0]
+        far = sorted(np.delete(chosen, np.unique(near)).tolist())
+    for part in far:
+        message = ": there is no land within 25 km, but for islands that a coarse map lacks."
+        yield _of_part(rings, part, "in_the_sea", message)
+
+
+def _several_countries(world: World, rings: Rings, country: str) -> Iterator[Problem]:
+    """Of points within: those that lie in another country, and far from the one of most."""
+    inner = sample(rings, _POINTS)
+    point, owner = owners_of(world, inner.lon, inner.lat)
+    home = world.codes.index(country)
+    point, owner = point[owner != home], owner[owner != home]
+    if not len(point):
+        return
+    lon, lat = inner.lon[point], inner.lat[point]
+    land: Any = shapely.STRtree(world.pieces[world.owner == home])
+    points: Any = shapely.points(*projected(lon, lat))
+    (found, _), distances = land.query_nearest(points, return_distance=True, all_matches=False)
+    is_far = distances * kilometers(lat[found]) > INSIDE_KM
+    point, owner = point[found[is_far]], owner[found[is_far]]
+    parts, first = np.unique(inner.part[point], return_index=True)
+    whole = _counts(inner.part, parts) == _counts(inner.part[point], parts)
+    if not whole.any():
+        if inner.weight[point].sum() < _SHARE:
+            return
+        whole[0] = True
+    for part, index in zip(parts[whole].tolist(), first[whole].tolist(), strict=True):
+        place = [float(inner.lon[point[index]]), float(inner.lat[point[index]])]
+        other = world.codes[int(owner[index])]
+        message = f": some of it lies in {other}, and most of the boundary in {country}."
+        exterior = rings.exteriors[part]
+        yield rings.place(exterior).problem("several_countries", message, place)
+
+
+def _counts(values: Integers, of: Integers) -> Integers:
+    return np.bincount(values, minlength=int(of.max(initial=0)) + 1)[of]
+
+
+def _is_repeated(rings: Rings) -> Any:
+    """Whether each position is the same as the one before it in its ring."""
+    same = (np.diff(rings.lon) == 0) & (np.diff(rings.lat) == 0)
+    same[np.array(rings.starts[1:-1], dtype=np.intp) - 1] = False
+    return np.append(False, same)
+
+
+def _of_part(rings: Rings, part: int, code: str, message: str) -> Problem:
+    start = rings.starts[rings.exteriors[part]]
+    coordinates = [float(rings.lon[start]), float(rings.lat[start])]
+    return rings.place(rings.exteriors[part]).problem(code, message, coordinates)
+
+
+def _at(rings: Rings, index: int, code: str, message: str) -> Problem:
+    """A warning at a position, counted over all rings."""
+    ring = int(np.searchsorted(rings.starts, index, "right")) - 1
+    place = rings.place(ring).at(index - rings.starts[ring])
+    return place.problem(code, message, [float(rings.lon[index]), float(rings.lat[index])])
