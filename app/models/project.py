@@ -67,7 +67,6 @@ class Project(Base):
             *("account_id", "status", smallest_null("area_m2"), "id"),
         ),
         Index(None, "account_id", "status", "updated_at", "id"),
-        Index(None, "account_id", "country", "created_at", "id"),
         partial_index(  # which a job looks for
             "ix_projects_without_country",
             "id",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.geometry import Boundary
-from app.geometry.countries import country_of, has_world
+from app.geometry.countries import country_of, load_world
 from app.policy import kinds
 from app.policy.countries import DATA_VERSION
 from app.policy.fields import PROJECT
@@ -29,7 +29,7 @@ def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
 def country_columns(boundary: Boundary | None) -> dict[str, Any]:
     """The country of a boundary, and the version of the data that it is from; no version where
     there is no boundary, or set-up could not install the data."""
-    if boundary is None or not has_world():
+    if boundary is None or load_world() is None:
         return {"country": None, "country_version": None}
     country = country_of(boundary.rings, boundary.bounds)
     return {"country": country, "country_version": DATA_VERSION}

@@ -27,8 +27,6 @@ def upgrade() -> None:
     op.add_column("projects", sa.Column("country_version", sa.SmallInteger(), nullable=True))
     if is_sqlite:
         move_geometry_to_the_end()
-    name = "ix_projects_account_id_country_created_at_id"
-    op.create_index(name, "projects", ["account_id", "country", "created_at", "id"])
     op.create_index(
         "ix_projects_without_country",
         "projects",

@@ -133,7 +133,7 @@ def test_without_the_countries_nothing_is_derived_until_they_are_there(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(derived, "has_world", lambda: False)
+        patch.setattr(derived, "load_world", lambda: None)
         patch.setattr(country_backlog, "has_world", lambda: False)
         made = make_project(client, geometry=GERMAN)
         assert made["country"] is None

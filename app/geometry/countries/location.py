@@ -7,7 +7,9 @@ much of it lies in each.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -26,6 +28,8 @@ from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings
 from app.policy.countries import NEAREST_KM
 
+_CELLS: Final = 4  # in a degree
+_KEPT: Final = 10_000  # answers for boxes of cells
 _POINTS: Final = 225  # to tell in which of several countries most of a boundary lies
 
 Found = str | None | Literal[False]  # a country, none, or False: the shape decides
@@ -44,6 +48,25 @@ def country_of_box(box: Bounds) -> Found:
     """The country of whatever lies in a box; False if that depends on what it is."""
     if (world := load_world()) is None or box.east > 180:
         return False
+    west, south = math.floor(box.west * _CELLS), math.floor(box.south * _CELLS)
+    found = _country_of_cells(
+        west, south, math.ceil(box.east * _CELLS), math.ceil(box.north * _CELLS)
+    )
+    return _country_around(world, box) if found is False else found
+
+
+@lru_cache(_KEPT)
+def _country_of_cells(west: int, south: int, east: int, north: int) -> Found:
+    """The same for a box of cells: boundaries of an account lie close to each other, and looking
+    one up in the tree takes ten times as long."""
+    world = load_world()
+    assert world is not None
+    sides = (west / _CELLS, south / _CELLS, east / _CELLS, north / _CELLS)
+    return _country_around(world, Bounds(*sides))
+
+
+def _country_around(world: World, box: Bounds) -> Found:
+    """The country of which one piece has all of a box in it, else False."""
     south, north = project_latitude(box.south), project_latitude(box.north)
     drawn = shapely.box(box.west, south, box.east, north)
     near: list[int] = world.tree.query(drawn).tolist()
