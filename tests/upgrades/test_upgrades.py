@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import base64
+import csv
 import hashlib
 import hmac
+import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -74,8 +76,19 @@ def is_more(then: Any, now: Any) -> bool:
     return set(then) < set(now)
 
 
+def has_country(then: Any, now: Any) -> bool:
+    """A line of each project, or a table, has its country besides."""
+    if now.startswith("{"):
+        return bool(now.replace('"country":null,', "") == then)
+    rows = list(csv.reader(io.StringIO(now)))
+    column = rows[0].index("country")
+    without = [row[:column] + row[column + 1 :] for row in rows]
+    return without == list(csv.reader(io.StringIO(then)))
+
+
 def is_kml_of_ours(then: Any, now: Any) -> bool:
-    """The schema of a file tells an import that the file is ours."""
+    """The schema of a file tells an import that the file is ours. It has a country besides."""
+    now = re.sub('<SimpleField type="string" name="country"/>', "", now)
     return bool(re.sub(r'(id="|#)canopy-(\w+)"', r'\1\2-schema"', now) == then)
 
 
@@ -91,6 +104,7 @@ def counted(number: int) -> Callable[[Any, Any], bool]:
 
 MEANT: Final[dict[str, tuple[Meant, ...]]] = {
     "a20f8dce": (
+        Meant("/v1/projects.*", r"(\[\]\.)?country", is_new, "came later"),
         Meant("/v1/account/usage", r"api_requests\.current", counted(1), "it was asked once more"),
         Meant("/v1/account/usage", r"projects\.draft", is_added, "came later"),
         Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
@@ -98,6 +112,8 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/account/usage", "(stored|history)_bytes", is_counted, "came later"),
     ),
     "ce5fd448": (
+        Meant("/.*", r"(.*\.)?country", is_new, "came later"),
+        Meant("/v1/exports/projects.format=(csv|geojsonl)", "body", has_country, "came later"),
         Meant("/v1/account/usage", r"api_requests\.current", counted(2), "as above"),
         Meant("/v1/account/usage", r"projects\.draft", is_added, "came later"),
         Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
