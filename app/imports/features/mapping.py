@@ -83,10 +83,11 @@ class ColumnUse:
 class LayerScan:
     """How the columns of a layer are used, and where its features are.
 
-    ``unreadable`` counts features with problems. ``areas``, ``lines`` and ``points`` count geometries; ``nearly_closed`` the lines whose ends
-    nearly meet. ``in_degrees`` and ``not_degrees`` count those whose first position can be in
-    degrees and cannot, ``in_swapped_degrees`` those of the latter that can the other way round.
-    ``far`` is the first position that cannot be in degrees; ``box`` is around all first positions.
+    ``unreadable`` counts features with problems. ``areas``, ``lines`` and ``points`` count
+    geometries; ``nearly_closed`` the lines whose ends nearly meet. ``in_degrees`` and
+    ``not_degrees`` count those whose first position can be in degrees and cannot,
+    ``in_swapped_degrees`` those of the latter that can the other way round. ``far`` is the first
+    position that cannot be in degrees; ``box`` is around all first positions.
     """
 
     features: int = 0
