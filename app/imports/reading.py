@@ -68,6 +68,7 @@ _USUAL: Final = {
 _BOUNDS: Final = ReadBounds(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
 _BRIEF: Final = ReadBounds(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _SHOWN: Final = 20  # names in a message
+_FORMER_LAYER: Final = ("csv", "rows")  # how the layer of a table was called, now like its file
 _LATEST: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
     .where(
@@ -208,6 +209,9 @@ def _plan(
     if ways.corners_by:
         given = {"name": guess_name_column(scan) or ways.corners_by, **given}
     mapping = _mapping(scan, kind, given)
+    from_here, ignored = is_export(scan), ignored_columns(scan, kind)
+    if from_here:  # it has no more because there was no more
+        answers = answers._replace(without_boundaries=True)
     questions = questions_of(
         layer,
         scan,
@@ -218,7 +222,6 @@ def _plan(
         asks_name="name" not in given,
     )
     crs_is_open = any(each["code"] == "crs" for each in questions)
-    from_here, ignored = is_export(scan), ignored_columns(scan, kind)
     left_out: list[str] = []
     if not from_here:  # its keys that were no columns are together in one
         mapping, left_out = within_bound(mapping, scan, ignored)
@@ -304,6 +307,8 @@ def _layer(found: Import, opened: Opened) -> Layer:
     if found.layer is not None:
         if found.layer in names:
             return opened.layers[names.index(found.layer)]
+        if (opened.format, found.layer) == _FORMER_LAYER:
+            return opened.layers[0]
         raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
     usual = [name for name in _USUAL.get((opened.format, found.kind), ()) if name in names]
     if usual:

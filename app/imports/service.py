@@ -169,12 +169,11 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         raise PreconditionFailed(_READ_AGAIN)
     if found.status != "ready":
         raise _wrong_status(found, "an import that is ready can be applied")
-    if question := must_answer(found.questions):
-        code = question["code"]
-        raise Conflict("crs_unknown" if code == "crs" else "unanswered", code, question["message"])
-    if found.crs is None and found.given_crs is None:  # read by an earlier version
+    if found.crs is None and found.given_crs is None:
         message = found.message or "The coordinate system of the file is unknown. Set crs."
         raise Conflict("crs_unknown", "crs", message)
+    if question := must_answer(found.questions):
+        raise Conflict("unanswered", question["code"], question["message"])
     check_history(found.account_id, counters(found.account_id).history_bytes)
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))

@@ -94,7 +94,7 @@ COMMANDS: Final[dict[str, tuple[Arguments, list[str]]]] = {
     ),
     "webhook test": (lambda c, _: [make_webhook(c)["id"]], ["webhook.tested"]),
     "import": (
-        lambda c, folder: [_file(folder), *_of(c)],
+        lambda c, folder: [_file(folder), *_of(c), "--without-boundaries"],
         ["import.created", "import.applied", "project.created"],
     ),
     "export": (

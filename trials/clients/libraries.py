@@ -17,7 +17,7 @@ from trials.clients.service import BOX, Layer
 
 TYPES: Final = {
     "id": "object", "name": "object", "slug": "object", "external_id": "object",
-    "description": "object", "area_hectares": "float64", "status": "object",
+    "description": "object", "area_hectares": "float64", "country": "object", "status": "object",
     "created_at": "datetime64[ms]", "updated_at": "datetime64[ms]", "forest": "object",
     "stand": "int32", "height": "float64",
 }  # fmt: skip

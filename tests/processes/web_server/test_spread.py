@@ -96,6 +96,8 @@ def _ask_one(port: int, server: subprocess.Popen[bytes], processes: int) -> Clie
     others = [int(pid) for pid in children.read_text().split()[1:]]
     for pid in others:
         os.kill(pid, signal.SIGSTOP)
+    # One that still runs for a moment accepts a connection that it then keeps waiting.
+    wait_for(lambda: all(_is_stopped(pid) for pid in others))
     clients = Clients(port)
     try:
         # Processes that do not move are not waited for after 3 seconds.
@@ -104,6 +106,10 @@ def _ask_one(port: int, server: subprocess.Popen[bytes], processes: int) -> Clie
         for pid in others:
             os.kill(pid, signal.SIGCONT)
     return clients
+
+
+def _is_stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
 def _is_listening(port: int) -> bool:
