@@ -236,6 +236,8 @@ def _plan(
         found.notes = [*found.notes, *_left_out(left_out)]
         if crs_is_open:
             found.crs = None
+        elif scan.box is None:  # nothing to ask about
+            found.crs = found.crs or "EPSG:4326"
     choices = Choices(
         kind, mapping, layer.name, ignored, from_here, answers.close_lines, project_id
     )

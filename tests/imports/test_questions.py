@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.formats.readers.gdal import write, zipped
 from tests.imports.making import act, counts, features_of, projects, read, ready, upload, work
 from tests.make import Client, make_project, point, square
 from tests.make.features import collection, feature
@@ -81,6 +83,20 @@ def test_a_file_without_geometries_is_applied_if_somebody_says_so(client: Client
     record = answered(client, record, without["put"])
     assert codes(record) == []
     assert counts(act(client, record, "apply")) == (2, 0, 0, 0)
+
+
+def test_a_table_of_a_shapefile_needs_no_coordinate_system(client: Client, tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    folder.mkdir()
+    write(
+        folder / "a.shp", "ESRI Shapefile", [None], columns={"name": ["A"]}, geometry_type="Polygon"
+    )
+    response = upload(client, zipped(folder, ".prj").read_bytes(), "a.zip")
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert codes(record) == ["geometry"]
+    record = answered(client, record, {"without_boundaries": True})
+    assert counts(act(client, record, "apply")) == (1, 0, 0, 0)
 
 
 def test_geometries_that_cannot_be_read_are_no_question(client: Client) -> None:
