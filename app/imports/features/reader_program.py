@@ -39,6 +39,7 @@ from app.imports.features.candidates import (
 from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, kind_of, points_of
 from app.imports.features.mapping import ColumnMapping, LayerScan
+from app.policy.files import NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
 from app.values.text import fold
@@ -109,7 +110,9 @@ class _Server:
         if name == "open":
             path, ways = arguments
             self._reader = reader = _read_as(open_file(Path(path)), ReadWays(**ways))
-            layers = [replace(layer, geometry=_geometry(reader, layer)) for layer in reader.layers]
+            layers = list(reader.layers)
+            if sum(len(name) for layer in layers for name in layer.columns) <= NAMES_LENGTH:
+                layers = [replace(layer, geometry=_geometry(reader, layer)) for layer in layers]
             yield {"format": reader.format, "layers": list(map(asdict, layers))}
         elif self._reader is not None:
             yield from _ANSWERS[name](self._reader, *arguments)

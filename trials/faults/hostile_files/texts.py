@@ -135,8 +135,8 @@ TEXTS: Final = (
         for name in _NAMES
     ),
     HostileFile("VRT of a URL", _vrt("/vsicurl/{url}"), "VRT", "a.vrt"),
-    HostileFile("GeoJSON, crs at a URL", _crs("{url}"), "not followed"),
-    HostileFile("GeoJSON, crs in a file", _crs("file://{file}"), "not followed"),
+    HostileFile("GeoJSON, crs at a URL", _crs("{url}"), ""),
+    HostileFile("GeoJSON, crs in a file", _crs("file://{file}"), ""),
     HostileFile("KML nested a million deep", _plain(b"<kml>" + b"<Folder>" * 10**6), "nested"),
     HostileFile("JSON nested a million deep", _plain(b"[" * 10**6), "nested"),
     HostileFile(
