@@ -197,6 +197,6 @@ BINARIES: Final = (
         is_large=True,
     ),
     HostileFile(
-        "GeoPackage, 100 layers of long columns", _wide, "100,000 characters", is_large=True
+        "GeoPackage, 100 layers of long columns", _wide, "Split it into several", is_large=True
     ),
 )
