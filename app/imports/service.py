@@ -146,7 +146,7 @@ def _with_kind(
     changed: dict[str, Any] = {**choices, "kind": kind, "project_id": project_id}
     if kind == found.kind:
         return changed
-    fields = (*mapped_fields(kind), "metadata")
+    fields = (*mapped_fields(kind), *GEOMETRY_COLUMNS, "metadata")
     former = {} if "layer" in choices else found.mapping or {}
     kept = {name: each for name, each in former.items() if name in fields}
     return {"mapping": kept or None, "match": None, "corners_by": None, **changed}

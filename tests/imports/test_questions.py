@@ -137,6 +137,15 @@ def test_columns_are_named_for_the_coordinates(
     assert asset["location"]["coordinates"] == pytest.approx([8.25, 47.5], abs=0.002)
 
 
+def test_named_columns_stay_when_points_become_assets(client: Client) -> None:
+    mapping = {"latitude": "p", "longitude": "q"}
+    record = table(client, "name,p,q\nA,47.5,8.25\n", mapping=json.dumps(mapping))
+    assert codes(record) == ["geometry_type"]
+    put = {"kind": "assets", "project_id": make_project(client)["id"]}
+    record = answered(client, record, put)
+    assert (codes(record), record["counts"]["without_boundary"]) == ([], 0)
+
+
 @pytest.mark.parametrize(
     "mapping",
     [{"latitude": "a"}, {"geometry": "a", "latitude": "b", "longitude": "c"}, {"zone": "a"}],

@@ -15,10 +15,10 @@ Json = Mapping[str, Any]
 Note = Callable[[str], None]  # is told what was left out
 
 IS_LINE: Final = "The feature is a line, and a boundary is an area."
-IS_POINT: Final = "The feature is a point, and a boundary is an area."
+_IS_POINT: Final = "The feature is a point, and a boundary is an area."
 _NO_AREA: Final[Mapping[Any, str]] = {
-    "Point": IS_POINT,
-    "MultiPoint": IS_POINT,
+    "Point": _IS_POINT,
+    "MultiPoint": _IS_POINT,
     "GeometryCollection": "The feature is a collection without an area, and a boundary is one.",
 }
 NO_POINT: Final = (
