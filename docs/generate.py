@@ -88,6 +88,8 @@ _BOUNDS: Final = {
     "OVERLAP_CANDIDATES": "projects with which a boundary is compared to find overlaps",
     "OVERLAPS_SECONDS": "processor seconds of a request after which nothing more is compared",
     "OVERLAPS_SHOWN": "overlaps in a response, the largest ones",
+    "OVERLAP_M2": "m² of an overlap that counts, at least",
+    "OVERLAP_METERS": "m that an overlap that counts is wide on the average, at least",
     "MAP_ZOOM": "largest `zoom` of a map",
     "MAP_LEVELS": "zooms for which boundaries are simplified beforehand",
     "MAP_LEAST_PIXELS": "pixels that a boundary has at least; what is smaller is a point",

@@ -9,6 +9,7 @@ from typing import Any, Final
 from app.cli.import_questions import hint
 from app.cli.output import echo, format_cell, show_table
 from app.cli.plans import larger_plan
+from app.imports.record import country_words, overlap_words
 from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
 from app.values.command_name import canopy_command
 from app.values.records import hectares
@@ -52,10 +53,18 @@ class Outcomes:
                 "features": len(self.rows),
                 **{verdict: counts[verdict] for verdict in VERDICTS},
                 "hectares": _total(self.of("new")),
+                "overlapping": counts["overlapping"],
+                "overlapping_hectares": self.record["hectares"]["overlapping"],
             },
+            "countries": self.record["countries"],
             "warnings": list(warnings),
             "new": [
-                {**_head(row), "area_hectares": hectares(row.area_m2)} for row in self.of("new")
+                {
+                    **_head(row),
+                    "area_hectares": hectares(row.area_m2),
+                    "overlaps": row.overlaps or [],
+                }
+                for row in self.of("new")
             ],
             "changed": [
                 {
@@ -63,6 +72,7 @@ class Outcomes:
                     "area_hectares": hectares(row.area_m2),
                     "previous_area_hectares": hectares(row.previous_area_m2),
                     "changes": row.changes,
+                    "overlaps": row.overlaps or [],
                 }
                 for row in self.of("changed")
             ],
@@ -109,6 +119,9 @@ class Outcomes:
             for row in changed
         ]
         self._table("Would change:", "Changed:", names, rows)
+        rows = list(_overlaps(new + changed))
+        names = ("feature", "name", "overlaps with", "hectares", "share")
+        self._table("Would overlap:", "Overlaps:", names, rows)
         _show_rejected(self.of("rejected"))
         verb = "Would import" if self.dry_run else "Imported"
         counts = ", ".join(f"{self.record['counts'][name]:,} {name}" for name in VERDICTS)
@@ -117,6 +130,8 @@ class Outcomes:
         if new and self.record["kind"] == "projects":
             cover = "would cover" if self.dry_run else "cover"
             echo(f"New projects {cover} {format_cell(_total(new))} ha.")
+        for words in overlap_words(self.record, lambda area: f"{format_cell(area)} ha"):
+            echo(f"{words}.")
         self._show_mapping()
         if not self.dry_run and new + changed:
             undo = canopy_command(f"undo-import {self.record['id']} --account {account_slug}")
@@ -135,6 +150,8 @@ class Outcomes:
             )
         if crs not in (None, "EPSG:4326"):
             echo(f"Coordinates were transformed from {crs}.")
+        if countries := country_words(self.record):
+            echo(f"{countries}.")
         if box := self.record["bbox"]:
             west, south, east, north = box
             echo(
@@ -183,6 +200,14 @@ def _namesakes(number: int, *, dry_run: bool) -> str:
         f"{becomes} a new project, with a number appended to the name. To update the existing "
         "projects instead, import with --update --match name."
     )
+
+
+def _overlaps(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    for row in rows:
+        for each in row.overlaps or ():
+            other = each["name"] if each["project_id"] else f"feature {each['number']}"
+            share = f"{each['share']:.1%}"
+            yield row.number, row.name, other, each["overlap_hectares"], share
 
 
 def _show_rejected(rows: Sequence[Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from app.geometry.rings import Rings
+from app.geometry.rings import Floats, Rings
 
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
@@ -28,6 +28,8 @@ class Bounds(NamedTuple):
 
 
 WORLD: Final = Bounds(-180, -90, 180, 90)
+_RADIUS: Final = 6_400_000  # meters; that of the Earth is nowhere larger
+_BULGE: Final = 1.05  # by which an area can exceed its box, as its edges are geodesics
 
 
 def around(*boxes: Bounds | None) -> Bounds | None:
@@ -42,6 +44,25 @@ def around(*boxes: Bounds | None) -> Bounds | None:
 def wrapped(box: Bounds) -> Bounds:
     """A box with longitudes within ±180: one across the antimeridian becomes the whole circle."""
     return box._replace(west=-180.0, east=180.0) if box.east > 180 else box
+
+
+def most_in_common(boxes: Floats, others: Floats) -> Floats:
+    """At least the square meters that areas in boxes can have in common with areas in others.
+
+    Args:
+        boxes: of shape (n, 4), the sides in the order of ``Bounds``; or one for all others.
+        others: likewise.
+    """
+    west, south, east, north = boxes.T
+    other_west, other_south, other_east, other_north = others.T
+    width: Floats = np.zeros(1)
+    for turn in (-360, 0, 360):
+        common = np.minimum(east, other_east + turn) - np.maximum(west, other_west + turn)
+        width = width + np.maximum(common, 0)
+    top, bottom = np.minimum(north, other_north), np.maximum(south, other_south)
+    height = np.maximum(np.sin(np.radians(top)) - np.sin(np.radians(bottom)), 0)
+    found: Floats = _BULGE * _RADIUS**2 * np.radians(width) * height
+    return found
 
 
 def read_bbox(text: str) -> Bounds:

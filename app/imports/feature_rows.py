@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, Text, bindparam, func, update
+from sqlalchemy import Table, Text, bindparam, case, func, update
 from sqlalchemy import cast as as_type
 
 from app.auth.tenant import columns_of, rows_of
@@ -36,6 +36,9 @@ _COUNTS: Final = CompiledQuery(
         func.count().label("number"),
         func.sum(ImportFeature.area_m2).label("area_m2"),
         func.sum(ImportFeature.previous_area_m2).label("previous_area_m2"),
+        func.count(ImportFeature.overlaps).label("overlapping"),
+        func.sum(case((ImportFeature.overlap_m2 > 0, 1), else_=0)).label("overlapping_projects"),
+        func.sum(ImportFeature.overlap_m2).label("overlap_m2"),
     )
     .where(ImportFeature.import_id == bindparam("import_id"))
     .group_by(ImportFeature.verdict)
@@ -70,6 +73,8 @@ def feature_row(
         "is_namesake": False,
         "problems": [],
         "outside": None,
+        "overlaps": None,
+        "overlap_m2": None,
         "values": {},
         "geometry": None,
     }
@@ -161,16 +166,22 @@ def delete_features(
 
 
 def count_features(account_id: str, import_id: str) -> dict[str, Any]:
-    """The number of features by verdict; and the hectares of the projects that the import creates
-    and changes, before and after it."""
+    """The number of features by verdict, and of those that overlap; and the hectares of the
+    projects that the import creates and changes, before and after it, and of their overlaps with
+    others."""
     counts: dict[str, Any] = dict.fromkeys(VERDICTS, 0)
-    before = after = 0
+    before = after = overlap = 0
+    counts |= {"overlapping": 0, "overlapping_projects": 0}
     for row in _COUNTS.all(account_id=account_id, import_id=import_id):
         counts[row.verdict] = row.number
         if row.verdict in _WRITTEN:
             before += int(row.previous_area_m2 or 0)
             after += int(row.area_m2 or 0)
-    return counts | {"hectares": {"before": before / 10_000, "after": after / 10_000}}
+            overlap += int(row.overlap_m2 or 0)
+            counts["overlapping"] += row.overlapping
+            counts["overlapping_projects"] += int(row.overlapping_projects or 0)
+    areas = {"before": before, "after": after, "overlapping": overlap}
+    return counts | {"hectares": {name: m2 / 10_000 for name, m2 in areas.items()}}
 
 
 def count_states(account_id: str, import_id: str) -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, func, or_
+from sqlalchemy import and_, bindparam, func, null, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -34,6 +34,15 @@ _ONE: Final = CompiledQuery(
     )
 )
 _SHOWN: Final = tuple(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
+_CONDITIONS: Final = {
+    **{
+        name: getattr(ImportFeature, name) == bindparam(name)
+        for name in ("import_id", "verdict", "state")
+    },
+    "overlapping": ImportFeature.overlaps.is_not(null()),
+    "not overlapping": ImportFeature.overlaps.is_(null()),
+}
+_FLAGS: Final = ("overlapping",)
 _UNFINISHED: Final = CompiledQuery(
     columns_of(Import)
     .add_columns(func.count().label("number"))
@@ -122,30 +131,32 @@ def list_imports(
 
 
 def list_features(
-    principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: str
+    principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: Any
 ) -> tuple[list[dict[str, Any]], int]:
     """The features of one page, in the order of the file, and how many there are on all pages.
 
     Args:
-        wanted: ``verdict`` and ``state``; one that is left out matches everything.
+        wanted: ``verdict``, ``state`` and ``overlapping``; one that is left out matches everything.
 
     Raises:
         NotFound: there is no such import.
     """
     kind = read_import(principal, import_id)["kind"]
-    values = {"account_id": principal.account_id, "import_id": import_id, **wanted}
-    total = int(_count_features(*wanted).scalar(**values))
-    rows = _features(*wanted).all(**values, size=per_page, skipped=(page - 1) * per_page)
+    names, own = _conditions(wanted)
+    values = {"account_id": principal.account_id, "import_id": import_id, **own}
+    total = int(_count_features(*names).scalar(**values))
+    rows = _features(*names).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [feature_record(kind, row) for row in rows], total
 
 
-def all_features(account_id: str, import_id: str, **wanted: str) -> list[Any]:
+def all_features(account_id: str, import_id: str, **wanted: Any) -> list[Any]:
     """The rows of all features of an import, in the order of the file, without geometries.
 
     Args:
         wanted: as in ``list_features``.
     """
-    return _all_features(*wanted).all(account_id=account_id, import_id=import_id, **wanted)
+    names, own = _conditions(wanted)
+    return _all_features(*names).all(account_id=account_id, import_id=import_id, **own)
 
 
 def scan_imports(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
@@ -230,6 +241,13 @@ def _features(*wanted: str) -> CompiledQuery:
     return CompiledQuery(page_of(rows.order_by(ImportFeature.number)))
 
 
+def _conditions(wanted: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """The names of conditions, and the values of those that have one."""
+    names = [name for name in wanted if name not in _FLAGS]
+    flags = [name if wanted[name] else f"not {name}" for name in wanted if name in _FLAGS]
+    return names + flags, {name: wanted[name] for name in names}
+
+
 def _of_import(rows: Any, wanted: Sequence[str]) -> Any:
     names = ("import_id", *wanted)
-    return rows.where(*(getattr(ImportFeature, name) == bindparam(name) for name in names))
+    return rows.where(*(_CONDITIONS[name] for name in names))

@@ -9,6 +9,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.formats.crs_search import Position, nearest_systems
 from app.formats.features import Layer
+from app.geometry.countries import country_at, country_name
 from app.imports.features.mapping import ColumnMapping, LayerScan
 from app.models import Import, Project
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS
@@ -190,20 +191,39 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
         )
         return _question("swapped", message, [option])
     west, south, east, north = scan.box
-    place = ((west + east) / 2, (south + north) / 2)
-    if scan.not_degrees or not near or abs(place[0]) > 90:
+    x, y = (west + east) / 2, (south + north) / 2
+    if scan.not_degrees or not near or abs(x) > 90:
         return None
-    as_is, swapped = (
-        min(max(abs(x - lon), abs(y - lat)) for lon, lat in near)
-        for x, y in (place, (place[1], place[0]))
-    )
-    if as_is < _FAR or swapped > _NEAR:
+    as_is, swapped = _Place.of(x, y, near), _Place.of(y, x, near)
+    is_far = as_is.degrees >= _FAR and swapped.degrees <= _NEAR
+    if not is_far and (as_is.is_at_home or not swapped.is_at_home):
         return None
+    where = "where" if swapped.is_at_home else "next to where"
     message = (
-        "Latitude and longitude seem to be swapped: the file is far from your projects, and next "
-        "to them the other way round."
+        f"Latitude and longitude seem to be swapped: the file is {as_is.words}, and the other way "
+        f"round {swapped.words}, {where} your projects are."
     )
     return _question("swapped", message, [option])
+
+
+class _Place(NamedTuple):
+    """Where a file may lie: in which country, how many degrees from the nearest project of the
+    account; ``is_at_home``: projects are in that country."""
+
+    country: str | None
+    degrees: float
+    is_at_home: bool
+
+    @classmethod
+    def of(cls, longitude: float, latitude: float, near: Sequence[Position]) -> _Place:
+        country = country_at(longitude, latitude)
+        degrees = min(max(abs(longitude - x), abs(latitude - y)) for x, y in near)
+        home = {country_at(x, y) for x, y in near}
+        return cls(country, degrees, country is not None and country in home)
+
+    @property
+    def words(self) -> str:
+        return f"in {country_name(self.country)}" if self.country else "in no country"
 
 
 def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:

@@ -6,7 +6,7 @@ Only the import itself is written. A step that is repeated starts from scratch.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -18,12 +18,16 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
-from app.geometry import Bounds, around, wrapped
 from app.geometry.problems import whole_problem
-from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
+from app.imports.feature_rows import (
+    count_features,
+    delete_features,
+    feature_row,
+    insert_features,
+    update_features,
+)
 from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, Choices, Rejected
-from app.imports.features.faults import Faults
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
@@ -35,8 +39,10 @@ from app.imports.features.mapping import (
 )
 from app.imports.features.reader_process import Batch, Opened, ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW, ReadBounds, ReadWays
+from app.imports.features.sums import FeatureSums
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets
 from app.imports.leases import Leased, end_costly, end_step, locked, put_back
+from app.imports.overlaps import Placed, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.questions import Answers, must_answer, project_places, questions_of
 from app.models import Import
@@ -51,7 +57,12 @@ from app.policy.files import (
     READ_SECONDS,
     WAIT_SECONDS,
 )
-from app.policy.imports import BATCH_SECONDS, DECIDE_SECONDS, GEOMETRY_COLUMNS
+from app.policy.imports import (
+    BATCH_SECONDS,
+    DECIDE_SECONDS,
+    GEOMETRY_COLUMNS,
+    IMPORT_OVERLAPS_SECONDS,
+)
 from app.values.batching import batched_by_time
 from app.values.text import unstorable
 
@@ -68,6 +79,11 @@ _USUAL: Final = {
 _BOUNDS: Final = ReadBounds(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
 _BRIEF: Final = ReadBounds(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _SHOWN: Final = 20  # names in a message
+_WRITTEN: Final = 500  # overlaps in one transaction
+_NOT_COMPARED: Final = (
+    "There was no time to compare all features with each other and with your projects: some "
+    "overlaps may be missing."
+)
 _FORMER_LAYER: Final = ("csv", "rows")  # how the layer of a table was called, now like its file
 _LATEST: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
@@ -122,32 +138,26 @@ def read_file(
     with in_transaction():
         locked(leased).progress_done = 0
     clear()
+    sums = FeatureSums()
     bounds = _BRIEF if leased.is_brief else _BOUNDS
     end = time.monotonic() + bounds.wait_seconds if leased.is_brief else float("inf")
     try:
         with ReaderProcess(path, renew, None if most is None else bounds) as process:
             plan = _plan(leased, process, targets, in_transaction, most)
             progress.start(plan.features)
-            box: Bounds | None = None
-            repeated = without_place = outside = 0
-            faults = Faults()
             batches = process.features(plan.layer, plan.crs, plan.choices)
             for batch in () if plan.crs_is_open else batches:
                 decided = _decide(leased, batch, plan.matcher)
                 for some in batched_by_time(decided, BATCH_SECONDS):
                     _store(leased, [row for row, _ in some], in_transaction)
-                    box = around(box, *(bounds for _, bounds in some))
-                    for row, _ in some:
-                        faults.add(row)
-                    outside += sum(bool(row["outside"]) for row, _ in some)
-                    repeated += sum(map(_repeats, (row for row, _ in some)))
-                    without_place += sum(
-                        bounds is None and row["verdict"] != "rejected" for row, bounds in some
-                    )
+                    sums.add(some)
                     progress.advance(len(some))
                     if time.monotonic() > end:
                         raise TooCostly(TOO_SLOW)
-            notes = [*process.notes(), *_repeated(repeated), *_outside(outside)]
+            notes = [*process.notes(), *sums.notes()]
+        seconds = IMPORT_OVERLAPS_SECONDS if most is not None else float("inf")
+        seconds = min(seconds, end - time.monotonic())
+        notes += _compare(leased, sums.placed, seconds, renew, in_transaction)
     except TooCostly as error:
         clear()
         with in_transaction():
@@ -167,12 +177,7 @@ def read_file(
         found = locked(leased)
         found.notes = [*found.notes, *notes]
         counts = count_features(leased.account_id, leased.import_id)
-        box_shown = box and list(wrapped(box))
-        found.counts = counts | {
-            "bbox": box_shown,
-            "without_boundary": without_place,
-            "faults": faults.as_json(),
-        }
+        found.counts = counts | sums.as_json()
         open_question = must_answer(found.questions)
         end_step(found, "ready", open_question["message"] if open_question else None)
 
@@ -249,35 +254,34 @@ def _plan(
 
 def _decide(
     leased: Leased, batch: Batch, matcher: Matcher
-) -> Iterator[tuple[dict[str, Any], Bounds | None]]:
-    """Yield the rows of features, with the bounds of those that are not rejected."""
+) -> Iterator[tuple[dict[str, Any], Candidate | Rejected]]:
+    """Yield the rows of features."""
     for item in batch:
-        row = _row(leased, item, matcher)
-        if isinstance(item, Candidate) and row["verdict"] != "rejected":
-            yield row, item.bounds
-        else:
-            yield row, None
+        yield _row(leased, item, matcher), item
 
 
-def _repeats(row: Mapping[str, Any]) -> bool:
-    """True if a feature is the same as an earlier one of the file."""
-    return row["verdict"] == "same" and row["target_id"] is None
+def _compare(
+    leased: Leased,
+    placed: Sequence[Placed],
+    seconds: float,
+    renew: Callable[[], None],
+    in_transaction: Transaction,
+) -> list[str]:
+    """Find the overlaps of features, and store them. Returns a note if there was no time for all.
 
-
-def _repeated(features: int) -> list[str]:
-    """A note about features that are the same as others of the file."""
-    if not features:
-        return []
-    which = "1 feature is" if features == 1 else f"{features:,} features are"
-    return [f"{which} repeated, with all the values of another one, and left out."]
-
-
-def _outside(features: int) -> list[str]:
-    """A note about assets that are not in their project."""
-    if not features:
-        return []
-    which = "1 feature lies" if features == 1 else f"{features:,} features lie"
-    return [f"{which} outside the boundary of the project."]
+    Raises:
+        TooCostly: it takes longer than a brief turn.
+    """
+    found = find_overlaps(leased.account_id, leased.import_id, placed, seconds, renew)
+    if leased.is_brief and not found.is_complete:
+        raise TooCostly(TOO_SLOW)
+    columns = list(found.columns.items())
+    for start in range(0, len(columns), _WRITTEN):
+        with in_transaction():
+            locked(leased)
+            some = columns[start : start + _WRITTEN]
+            update_features(leased.account_id, leased.import_id, some)
+    return [] if found.is_complete else [_NOT_COMPARED]
 
 
 def _store(leased: Leased, rows: Sequence[dict[str, Any]], in_transaction: Transaction) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from app.http.errors import NotFound
@@ -19,10 +20,13 @@ SUMMARY_COLUMNS: Final = (
 COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
-    "problems", "outside", "state",
+    "problems", "outside", "overlaps", "state",
 )  # fmt: skip
-_COUNTS: Final = (*VERDICTS, "without_boundary", "undone", "kept")
-_NO_HECTARES: Final = {"before": 0.0, "after": 0.0}
+_COUNTS: Final = (
+    *VERDICTS, "without_boundary", "overlapping", "overlapping_projects", "undone", "kept",
+)  # fmt: skip
+_COUNTRIES: Final = 5  # that are named
+_NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 
 def import_record(row: Import | Any) -> dict[str, Any]:
@@ -39,7 +43,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     """The record of an import in a list, from a row of ``SUMMARY_COLUMNS``: without the names of
     all layers and columns, which may be long."""
     counts = dict(row.counts)
-    hectares = counts.pop("hectares", _NO_HECTARES)
+    hectares = _NO_HECTARES | counts.pop("hectares", {})
     return {
         "id": row.id,
         "kind": row.kind,
@@ -58,6 +62,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),
+        "countries": counts.get("countries", []),
         "faults": counts.get("faults", []),
         "notes": row.notes,
         "progress": {"done": row.progress_done, "total": row.progress_total},
@@ -67,16 +72,46 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     }
 
 
+def overlap_words(found: Mapping[str, Any], area: Callable[[float], str]) -> list[str]:
+    """What an import has of overlaps: ``2 overlap with existing projects by 301.56 ha``.
+
+    Args:
+        found: its record.
+        area: hectares in words.
+    """
+    counts, words = found["counts"], []
+    with_projects = counts["overlapping_projects"]
+    if with_projects:
+        verb = "overlaps" if with_projects == 1 else "overlap"
+        common = area(found["hectares"]["overlapping"])
+        words.append(f"{with_projects:,} {verb} with existing projects by {common}")
+    if others := counts["overlapping"] - with_projects:
+        verb = "overlaps" if others == 1 else "overlap"
+        words.append(f"{others:,} {verb} with others of the file")
+    return words
+
+
+def country_words(found: Mapping[str, Any]) -> str | None:
+    """Where the features of an import lie: ``In Romania (23) and Serbia (2)``; None: nowhere."""
+    countries = found["countries"]
+    if len(countries) < 2:
+        return f"In {countries[0]['name']}" if countries else None
+    names = [f"{each['name']} ({each['features']:,})" for each in countries]
+    if len(names) > _COUNTRIES:
+        names[_COUNTRIES - 1 :] = [f"{len(names) - _COUNTRIES + 1:,} other countries"]
+    return f"In {', '.join(names[:-1])} and {names[-1]}"
+
+
 def feature_record(kind: str, row: Any) -> dict[str, Any]:
     """The record of a feature, from a row of ``FEATURE_COLUMNS``."""
-    of_asset = {} if kind == "projects" else {"outside": row.outside}
+    own = {"overlaps": row.overlaps or []} if kind == "projects" else {"outside": row.outside}
     return {
         "number": row.number,
         "name": row.name,
         "verdict": row.verdict,
         "state": row.state,
         "project_id" if kind == "projects" else "asset_id": row.target_id,
-        **of_asset,
+        **own,
         "area_hectares": hectares(row.area_m2),
         "previous_area_hectares": hectares(row.previous_area_m2),
         "changes": row.changes,

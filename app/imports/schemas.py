@@ -18,6 +18,7 @@ from app.policy.imports import (
     KINDS,
     MATCHES,
     MUST_BE_ANSWERED,
+    OVERLAPS,
     QUESTIONS,
     STATES,
     STATUSES,
@@ -206,6 +207,9 @@ class ImportFeatureQuerySchema(PageQuerySchema):
     state = Choice(
         "ImportFeatureState", STATES, metadata={"description": "Only features in this state."}
     )
+    overlapping = FormBoolean(
+        metadata={"description": "Only features that overlap, or only those that do not."},
+    )
 
 
 class ImportLayerSchema(OutputSchema):
@@ -228,22 +232,36 @@ class ImportLayerSchema(OutputSchema):
 
 class ImportCountsSchema(OutputSchema):
     """How many features have each verdict, and of those that are not rejected no boundary or, of
-    assets, no location; after an undo, how many were undone and kept."""
+    assets, no location; how many overlap with projects or with one another, and how many of these
+    with projects; after an undo, how many were undone and kept."""
 
     new = fields.Integer(required=True)
     changed = fields.Integer(required=True)
     same = fields.Integer(required=True)
     rejected = fields.Integer(required=True)
     without_boundary = fields.Integer(required=True)
+    overlapping = fields.Integer(required=True)
+    overlapping_projects = fields.Integer(required=True)
     undone = fields.Integer(required=True)
     kept = fields.Integer(required=True)
 
 
 class ImportHectaresSchema(OutputSchema):
-    """The area of the projects that the import creates and changes, before and after it."""
+    """The area of the projects that the import creates and changes, before and after it, and how
+    much of it they have in common with other projects."""
 
     before = fields.Float(required=True)
     after = fields.Float(required=True)
+    overlapping = fields.Float(required=True)
+
+
+class ImportCountrySchema(OutputSchema):
+    """A country that features lie in, by Natural Earth: its code, ISO 3166-1 alpha-2, and its name
+    in English."""
+
+    code = fields.String(required=True)
+    name = fields.String(required=True)
+    features = fields.Integer(required=True)
 
 
 class ImportFaultSchema(OutputSchema):
@@ -311,11 +329,14 @@ class ImportSummarySchema(OutputSchema):
             "same": 20,
             "rejected": 1,
             "without_boundary": 0,
+            "overlapping": 1,
+            "overlapping_projects": 1,
             "undone": 0,
             "kept": 0,
         },
-        "hectares": {"before": 35692.7657, "after": 98120.1254},
+        "hectares": {"before": 35692.7657, "after": 98120.1254, "overlapping": 12.3456},
         "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
+        "countries": [{"code": "US", "name": "United States of America", "features": 23}],
         "faults": [
             {
                 "code": "not_closed",
@@ -368,6 +389,11 @@ class ImportSummarySchema(OutputSchema):
                 "If that is not where the forests are, the coordinate system is another one."
             )
         },
+    )
+    countries = fields.List(
+        fields.Nested(ImportCountrySchema),
+        required=True,
+        metadata={"description": "Where the features lie, the most frequent country first."},
     )
     faults = fields.List(
         fields.Nested(ImportFaultSchema),
@@ -430,6 +456,17 @@ class ImportProblemSchema(OutputSchema):
     coordinates = fields.List(fields.Float(), required=True, allow_none=True)
 
 
+class ImportOverlapSchema(OutputSchema):
+    """A project whose area overlaps with that of a feature; or, by its ``number``, another feature
+    of the file. ``share``: of the feature's area, from 0 to 1."""
+
+    project_id = fields.String(required=True, allow_none=True)
+    number = fields.Integer(required=True, allow_none=True)
+    name = fields.String(required=True)
+    overlap_hectares = fields.Float(required=True)
+    share = fields.Float(required=True)
+
+
 class ImportFeatureSchema(OutputSchema):
     """A feature of the file, and what becomes of it."""
 
@@ -439,6 +476,15 @@ class ImportFeatureSchema(OutputSchema):
         "verdict": "changed",
         "state": None,
         "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+        "overlaps": [
+            {
+                "project_id": "proj_01k9zq4b8n2v6x0c5m7t1r3ydw",
+                "number": None,
+                "name": "Middle Fork District",
+                "overlap_hectares": 12.3456,
+                "share": 0.000346,
+            }
+        ],
         "area_hectares": 35701.2213,
         "previous_area_hectares": 35692.7657,
         "changes": ["geometry"],
@@ -467,6 +513,10 @@ class ImportFeatureSchema(OutputSchema):
             "description": "Of assets: it lies outside the boundary of their project. Null: one of "
             "the two has no place."
         },
+    )
+    overlaps = fields.List(
+        fields.Nested(ImportOverlapSchema),
+        metadata={"description": f"Of projects: the overlaps, the {OVERLAPS} largest."},
     )
     area_hectares = fields.Float(required=True, allow_none=True)
     previous_area_hectares = fields.Float(required=True, allow_none=True)

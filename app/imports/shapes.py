@@ -45,7 +45,7 @@ class _Drawn(NamedTuple):
 
 
 def draw_features(
-    principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: str
+    principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: Any
 ) -> bytes:
     """A page of the list of features as the text of a GeoJSON FeatureCollection, simplified where
     they are large. Rejected ones have the places of their faults. ``left_out`` is the number of

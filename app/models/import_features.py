@@ -18,9 +18,10 @@ class ImportFeature(Base):
     ``target_id`` is the project or asset that it becomes or changes. ``values`` and ``geometry``
     are what is written, ``before`` the columns that it replaced; the geometry of a rejected one is
     for a map alone. ``outside`` is of assets: outside the boundary of their project; null: it has
-    none, or they have no location. ``state`` is null until the import is applied: then it is
-    ``applied``, after that ``undone`` or ``kept``. ``written_at`` is the ``updated_at`` that the
-    target got, by which a later change of it shows.
+    none, or they have no location. ``overlaps`` are the largest, as the API shows them, null if
+    there are none; ``overlap_m2`` is the sum of all with projects. ``state`` is null until the
+    import is applied: then it is ``applied``, after that ``undone`` or ``kept``. ``written_at`` is
+    the ``updated_at`` that the target got, by which a later change of it shows.
     """
 
     __tablename__ = "import_features"
@@ -44,6 +45,8 @@ class ImportFeature(Base):
     is_namesake: Mapped[bool] = mapped_column(Boolean, default=False)
     problems: Mapped[list[Any]] = mapped_column(JSON)
     outside: Mapped[bool | None] = mapped_column(Boolean)
+    overlaps: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
+    overlap_m2: Mapped[int | None] = mapped_column(BigInteger)
     state: Mapped[str | None] = mapped_column(String(10))
     written_at: Mapped[datetime | None] = mapped_column(Timestamp)
     values: Mapped[dict[str, Any]] = mapped_column(JSON)

@@ -27,6 +27,8 @@ OVERLAY_LOCKED_SECONDS: Final = 0.01
 OVERLAP_CANDIDATES: Final = 10_000
 OVERLAPS_SECONDS: Final = 1.0
 OVERLAPS_SHOWN: Final = 100
+OVERLAP_M2: Final = 1.0  # at least
+OVERLAP_METERS: Final = 0.1  # wide on the average, at least
 
 # Maps: a job simplifies boundaries for the zooms of MAP_LEVELS at which they have MAP_LEAST_PIXELS;
 # for the first of them only those of more than MAP_SHORT_BYTES. Of those that are not simplified

@@ -47,3 +47,18 @@ CODES_BY_NAME: Final = {
 Kosovo by it, and has the others in these countries."""
 
 COUNTRY_CODES: Final = frozenset((*CODES_BY_NUMBER.values(), *CODES_BY_NAME.values()))
+
+NAMES: Final = {
+    "AG": "Antigua and Barbuda", "BA": "Bosnia and Herzegovina", "CD": "DR Congo",
+    "CF": "Central African Republic", "CK": "Cook Islands", "CY": "Cyprus",
+    "DO": "Dominican Republic", "EH": "Western Sahara", "FK": "Falkland Islands",
+    "FO": "Faroe Islands", "GQ": "Equatorial Guinea", "GS": "South Georgia",
+    "HM": "Heard and McDonald Islands", "IO": "British Indian Ocean Territory",
+    "KN": "Saint Kitts and Nevis", "KY": "Cayman Islands", "MH": "Marshall Islands",
+    "MP": "Northern Mariana Islands", "PF": "French Polynesia",
+    "PM": "Saint Pierre and Miquelon", "PN": "Pitcairn Islands", "SB": "Solomon Islands",
+    "SS": "South Sudan", "TC": "Turks and Caicos Islands", "TF": "French Southern Territories",
+    "VC": "Saint Vincent and the Grenadines", "VG": "British Virgin Islands",
+    "VI": "US Virgin Islands", "WF": "Wallis and Futuna",
+}  # fmt: skip
+"""Names of countries that Natural Earth has shortened, by code."""

@@ -53,4 +53,6 @@ SHOWN_FEATURES: Final = 1000
 PROBLEM_FIELD_LENGTH: Final = 100  # characters of it that are kept; names of columns may be longer
 PROBLEM_LENGTH: Final = 500  # likewise of its message
 FAULTS: Final = 20  # kinds of problems that are summed
+OVERLAPS: Final = 5  # of a feature that are kept, the largest
+IMPORT_OVERLAPS_SECONDS: Final = 20.0  # of processor time, to find those of a file
 SAME_BOX: Final = 50  # projects with the box of a feature, to which it is compared

@@ -63,7 +63,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     }
     app.add_template_filter(times.format_moment, "moment")
     app.add_template_filter(times.time_element, "time")
-    app.add_template_filter(_format_hectares, "hectares")
+    app.add_template_filter(format_hectares, "hectares")
     app.add_template_filter(describe_duration, "span")
     app.add_template_filter(article)
 
@@ -211,7 +211,7 @@ def _may(permission: str) -> bool:
     return is_open and permission in expand(role_permissions(person.role))
 
 
-def _format_hectares(area: float) -> str:
+def format_hectares(area: float) -> str:
     """An area for people: ``4,098.41 ha``; a small one to the square meter."""
     if area == 0:
         return "0 ha"

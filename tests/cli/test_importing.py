@@ -34,6 +34,8 @@ def test_districts_are_imported_and_a_faulty_one_is_rejected(run: Run, client: C
         "same": 0,
         "rejected": 1,
         "hectares": pytest.approx(sum(one["area_hectares"] for one in made.values())),
+        "overlapping": 0,
+        "overlapping_hectares": 0,
     }
     assert {one["name"]: one["project_id"] for one in document["new"]} == {
         name: project["id"] for name, project in made.items()
@@ -53,6 +55,7 @@ def test_a_second_run_imports_nothing(run: Run, client: Client) -> None:
     again = imported(run, client, DISTRICTS)
     assert again["summary"] | {"hectares": 0} == {
         "features": 5, "new": 0, "changed": 0, "same": 4, "rejected": 1, "hectares": 0,
+        "overlapping": 0, "overlapping_hectares": 0,
     }  # fmt: skip
     assert projects(client) == before
 

@@ -267,6 +267,21 @@ def test_what_is_next_to_projects_the_other_way_round_is_asked_about(client: Cli
 
 
 @pytest.mark.slow
+def test_a_file_that_is_in_the_country_of_projects_the_other_way_round_alone(
+    client: Client,
+) -> None:
+    """Anywhere in it: a second region is far from the first."""
+    make_project(client, geometry=square(22.0, 46.0, 0.1))
+    record = ready(client, feature(swapped(square(27.0, 47.0, 0.1)), name="A"))
+    assert codes(record) == ["swapped"]
+    assert record["questions"][0]["message"] == (
+        "Latitude and longitude seem to be swapped: the file is in Saudi Arabia, and the other way "
+        "round in Romania, where your projects are."
+    )
+    other = ready(client, feature(square(27.0, 47.0, 0.1), name="A"))
+    assert codes(other) == []
+
+
 def test_northing_first_is_swapped_before_it_is_transformed(client: Client) -> None:
     ring = [[52e5, 5e5], [52e5, 501e3], [5201e3, 501e3], [52e5, 5e5]]
     content = collection(feature({"type": "Polygon", "coordinates": [ring]}, name="A"))

@@ -75,7 +75,7 @@ def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> No
     known, new, bow = features_of(client, record)
     assert (known["verdict"], known["project_id"]) == ("same", before["Known"]["id"])
     assert (new["verdict"], new["name"], new["project_id"]) == ("new", "New", None)
-    assert record["hectares"] == {"before": 0.0, "after": new["area_hectares"]}
+    assert record["hectares"] == {"before": 0, "after": new["area_hectares"], "overlapping": 0}
     (problem,) = bow["problems"]
     assert (problem["code"], problem["ring"], problem["position"]) == ("self_intersection", 0, 0)
     assert features_of(client, record, verdict="rejected") == [bow]

@@ -5,7 +5,7 @@
 * ``location``: the country of a boundary.
 """
 
-from app.geometry.countries.location import country_of, country_of_box
+from app.geometry.countries.location import country_at, country_name, country_of, country_of_box
 from app.geometry.countries.natural_earth import has_world, load_world
 
-__all__ = ["country_of", "country_of_box", "has_world", "load_world"]
+__all__ = ["country_at", "country_name", "country_of", "country_of_box", "has_world", "load_world"]

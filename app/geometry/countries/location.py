@@ -44,6 +44,25 @@ def country_of(rings: Rings, bounds: Bounds) -> str | None:
     return _country_of_shape(world, rings) if found is False else found
 
 
+def country_at(longitude: float, latitude: float) -> str | None:
+    """The country that a place lies in, in degrees; else the nearest one within NEAREST_KM."""
+    if (world := load_world()) is None:
+        return None
+    found = country_of_box(Bounds(longitude, latitude, longitude, latitude))
+    if found is not False:
+        return found
+    point = shapely.Point(longitude, project_latitude(latitude))
+    reach = length(NEAREST_KM, latitude)
+    nearest = world.tree.query_nearest(point, max_distance=reach)
+    return world.code(nearest[0]) if len(nearest) else None
+
+
+def country_name(code: str) -> str:
+    """The name of a country in English; its code where the countries are not installed."""
+    world = load_world()
+    return world.names.get(code, code) if world else code
+
+
 def country_of_box(box: Bounds) -> Found:
     """The country of whatever lies in a box; False if that depends on what it is."""
     if (world := load_world()) is None or box.east > 180:

@@ -21,7 +21,7 @@ import shapely
 from numpy.typing import NDArray
 
 from app.geometry.rings import Floats
-from app.policy.countries import CODES_BY_NAME, CODES_BY_NUMBER
+from app.policy.countries import CODES_BY_NAME, CODES_BY_NUMBER, NAMES
 from config import ROOT
 
 FILE: Final = ROOT / "app" / "site" / "static" / "third_party" / "countries-50m.json"
@@ -34,11 +34,13 @@ _BESIDE: Final = 1.0  # degrees: pieces so close to the antimeridian are on both
 
 class World(NamedTuple):
     """``pieces`` of countries, as polygons in Mercator's projection; ``owner``: the index of each
-    in ``codes``; ``codes``: ISO 3166-1 alpha-2; ``tree``: finds pieces."""
+    in ``codes``; ``codes``: ISO 3166-1 alpha-2; ``names``: in English, by code; ``tree``: finds
+    pieces."""
 
     pieces: NDArray[Any]
     owner: NDArray[np.intp]
     codes: list[str]
+    names: dict[str, str]
     tree: Any
 
     def code(self, piece: int) -> str:
@@ -60,7 +62,9 @@ def load_world() -> World | None:
         return None
     owners: list[str] = []
     pieces: list[Any] = []
-    for code, polygons in _countries(topology):
+    names: dict[str, str] = {}
+    for code, name, polygons in _countries(topology):
+        names.setdefault(code, NAMES.get(code, name))
         for polygon in polygons:
             cut = list(_cut(polygon))
             pieces += cut
@@ -74,7 +78,7 @@ def load_world() -> World | None:
     owner = np.concatenate([owner, owner[in_east], owner[in_west]])
     tree = shapely.STRtree(drawn)
     tree.query(shapely.box(0, 0, 1, 1))  # which builds it
-    return World(drawn, owner, codes.tolist(), tree)
+    return World(drawn, owner, codes.tolist(), names, tree)
 
 
 def projected(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
@@ -107,8 +111,9 @@ def _moved(pieces: Any, degrees: float) -> Any:
     return shapely.transform(pieces, lambda positions: np.add(positions, (degrees, 0)))
 
 
-def _countries(topology: Any) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the code and the polygons of each country, from TopoJSON with quantized arcs."""
+def _countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
+    """Yield the code, the name and the polygons of each country, from TopoJSON with quantized
+    arcs."""
     scale, origin = (np.array(topology["transform"][name]) for name in ("scale", "translate"))
     arcs = [np.cumsum(arc, axis=0) * scale + origin for arc in topology["arcs"]]
 
@@ -123,7 +128,8 @@ def _countries(topology: Any) -> Iterator[tuple[str, list[Any]]]:
         if code is not None:
             is_multi = country["type"] == "MultiPolygon"
             parts = country["arcs"] if is_multi else [country["arcs"]]
-            yield code, [shapely.Polygon(*_shell_and_holes(map(ring, part))) for part in parts]
+            drawn = [shapely.Polygon(*_shell_and_holes(map(ring, part))) for part in parts]
+            yield code, name, drawn
 
 
 def _unwrapped(ring: Any) -> Any:

@@ -15,10 +15,10 @@ import shapely
 from numpy.typing import NDArray
 
 from app.geometry import timed
-from app.geometry.area import boundary_area
+from app.geometry.area import boundary_area, boundary_perimeter
 from app.geometry.polygons import build_polygons, polygon_rings
 from app.geometry.rings import Floats, Rings, stored_rings
-from app.policy.bounds import OVERLAY_SECONDS
+from app.policy.bounds import OVERLAP_METERS, OVERLAY_SECONDS
 
 _COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
 _SMALL: Final = 4_000  # pairs of edges; even if all cross, and GEOS tries again, it takes 0.5 s
@@ -58,22 +58,26 @@ def stored_shape(text: str) -> Shape:
 
 
 def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> float | None:
-    """Return the square meters that two boundaries have in common, or None if it takes longer than
-    twice ``seconds`` of processor time to find out. For several calls, keep ``one`` the same."""
+    """Return the square meters that two boundaries have in common: 0 where that is narrower than
+    OVERLAP_METERS on the average, as neighbors that were drawn apart have it. None if it takes
+    longer than twice ``seconds`` of processor time to find out. For several calls, keep ``one`` the
+    same."""
     pairs = len(one.rings.lon) * len(other.rings.lon)
     if pairs <= _COMPARED:
         if not shapely.intersects(one.polygons, other.polygons):
+            return 0.0
+        if shapely.touches(one.polygons, other.polygons):
             return 0.0
         if shapely.contains_properly(one.polygons, other.polygons):
             return boundary_area(other.rings)
     if pairs <= _SMALL:
         try:
-            return _area(shapely.intersection(one.polygons, other.polygons))
+            return _wide_area(shapely.intersection(one.polygons, other.polygons))
         except shapely.errors.GEOSException:
             return None
     common = timed.intersection(one.polygons, other.polygons, seconds)
     if common is not None:
-        return _area(common)
+        return _wide_area(common)
     lost = difference(one, other, seconds).removed_m2  # little, where they are nearly the same
     return None if lost is None else max(0.0, boundary_area(one.rings) - lost)
 
@@ -109,6 +113,14 @@ def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> Area
 
 def _area(polygons: Any) -> float:
     return max(0.0, boundary_area(polygon_rings(polygons)))
+
+
+def _wide_area(polygons: Any) -> float:
+    """The area of polygons, or 0 where they are narrow: the mean width of something long is its
+    area by half its perimeter."""
+    rings = polygon_rings(polygons)
+    area = max(0.0, boundary_area(rings))
+    return area if 2 * area >= OVERLAP_METERS * boundary_perimeter(rings) else 0.0
 
 
 def _changed_box(old: Rings, new: Rings) -> Any:

@@ -33,19 +33,23 @@ _PER_PAGE: Final = 50
 _CHOICES: Final = 100  # projects that assets can be imported into
 _FEATURES_PER_PAGE: Final = 100
 _SYSTEMS: Final = 20
+_SHOWN: Final[dict[str, tuple[str, Any]]] = {
+    "kept": ("state", "kept"),
+    "overlapping": ("overlapping", True),
+}
 _SEARCH_LENGTH: Final = 100  # characters
 
 
 class Shown(NamedTuple):
     """Which features of an import the page shows."""
 
-    show: str  # a verdict, ``kept`` or empty for all
+    show: str  # a verdict, a name in _SHOWN or empty for all
     page: int
 
     @property
     def wanted(self) -> dict[str, Any]:
         """As the service takes it."""
-        chosen = {"state" if self.show == "kept" else "verdict": self.show} if self.show else {}
+        chosen = dict([_SHOWN.get(self.show, ("verdict", self.show))]) if self.show else {}
         return {**chosen, "page": self.page, "per_page": _FEATURES_PER_PAGE}
 
     def query(self, **others: Any) -> str:
@@ -56,7 +60,7 @@ class Shown(NamedTuple):
 def shown_features() -> Shown:
     """Which features the address of the request asks for."""
     show = request.args.get("show", "")
-    return Shown(show if show in (*words.VERDICTS, "kept") else "", _page_number())
+    return Shown(show if show in (*words.VERDICTS, *_SHOWN) else "", _page_number())
 
 
 def checked(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str, Any]:

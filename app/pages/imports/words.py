@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from app.imports.available_actions import AvailableActions
 from app.imports.questions import must_answer
+from app.imports.record import country_words, overlap_words
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
+from app.site.pages import format_hectares
 
 # The words for each status, and the class of their tag.
 STATUSES: Final[dict[str, tuple[str, str]]] = {
@@ -76,6 +78,9 @@ def summary(found: Mapping[str, Any]) -> str:
         for verdict, word in zip(VERDICTS, words, strict=True)
         if counts[verdict]
     ]
+    if found["status"] == "ready":
+        place = len(parts) - bool(counts["rejected"])
+        parts[place:place] = overlap_words(found, format_hectares)
     if placeless := counts["without_boundary"]:
         total = sum(counts[verdict] for verdict in ("new", "changed", "same"))
         how_many = "none with" if placeless >= total > 1 else f"{placeless:,} without"
@@ -149,6 +154,9 @@ def matches(kind: str) -> list[tuple[str, str, str]]:
 def has_fault(found: Mapping[str, Any], message: str) -> bool:
     """Return whether some features were rejected for a reason."""
     return any(fault["message"] == message for fault in found["faults"])
+
+
+countries = country_words
 
 
 def changes(fields: Iterable[str]) -> str:

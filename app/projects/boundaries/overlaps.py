@@ -7,12 +7,12 @@ common, so that the largest overlaps are found also where there is no time for a
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from typing import Any, Final, NamedTuple, cast
 
+import numpy as np
 from sqlalchemy import Table, and_, bindparam
 
 from app.api.expensive import expensive_work
@@ -21,11 +21,13 @@ from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids, overlaps_box
 from app.geometry import Boundary, Bounds
+from app.geometry.bounds import most_in_common
 from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
 from app.models import Project
 from app.policy.bounds import (
     EXPENSIVE_BODY_BYTES,
     OVERLAP_CANDIDATES,
+    OVERLAP_M2,
     OVERLAPS_SECONDS,
     OVERLAPS_SHOWN,
     OVERLAY_SECONDS,
@@ -47,8 +49,6 @@ _OWN: Final = CompiledQuery(
         Project.north,
     ).where(Project.id == bindparam("project_id"))
 )
-_RADIUS: Final = 6_400_000  # meters; that of the Earth is nowhere larger
-_BULGE: Final = 1.05  # by which an area can exceed its box, as its edges are geodesics
 _SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
 _ROWS: Final = 100  # with their boundaries in memory at once
 _BYTES: Final = 1024 * 1024  # of boundaries in memory at once
@@ -120,18 +120,38 @@ def _turn(found: Sequence[_Candidate], size: int) -> Any:
 def _candidates(target: _Target) -> list[_Candidate]:
     """The projects whose boxes overlap, those first that can overlap by most. There are more than
     OVERLAP_CANDIDATES if not all were looked at."""
-    dialect = engine().dialect.name
-    values = box_values(target.bounds, target.account_id, dialect)
-    values |= {"account_id": target.account_id, "besides": target.project_id or ""}
-    if target.within is not None:
-        values["within"] = id_values(target.within, dialect)
-    query = _by_box(dialect, target.within is not None)
-    rows = query.all(most=OVERLAP_CANDIDATES + 1, **values)
-    found = [
-        _Candidate(min(row.area_m2, _common_box_m2(target.bounds, Bounds(*row[4:]))), row)
-        for row in rows
-    ]
+    most = OVERLAP_CANDIDATES + 1
+    rows = projects_in_box(
+        target.account_id, target.bounds, most, besides=target.project_id, within=target.within
+    )
+    boxes = np.array([row[4:] for row in rows]).reshape(-1, 4)
+    common = most_in_common(np.array(target.bounds), boxes)
+    at_most = np.minimum(common, [row.area_m2 for row in rows])
+    found = map(_Candidate, at_most.tolist(), rows)
     return sorted(found, key=lambda each: -each.at_most)
+
+
+def projects_in_box(
+    account_id: str,
+    box: Bounds,
+    most: int,
+    *,
+    besides: str | None = None,
+    within: Sequence[str] | None = None,
+) -> list[Any]:
+    """Rows of at most ``most`` projects whose boxes overlap with another, without archived ones:
+    ``id``, ``name``, ``area_m2``, ``stored_bytes`` and the sides of its box.
+
+    Args:
+        besides: the id of a project that does not count.
+        within: ids of the only projects that count; None: all.
+    """
+    dialect = engine().dialect.name
+    values = box_values(box, account_id, dialect)
+    values |= {"account_id": account_id, "besides": besides or "", "most": most}
+    if within is not None:
+        values["within"] = id_values(within, dialect)
+    return _by_box(dialect, within is not None).all(**values)
 
 
 @cache
@@ -142,18 +162,6 @@ def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
     columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
     found = fence(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
     return CompiledQuery(columns_among(found, *_READ).limit(bindparam("most")))
-
-
-def _common_box_m2(one: Bounds, other: Bounds) -> float:
-    """At least the square meters that two areas in these boxes can have in common."""
-    south, north = max(one.south, other.south), min(one.north, other.north)
-    widths = (
-        min(one.east, other.east + turn) - max(one.west, other.west + turn)
-        for turn in (-360, 0, 360)
-    )
-    width = sum(max(0.0, each) for each in widths)
-    height = math.sin(math.radians(north)) - math.sin(math.radians(south))
-    return _BULGE * _RADIUS**2 * math.radians(width) * max(0.0, height)
 
 
 def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Overlaps:
@@ -169,7 +177,7 @@ def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Over
             area = common_area(shape, stored_shape(text), min(left, OVERLAY_SECONDS))
         if area is None:
             is_complete = False
-        elif area >= 1:
+        elif area >= OVERLAP_M2:
             row = candidate.row
             entry = (min(round(area), row.area_m2, target.area_m2), row.id, row.name)
             push = heapq.heappushpop if len(largest) == OVERLAPS_SHOWN else heapq.heappush
@@ -182,14 +190,18 @@ def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Over
 
 def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, str]]:
     """The candidates with their boundaries, without those that no longer have one."""
-    dialect = engine().dialect.name
     for some in batched_by_bytes(found, lambda each: int(each.row.stored_bytes), _BYTES, _ROWS):
-        ids = [candidate.row.id for candidate in some]
-        values = {"account_id": account_id, "ids": id_values(ids, dialect)}
-        texts = dict(_by_id(dialect).tuples(**values))
+        texts = boundary_texts(account_id, [candidate.row.id for candidate in some])
         for candidate in some:
             if text := texts.get(candidate.row.id):
                 yield candidate, text
+
+
+def boundary_texts(account_id: str, project_ids: Sequence[str]) -> dict[str, str]:
+    """The boundaries of projects by their ids, without those that have none."""
+    dialect = engine().dialect.name
+    values = {"account_id": account_id, "ids": id_values(project_ids, dialect)}
+    return {key: text for key, text in _by_id(dialect).tuples(**values) if text}
 
 
 @cache

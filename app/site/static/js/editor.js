@@ -2,7 +2,7 @@
 
 import { Boundary } from "./editor/boundary.js";
 import { fieldsOf, fillIn, KeptWork } from "./editor/kept_work.js";
-import { showNeighbors } from "./editor/neighbors.js";
+import { showNeighbors } from "./map/neighbors.js";
 import { Report } from "./editor/report.js";
 import { toWkt } from "./editor/wkt.js";
 import { differenceLayer } from "./map/difference.js";

@@ -1,6 +1,7 @@
 // The page of an import: its features on a map, which follows the list, and the list the map.
 
 import { createMap, mapButton } from "./map/map.js";
+import { showNeighbors } from "./map/neighbors.js";
 
 const { L } = window;
 const STYLE = { weight: 2, fillOpacity: 0.2 };
@@ -46,6 +47,8 @@ class View {
     if (!collection.features.length) this.say("None of these features has a place on the map.");
     else this.say(left ? `${left} of these features are too large for the map.` : "");
     this.showAll();
+    if (!this.hasNeighbors) showNeighbors(this.map, null, false);
+    this.hasNeighbors = true;
   }
 
   add({ number, name, part, message }, layer) {

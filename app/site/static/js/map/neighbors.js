@@ -1,12 +1,13 @@
-// The projects around, to see and to snap to.
+// The projects around, to see and, in the editor, to snap to.
 
-import { boxOfView } from "../map/view.js";
+import { boxOfView } from "./view.js";
 
 const { L } = window;
 const LEAST_ZOOM = 9; // further out, corners are too close to snap to
 const MOST = 300; // shapes
 
-export function showNeighbors(map, project) {
+/** Show the projects around in grey, but for one. `isExact`: with all positions, to snap to. */
+export function showNeighbors(map, project, isExact = true) {
   // They are not edited, but drawing snaps to them.
   const options = { className: "neighbor", pmIgnore: true, snapIgnore: false, interactive: false };
   const layer = L.geoJSON(null, { ...options, style: options }).addTo(map);
@@ -16,14 +17,16 @@ export function showNeighbors(map, project) {
     const bbox = boxOfView(map, 0.1);
     if (bbox === loaded) return;
     loaded = bbox;
-    const response = await fetch(`/projects/map?bbox=${bbox}&zoom=22&status=active`, {
+    const zoom = isExact ? 22 : Math.round(map.getZoom());
+    const response = await fetch(`/projects/map?bbox=${bbox}&zoom=${zoom}&status=any`, {
       headers: { "X-Requested-With": "fetch" },
     }).catch(() => null);
     if (!response?.ok || loaded !== bbox) return;
     const { features } = await response.json();
     layer.clearLayers();
     for (const feature of features.slice(0, MOST)) {
-      if (feature.id !== project && feature.geometry.type !== "Point") layer.addData(feature);
+      const isShown = feature.id !== project && feature.properties.status !== "archived";
+      if (isShown && feature.geometry.type !== "Point") layer.addData(feature);
     }
     layer.eachLayer((each) => each.bringToBack());
   };
