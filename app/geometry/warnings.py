@@ -6,7 +6,8 @@ sums, in grey.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Any, Final
@@ -15,7 +16,7 @@ import numpy as np
 import shapely
 
 from app.geometry.boundary import Boundary
-from app.geometry.countries.location import country_of, owners_of
+from app.geometry.countries.location import country_of, country_of_box, owners_of
 from app.geometry.countries.natural_earth import (
     World,
     kilometers,
@@ -56,6 +57,56 @@ def boundary_warnings(boundary: Boundary) -> list[Problem]:
     return [*firsts, *others][:MAX_PROBLEMS]
 
 
+def warned(boundaries: Sequence[Boundary], countries: Sequence[str | None]) -> dict[str, set[int]]:
+    """Which of some boundaries have a warning, by its code: their indices. It is quicker than
+    ``boundary_warnings`` of each. What is in the sea is a whole boundary here.
+
+    Args:
+        countries: those that the boundaries lie in.
+    """
+    if not boundaries:
+        return {}
+    rings = _joined([each.rings for each in boundaries])
+    of_part = np.repeat(np.arange(len(boundaries)), [len(b.rings.exteriors) for b in boundaries])
+    of_ring = np.repeat(of_part, np.diff(rings.part_starts))
+    of_position = np.repeat(of_ring, np.diff(rings.starts))
+    found = {
+        "spike": set(of_position[_find_spikes(rings)[0]].tolist()),
+        "repeated_position": set(of_position[_is_repeated(rings)].tolist()),
+        "sliver": set(of_part[_mean_widths(rings) < _SLIVER_METERS].tolist()),
+    }
+    if (world := load_world()) is not None:
+        found["in_the_sea"] = {index for index, code in enumerate(countries) if code is None}
+        found["several_countries"] = {
+            index
+            for index, (boundary, code) in enumerate(zip(boundaries, countries, strict=True))
+            if code
+            and _may_reach_inside(boundary)
+            and any(_several_countries(world, boundary.rings, code))
+        }
+    return found
+
+
+def _may_reach_inside(boundary: Boundary) -> bool:
+    """False if what lies in another country is close to the one of most, as all of it is small, or
+    if it all lies in one."""
+    west, south, east, north = boundary.bounds
+    wide = max(north - south, (east - west) * math.cos(math.radians((north + south) / 2)))
+    is_large = wide * _METERS_PER_DEGREE > INSIDE_KM * 1000 / math.sqrt(2)
+    return is_large and country_of_box(boundary.bounds) is False
+
+
+def _joined(many: Sequence[Rings]) -> Rings:
+    """The rings of several boundaries as those of one, whose parts they are."""
+    starts, part_starts = [0], [0]
+    for rings in many:
+        positions, count = starts[-1], part_starts[-1]
+        starts += [positions + start for start in rings.starts[1:]]
+        part_starts += [count + start for start in rings.part_starts[1:]]
+    lon, lat = (np.concatenate([getattr(each, name) for each in many]) for name in ("lon", "lat"))
+    return Rings(lon, lat, starts, part_starts, True, b"")
+
+
 def _by_code(boundary: Boundary, rings: Rings) -> Iterator[Iterator[Problem]]:
     """Yield the warnings of each code."""
     yield _spikes(rings)
@@ -69,7 +120,14 @@ def _by_code(boundary: Boundary, rings: Rings) -> Iterator[Iterator[Problem]]:
 
 
 def _spikes(rings: Rings) -> Iterator[Problem]:
-    """Angles are measured where one degree of longitude is as long as at their latitude."""
+    for index, angle in zip(*(each.tolist() for each in _find_spikes(rings)), strict=True):
+        message = f": a spike. The edges that meet here are {angle:.2g} degrees apart."
+        yield _at(rings, index, "spike", message)
+
+
+def _find_spikes(rings: Rings) -> tuple[Integers, Floats]:
+    """The positions of spikes, and their angles in degrees, which are measured where one degree of
+    longitude is as long as at their latitude."""
     kept = np.flatnonzero(~_is_repeated(rings))  # a repeated position has no sides
     lon, lat, ring = rings.lon[kept], rings.lat[kept], rings.of_position[kept]
     starts = np.flatnonzero(np.diff(ring, prepend=-1))
@@ -85,10 +143,7 @@ def _spikes(rings: Rings) -> Iterator[Problem]:
     angle = np.abs(np.arctan2(in_x * out_y - in_y * out_x, in_x * out_x + in_y * out_y))
     is_spike = (shorter > _SPIKE_METERS) & (angle < np.radians(_SPIKE_DEGREES))
     is_spike[ends] = False
-    for index in np.flatnonzero(is_spike).tolist():
-        degrees = np.degrees(angle[index])
-        message = f": a spike. The edges that meet here are {degrees:.2g} degrees apart."
-        yield _at(rings, int(kept[index]), "spike", message)
+    return kept[is_spike], np.degrees(angle[is_spike])
 
 
 def _repeated_positions(rings: Rings) -> Iterator[Problem]:
@@ -104,17 +159,23 @@ def _repeated_positions(rings: Rings) -> Iterator[Problem]:
 
 
 def _slivers(rings: Rings) -> Iterator[Problem]:
-    """The mean width of a long part is its area by half its perimeter."""
+    width = _mean_widths(rings)
+    for part in np.flatnonzero(width < _SLIVER_METERS).tolist():
+        what = "this part" if rings.multi else "the boundary"
+        message = f": {what} is a sliver, {max(width[part], 0):.2g} m wide on the average."
+        yield _of_part(rings, part, "sliver", message)
+
+
+def _mean_widths(rings: Rings) -> Floats:
+    """The mean width of each part in m: that of something long is its area by half its
+    perimeter."""
     areas, lengths = _measures(rings)
     firsts = rings.exteriors
     outer = areas[firsts]
     area = 2 * outer - np.add.reduceat(areas, firsts)
     perimeter = np.add.reduceat(lengths, firsts)
-    width = 2 * area / np.maximum(perimeter, 1e-9)
-    for part in np.flatnonzero(width < _SLIVER_METERS).tolist():
-        what = "this part" if rings.multi else "the boundary"
-        message = f": {what} is a sliver, {max(width[part], 0):.2g} m wide on the average."
-        yield _of_part(rings, part, "sliver", message)
+    found: Floats = 2 * area / np.maximum(perimeter, 1e-9)
+    return found
 
 
 def _measures(rings: Rings) -> tuple[Floats, Floats]:

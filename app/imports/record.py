@@ -64,6 +64,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "bbox": counts.get("bbox"),
         "countries": counts.get("countries", []),
         "faults": counts.get("faults", []),
+        "warnings": counts.get("warnings", []),
         "notes": row.notes,
         "progress": {"done": row.progress_done, "total": row.progress_total},
         "created_at": format_value(row.created_at),

@@ -10,6 +10,7 @@ from werkzeug.datastructures import FileStorage
 
 from app.api.fields import PageQuerySchema, ProjectId
 from app.api.openapi.schemas import OutputSchema
+from app.geometry.warnings import WARNING_CODES
 from app.imports.features.mapping import mapped_fields
 from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, CRS_LENGTH, FORMATS_IN, NAMES_LENGTH
 from app.policy.imports import (
@@ -274,6 +275,18 @@ class ImportFaultSchema(OutputSchema):
     first = fields.Integer(required=True)
 
 
+class ImportWarningSchema(OutputSchema):
+    """What is odd about boundaries, and mostly not meant: how many features have it, and the number
+    of the first."""
+
+    code = fields.String(
+        required=True, metadata={"description": f"One of {', '.join(WARNING_CODES)}."}
+    )
+    message = fields.String(required=True)
+    features = fields.Integer(required=True)
+    first = fields.Integer(required=True)
+
+
 class ImportOptionSchema(OutputSchema):
     """An answer to a question. ``put``: the body that gives it when it is sent with PUT; a null in
     it is for you to fill in. ``features``: how many it is about."""
@@ -345,6 +358,14 @@ class ImportSummarySchema(OutputSchema):
                 "first": 7,
             }
         ],
+        "warnings": [
+            {
+                "code": "sliver",
+                "message": WARNING_CODES["sliver"],
+                "features": 2,
+                "first": 3,
+            }
+        ],
         "notes": [],
         "progress": {"done": 24, "total": 24},
         "created_at": "2026-01-02T03:04:05.678Z",
@@ -399,6 +420,11 @@ class ImportSummarySchema(OutputSchema):
         fields.Nested(ImportFaultSchema),
         required=True,
         metadata={"description": "What features were rejected for, the most frequent first."},
+    )
+    warnings = fields.List(
+        fields.Nested(ImportWarningSchema),
+        required=True,
+        metadata={"description": "What is odd about boundaries that are written. It refuses none."},
     )
     notes = fields.List(
         fields.String(),

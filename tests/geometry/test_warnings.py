@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from app.geometry import Problem, read_boundary
-from app.geometry.countries import has_world, load_world
+from app.geometry.countries import country_of, has_world, load_world
 from app.geometry.problems import MAX_PROBLEMS
 from app.geometry.timed import processor_seconds
-from app.geometry.warnings import WARNING_CODES, boundary_warnings
+from app.geometry.warnings import WARNING_CODES, boundary_warnings, warned
 from tests.make.geometry import multi_square, square
 from tests.processor_time import is_within
 
@@ -164,3 +164,40 @@ def test_very_many_parts_take_little_time(size: float) -> None:
     began = processor_seconds()
     boundary_warnings(boundary)
     assert is_within(processor_seconds() - began, 0.5)
+
+
+def test_of_many_boundaries_at_once_the_same_have_warnings() -> None:
+    """Besides parts in the sea: there it is about whole boundaries."""
+    spike = [[10, 50], [11, 50], [11, 50.5], [10.2, 50.5], [11, 50.5000001], [11, 51], [10, 51]]
+    hole = [[10.01, 50.05], [10.05, 50.0501], [10.09, 50.08], [10.05, 50.0502], [10.01, 50.05]]
+    repeated = [[10, 50], [10.1, 50], [10.1, 50], [10.1, 50.1], [10, 50]]
+    geometries = [
+        square(),
+        {"type": "Polygon", "coordinates": [[*spike, spike[0]]]},
+        {"type": "Polygon", "coordinates": [*square()["coordinates"], hole]},
+        {"type": "Polygon", "coordinates": [repeated]},
+        rectangle(10, 50, 0.01, 0.5 * METER),
+        {
+            "type": "MultiPolygon",
+            "coordinates": [
+                square(10, 50, 0.1)["coordinates"],
+                rectangle(11, 50, 0.01, 0.5 * METER)["coordinates"],
+            ],
+        },
+        rectangle(-30, 0, 0.1, 0.1),
+        rectangle(7.3, 46.0, 0.4, 0.4),  # across a border, by a little
+        rectangle(8.0, 47.0, 0.4, 3.0),
+        rectangle(8.0, 47.0, 0.01, 0.01),
+    ]
+    boundaries = [read_boundary(each) for each in geometries]
+    found = warned(boundaries, [country_of(each.rings, each.bounds) for each in boundaries])
+    for index, boundary in enumerate(boundaries):
+        alone = {each.code for each in boundary_warnings(boundary)}
+        assert {code for code, indices in found.items() if index in indices} == alone, index
+    assert found["spike"] == {1, 2}
+    if has_world():
+        assert (found["in_the_sea"], found["several_countries"]) == ({6}, {8})
+
+
+def test_no_boundaries_have_no_warnings() -> None:
+    assert warned([], []) == {}

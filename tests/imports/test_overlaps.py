@@ -172,3 +172,24 @@ def test_the_record_says_in_which_countries_the_features_lie(client: Client) -> 
     ]
     assert read(client, record["id"])["countries"] == record["countries"]
     assert json.dumps(record)
+
+
+def test_warnings_of_boundaries_are_summed(client: Client) -> None:
+    ring = [[10, 45], [10.01, 45], [10.01, 45.000005], [10, 45.000005], [10, 45]]
+    sliver = {"type": "Polygon", "coordinates": [ring]}
+    record = ready(
+        client,
+        feature(square(10, 45, 0.01), name="Sound"),
+        feature(sliver, name="A"),
+        feature(sliver, name="B"),
+    )
+    assert record["warnings"] == [
+        {
+            "code": "sliver",
+            "message": "A part that is narrower than 1 m on the average.",
+            "features": 2,
+            "first": 2,
+        }
+    ]
+    again = ready(client, feature(square(10, 45, 0.01), name="Sound"))
+    assert again["warnings"] == []

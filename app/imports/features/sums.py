@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.geometry import Bounds, around, wrapped
+from app.geometry import Boundary, Bounds, around, wrapped
 from app.geometry.countries import country_at, country_name, country_of
+from app.geometry.warnings import WARNING_CODES, warned
 from app.imports.features.candidates import Candidate, Rejected
 from app.imports.features.faults import Faults
 from app.imports.overlaps import Placed
@@ -22,33 +23,43 @@ class FeatureSums:
     _box: Bounds | None = None
     _countries: Counter[str] = field(default_factory=Counter)
     _faults: Faults = field(default_factory=Faults)
+    _warnings: dict[str, list[int]] = field(default_factory=dict)  # code: how many, the first
     _repeated: int = 0
     _outside: int = 0
     _without_place: int = 0
 
     def add(self, features: Iterable[tuple[Mapping[str, Any], Candidate | Rejected]]) -> None:
         """Add features with their rows."""
+        written: list[tuple[int, Boundary, str | None]] = []
         for row, item in features:
-            self._add(row, item)
+            self._faults.add(row)
+            if isinstance(item, Rejected) or row["verdict"] == "rejected":
+                continue
+            self._repeated += row["verdict"] == "same" and row["target_id"] is None
+            self._outside += bool(row["outside"])
+            country = self._add_place(item)
+            if item.boundary is not None and _is_written(row):
+                self.placed.append(_placed(row, item.boundary))
+                written.append((item.number, item.boundary, country))
+        self._add_warnings(written)
 
-    def _add(self, row: Mapping[str, Any], item: Candidate | Rejected) -> None:
-        self._faults.add(row)
-        if isinstance(item, Rejected) or row["verdict"] == "rejected":
-            return
-        self._repeated += row["verdict"] == "same" and row["target_id"] is None
-        self._outside += bool(row["outside"])
+    def _add_place(self, item: Candidate) -> str | None:
+        """Add where a feature lies, and return the country."""
         if item.bounds is None:
             self._without_place += 1
-            return
+            return None
         self._box = around(self._box, item.bounds)
-        if country := _country(item):
+        country = _country(item)
+        if country is not None:
             self._countries[country] += 1
-        is_written = row["verdict"] == "new" or "geometry" in row["changes"]
-        if item.boundary is not None and row["verdict"] in ("new", "changed") and is_written:
-            boundary = item.boundary
-            size, area_m2, target_id = len(boundary.text), boundary.area_m2, row["target_id"]
-            placed = Placed(item.number, row["name"], area_m2, size, boundary.bounds, target_id)
-            self.placed.append(placed)
+        return country
+
+    def _add_warnings(self, written: Sequence[tuple[int, Boundary, str | None]]) -> None:
+        found = warned([each[1] for each in written], [each[2] for each in written])
+        for code, indices in found.items():
+            if indices:
+                sums = self._warnings.setdefault(code, [0, written[min(indices)][0]])
+                sums[0] += len(indices)
 
     def as_json(self) -> dict[str, Any]:
         """The sums as ``Import.counts`` has them."""
@@ -60,6 +71,10 @@ class FeatureSums:
             ],
             "without_boundary": self._without_place,
             "faults": self._faults.as_json(),
+            "warnings": [
+                {"code": code, "message": WARNING_CODES[code], "features": features, "first": first}
+                for code, (features, first) in self._warnings.items()
+            ],
         }
 
     def notes(self) -> list[str]:
@@ -72,6 +87,16 @@ class FeatureSums:
             which = "1 feature lies" if self._outside == 1 else f"{self._outside:,} features lie"
             notes.append(f"{which} outside the boundary of the project.")
         return notes
+
+
+def _is_written(row: Mapping[str, Any]) -> bool:
+    """True if an import writes the boundary of a feature."""
+    return row["verdict"] == "new" or (row["verdict"] == "changed" and "geometry" in row["changes"])
+
+
+def _placed(row: Mapping[str, Any], boundary: Boundary) -> Placed:
+    size, area_m2 = len(boundary.text), boundary.area_m2
+    return Placed(row["number"], row["name"], area_m2, size, boundary.bounds, row["target_id"])
 
 
 def _country(item: Candidate) -> str | None:
