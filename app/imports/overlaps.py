@@ -77,6 +77,8 @@ def find_overlaps(
     comparison = _Comparison(account_id, import_id, placed, _Clock(seconds, on_wait))
     found = defaultdict[int, _OfFeature](_OfFeature)
     for together in _neighbors(comparison.boxes):
+        if comparison.is_over():
+            break
         for one, other, m2 in comparison.common_areas(comparison.within_file(together)):
             found[cast("int", one.key)].add(m2, other)
             found[cast("int", other.key)].add(m2, one)
@@ -178,6 +180,12 @@ class _Comparison:
         self._shapes: dict[int | str, Shape] = {}
         self._size = 0  # of their texts
 
+    def is_over(self) -> bool:
+        """Whether there is no time for the next pair."""
+        if is_over := self._clock.is_over():
+            self.is_complete = False
+        return is_over
+
     def within_file(self, together: Sequence[int]) -> Iterator[_Pair]:
         """Yield the pairs of features, the first one of some, whose boxes overlap."""
         own = np.flatnonzero(np.isin(self._index, together))
@@ -216,11 +224,10 @@ class _Comparison:
     def common_areas(self, pairs: Iterable[_Pair]) -> Iterator[tuple[_Side, _Side, int]]:
         """Yield the square meters that pairs have in common, where that counts."""
         for some in batched_by_bytes(pairs, lambda pair: pair[0].size + pair[1].size, _READ_BYTES):
-            if self._clock.is_over():
-                self.is_complete = False
-                return
             self._load({side.key for pair in some for side in pair})
             for one, other in some:
+                if self.is_over():
+                    return
                 a, b = self._shapes.get(one.key), self._shapes.get(other.key)
                 area = common_area(a, b) if a and b else 0.0
                 if area is None:
