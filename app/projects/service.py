@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import bindparam
-from sqlalchemy.exc import IntegrityError
-
 from app.api.fixed_fields import check_fixed
+from app.api.unique_fields import UniqueField, naming_conflicts
 from app.audit.entries import Changes, record
 from app.audit.targets import Target
 from app.auth.guard import require_project
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of
-from app.db.engines import violated_constraint
 from app.db.extensions import db
-from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
 from app.events.outbox import EventActor, emit
 from app.geometry import Boundary
@@ -44,24 +38,8 @@ from app.values.ids import new_id
 from app.values.records import mapped_row, set_columns
 from app.values.text import unreserved_slug
 
-_UNIQUE_CONSTRAINTS: Final = {
-    "uq_projects_account_id_slug": "slug",
-    "projects.account_id, projects.slug": "slug",
-    "ix_projects_account_id_external_id": "external_id",
-    "projects.account_id, projects.external_id": "external_id",
-}
-_WITH_SAME: Final = {
-    column: CompiledQuery(
-        columns_of(Project, Project.id, Project.name).where(
-            getattr(Project, column) == bindparam("value")
-        )
-    )
-    for column in ("slug", "external_id")
-}
-_CONFLICTS: Final = {
-    "slug": "This name is taken by {other}. Choose one that differs in letters or digits.",
-    "external_id": "The external id {value!r} is taken by {other}. Choose another one.",
-}
+_SLUG: Final = UniqueField("slug", "project", Project, ("account_id", "slug"))
+_EXTERNAL_ID: Final = UniqueField("external_id", "project", Project, ("account_id", "external_id"))
 
 
 def create_project(
@@ -101,9 +79,7 @@ def create_project(
         **geometry_columns(geometry),
     }
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
-    with _naming_conflicts(
-        principal.account_id, slug=row["slug"], external_id=values.get("external_id")
-    ):
+    with naming_conflicts((_SLUG, _EXTERNAL_ID), row):
         insert_row(Project, row)
     boundary = record_first(row, author_of(principal, source))
     created = row_record(*mapped_row(row, PROJECT))
@@ -154,7 +130,8 @@ def update_project(
     set_columns(project, searched)
     project.stored_bytes = stored_bytes(project.geometry, project.metadata_json)
     project.updated_at = clock.now()
-    with _naming_conflicts(principal.account_id, external_id=project.external_id):
+    written = {"account_id": project.account_id, "external_id": project.external_id}
+    with naming_conflicts((_EXTERNAL_ID,), written):
         db.session.flush()
     recorded = None
     if is_new:
@@ -220,7 +197,7 @@ def _free_number(account_id: str, name: str) -> int:
 
     def is_taken(number: int) -> bool:
         slug = unreserved_slug(name, number)
-        return _WITH_SAME["slug"].first(account_id=account_id, value=slug) is not None
+        return _SLUG.holder({"account_id": account_id, "slug": slug}) is not None
 
     taken, free = 0, 1
     while is_taken(free):
@@ -261,32 +238,6 @@ def _check_sees_all(principal: Principal) -> None:
 
 def _counted(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
-
-
-@contextmanager
-def _naming_conflicts(account_id: str, **written: str | None) -> Iterator[None]:
-    """Turn the violation of a constraint in the block into a ``Conflict`` that names the other
-    project. Only principals who see all projects write these columns.
-
-    Args:
-        written: the values of the unique columns that are written.
-    """
-    try:
-        yield
-    except IntegrityError as error:
-        column = _UNIQUE_CONSTRAINTS.get(violated_constraint(error))
-        if column is None:
-            raise
-        value = written[column]
-        found = _WITH_SAME[column].first(account_id=account_id, value=value)
-        other = "another project"
-        if found is not None:
-            other = f"the project {found.id} ({found.name})"
-        message = _CONFLICTS[column].format(value=value, other=other)
-        other_id = None if found is None else found.id
-        if column == "slug":
-            raise Conflict("slug_taken", column, message, id=other_id) from None
-        raise Conflict("external_id_taken", column, message, id=other_id) from None
 
 
 def _publish(
