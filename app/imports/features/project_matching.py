@@ -10,11 +10,13 @@ import hashlib
 import re
 from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from app.geometry import Boundary, is_same_boundary
 from app.imports.features import existing
 from app.imports.features.candidates import Candidate
+from app.imports.features.external_ids import ExternalIds, has_another
 from app.imports.features.targets import CannotImport, Decision, Match, changed_columns, field_names
 from app.policy.bounds import NAME_LENGTH
 from app.values.text import fold, slugify, unreserved_slug
@@ -42,25 +44,28 @@ class ProjectMatcher:
     _seen: set[_Identity] = field(default_factory=set)
     _own: set[str] = field(default_factory=set)  # likewise ``taken``, by features decided here
     _first_free: dict[str, int] = field(default_factory=dict)  # number of a project, by its name
-    _external_ids: dict[str, int] = field(default_factory=dict)  # with the number of the feature
+    _external_ids: ExternalIds = field(init=False)
     _targets: dict[str, int] = field(
         default_factory=dict
     )  # of projects that change, with the number of the feature
+
+    def __post_init__(self) -> None:
+        find = partial(existing.with_external_id, self.account_id)
+        self._external_ids = ExternalIds("project", self.match, find, _is_feature)
 
     def decide(self, item: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
         identity = _identity(item)
         if identity in self._seen:
             return Decision("same", item.name)
-        target = self._target(item)
+        target = self._external_ids.target(item, self._found)
         decision = self._new(item) if target is None else self._present(item, target)
         if decision.verdict == "changed":
             self._check_target(item, target.id)
         if target is not None:
             self._own.add(target.id)
         self._seen.add(identity)
-        if item.external_id is not None:
-            self._external_ids[item.external_id] = item.number
+        self._external_ids.add(item)
         return decision
 
     def changes(self, target: Any, item: Candidate) -> dict[str, Any]:
@@ -114,29 +119,13 @@ class ProjectMatcher:
         if other != item.number:
             raise CannotImport(f"Feature {other} changes the same project.", "name")
 
-    def _target(self, item: Candidate) -> Any:
-        """The project that a feature changes or already is; None for a new one."""
-        owner = self._owner_of_external_id(item)
-        if owner and (self.match == "external_id" or _is_feature(owner, item)):
-            return owner
+    def _found(self, item: Candidate) -> Any:
+        """The project that a feature changes or already is, whatever its external id; None for a
+        new one."""
         found = self._exported(item) or self._same(item)
         if found is None and self.match == "name" and not item.is_numbered:
             found = self._namesake(item)
-        if owner and (found is None or found.id != owner.id):
-            hint = " To change it, match by external_id." if self.match == "none" else ""
-            raise CannotImport(
-                f"The project {owner.id} ({owner.name}) already has this external id.{hint}",
-                "external_id",
-            )
         return found
-
-    def _owner_of_external_id(self, item: Candidate) -> Any:
-        """The project that has a feature's external id, or None."""
-        if item.external_id is None:
-            return None
-        if other := self._external_ids.get(item.external_id):
-            raise CannotImport(f"Feature {other} has the same external id.", "external_id")
-        return existing.with_external_id(self.account_id, item.external_id)
 
     def _exported(self, item: Candidate) -> Any:
         """The project that was exported as this feature, unless it has changed into another one
@@ -157,8 +146,7 @@ class ProjectMatcher:
 
     def _at(self, item: Candidate, boundary: Boundary) -> Iterator[Any]:
         for near in existing.with_box(self.account_id, boundary.bounds, item.name):
-            is_other = item.external_id and near.external_id not in (None, item.external_id)
-            if self._is_taken(near.id) or is_other or not _has_name(near, item):
+            if self._is_taken(near.id) or has_another(near, item) or not _has_name(near, item):
                 continue
             found = existing.with_id(self.account_id, near.id)
             if found is not None and _has_boundary(found, boundary):
