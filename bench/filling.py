@@ -24,6 +24,7 @@ from sqlalchemy import update
 
 from app.account.credentials.service import create_credential
 from app.account.service import create_account
+from app.assets import derived as of_assets
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.migrations import upgrade
@@ -36,7 +37,7 @@ from app.policy.permissions import expand
 from app.projects.derived import search_columns
 from app.values.clock import format_time
 from app.values.ids import new_id
-from app.values.text import searchable, slugify
+from app.values.text import slugify
 from config import load_settings
 
 RARE: Final = "quillwort"  # in RARE_COUNT projects of each account, however many it has
@@ -219,6 +220,7 @@ def _assets(account_id: str, project_id: str, number: int) -> Iterator[Row]:
         name += f" {RARE}" if count % max(number // RARE_COUNT, 1) == 0 else ""
         longitude, latitude = round(rng.uniform(WEST, EAST), 6), round(rng.uniform(SOUTH, NORTH), 6)
         time = format_time(_BEGIN + timedelta(seconds=count))
+        external_id = None if count % 3 else f"AS-{count}"
         row = {
             "id": new_id("asset"),
             "account_id": account_id,
@@ -230,7 +232,8 @@ def _assets(account_id: str, project_id: str, number: int) -> Iterator[Row]:
             "longitude": longitude,
             "latitude": latitude,
             "name": name,
-            "search_text": searchable(name),
+            "external_id": external_id,
+            **of_assets.search_columns(name, external_id),
             "location": f'{{"type":"Point","coordinates":[{longitude},{latitude}]}}',
         }
         yield row | _other_values(rng, ASSET, row)

@@ -17,9 +17,10 @@ def location_columns(location: Point | None) -> dict[str, Any]:
     }
 
 
-def search_columns(name: str) -> dict[str, str]:
+def search_columns(name: str, external_id: str | None) -> dict[str, str]:
     """The column that is searched."""
-    return {"search_text": searchable(name)}
+    others = () if external_id is None else (external_id,)
+    return {"search_text": searchable(name, *others)}
 
 
 def stored_bytes(metadata: str | None) -> int:

@@ -84,11 +84,13 @@ def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response
     precheck=check_project,
     takes=AssetCreateSchema,
     gives=(201, single_of(AssetSchema)),
+    conflicts=True,
 )
 def create_asset(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """Create an asset.
 
-    `type` is any word, such as `equipment`, `monitoring_station` or `point_of_interest`.
+    `type` is any word, such as `equipment`, `monitoring_station` or `point_of_interest`. If another
+    asset of the project has the same `external_id`, the response is 409 and names that asset.
     """
     asset = service.create_asset(principal, project_id, **values)
     location = f"/v1/projects/{project_id}/assets/{asset['id']}"
@@ -103,6 +105,7 @@ def create_asset(principal: Principal, values: dict[str, Any], project_id: str) 
     takes=AssetUpdateSchema,
     gives=(200, single_of(AssetSchema)),
     conditional=True,
+    conflicts=True,
 )
 def update_asset(
     principal: Principal,

@@ -55,7 +55,7 @@ class AssetQuerySchema(ListQuerySchema):
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(ASSET)
 
-    search = SearchText("the name")
+    search = SearchText("the name or the external id")
     sort = String(
         validate=validate.OneOf(bounds.ASSET_SORTS),
         load_default="created_at",

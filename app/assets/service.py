@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam
 
 from app.api.fixed_fields import check_fixed
+from app.api.unique_fields import UniqueField, naming_conflicts
 from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.audit.entries import Changes, created, record
@@ -28,6 +29,9 @@ from app.values import clock
 from app.values.ids import is_id, new_id
 from app.values.records import changed_fields, mapped_row, set_columns
 
+_EXTERNAL_ID: Final = UniqueField(
+    "external_id", "asset", Asset, ("account_id", "external_id", "project_id")
+)
 _WRITTEN = ("project_id", *(field.name for field in ASSET if field.writable != "never"))
 _ONE = CompiledQuery(
     columns_of(Asset, *COLUMNS).where(
@@ -65,6 +69,7 @@ def create_asset(
 
     Raises:
         NotFound: the account has no such project.
+        Conflict: another asset of the project has this external id.
         Forbidden: the account would store more bytes than it may, or its history is full.
     """
     hold_project(principal.account_id, project_id)
@@ -77,10 +82,11 @@ def create_asset(
         "created_at": moment,
         "updated_at": moment,
         **values,
-        **search_columns(values["name"]),
+        **search_columns(values["name"], values.get("external_id")),
         **location_columns(location),
     }
-    insert_row(Asset, row)
+    with naming_conflicts((_EXTERNAL_ID,), row):
+        insert_row(Asset, row)
     asset = row_record(*mapped_row(row, ASSET))
     emit("asset.created", asset, EventActor.of(principal))
     _record("asset.created", asset, principal, created(asset, *_WRITTEN))
@@ -107,6 +113,7 @@ def update_asset(
         NotFound: the project has no such asset.
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or project.
+        Conflict: another asset of the project has this external id.
         Forbidden: the account would store more bytes than it may, or its history is full.
     """
     asset = _find(principal, project_id, asset_id, if_match)
@@ -118,8 +125,11 @@ def update_asset(
     changes = changed_fields(ASSET, before, asset_record(asset))
     if not changes:
         return asset
-    set_columns(asset, search_columns(asset.name))
+    set_columns(asset, search_columns(asset.name, asset.external_id))
     asset.updated_at = clock.now()
+    names = ("account_id", "external_id", "project_id")
+    with naming_conflicts((_EXTERNAL_ID,), {name: getattr(asset, name) for name in names}):
+        db.session.flush()
     updated, actor = asset_record(asset), EventActor.of(principal)
     emit("asset.updated", updated, actor, changes=changes)
     if "status" in changes:

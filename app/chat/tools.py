@@ -77,7 +77,8 @@ class AssetsArguments(PageArguments, ProjectArguments):
         include = filter_fields(ASSET)
 
     search = Text(
-        longest=bounds.SEARCH_LENGTH, metadata={"description": "Part of the name, in any case."}
+        longest=bounds.SEARCH_LENGTH,
+        metadata={"description": "Part of the name or the external id, in any case."},
     )
 
 

@@ -39,7 +39,8 @@ Import projects from a file.
 
 Each feature becomes a project. FILE can be: {_FORMATS}; it is recognized by its content, and - is
 standard input. A column external_id becomes the project's external id, a column description its
-description; all others become metadata. With --project, the features become assets of that project.
+description; all others become metadata. With --project, the features become assets of that project,
+and the columns external_id, type and status are read.
 
 A project that already has the name and boundary of a feature is left unchanged, so you can import a
 file again. A feature with the name of a project but another boundary becomes a new project, with a
@@ -97,11 +98,11 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
 @click.option(
     "--without-boundaries", is_flag=True, help="Import features although none has a boundary."
 )
-@click.option("--update", is_flag=True, help="Update the projects that features match.")
+@click.option("--update", is_flag=True, help="Update the projects or assets that features match.")
 @click.option(
     "--match",
     type=click.Choice(_MATCHES),
-    help="How --update finds a feature's project; external_id by default.",
+    help="How --update finds what a feature updates; external_id by default.",
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would happen.")
 @json_option
@@ -149,7 +150,7 @@ def import_(
         "filename": path.name[:FILENAME_LENGTH],
         "layer": layer,
         "mapping": mapping | ({"metadata": list(attributes)} if attributes else {}),
-        "match": _match(update, match, is_assets=project is not None),
+        "match": _match(update, match),
         "crs": crs,
         "swap": swap,
         "close_lines": close_lines,
@@ -169,17 +170,15 @@ def import_(
         ctx.exit(1)
 
 
-def _match(update: bool, given: str | None, *, is_assets: bool) -> str | None:
-    """The match, given or by ``--update``; None: by external id, where the file has one."""
+def _match(update: bool, given: str | None) -> str:
+    """The match, given or by ``--update``."""
     if not update:
         if given not in (None, "none"):
             raise click.UsageError("--match says which projects --update updates; add --update.")
         return "none"
     if given == "none":
         raise click.UsageError("--update needs --match external_id or --match name.")
-    if given is None and not is_assets:
-        return "external_id"
-    return given or "name"
+    return given or "external_id"
 
 
 @contextmanager

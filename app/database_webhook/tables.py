@@ -121,7 +121,7 @@ def _project_columns(*, geometry: Boundary | None, **written: Any) -> Columns:
 
 
 def _asset_columns(*, location: Point | None, **written: Any) -> Columns:
-    search = of_assets.search_columns(written["name"])
+    search = of_assets.search_columns(written["name"], written["external_id"])
     return written | of_assets.location_columns(location) | search
 
 

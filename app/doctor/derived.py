@@ -132,7 +132,7 @@ def _wrong_in_project(row: Any, entry: Any, shapes: dict[int, tuple[str, int]]) 
 
 
 def _wrong_in_asset(row: Any) -> list[str]:
-    derived: dict[str, Any] = of_assets.search_columns(row.name)
+    derived: dict[str, Any] = of_assets.search_columns(row.name, row.external_id)
     try:
         place = [None, None] if row.location is None else orjson.loads(row.location)["coordinates"]
         derived |= {"longitude": place[0], "latitude": place[1]}

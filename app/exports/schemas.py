@@ -79,5 +79,5 @@ class AssetExportQuerySchema(FilterQuerySchema):
         include = filter_fields(ASSET)
 
     format = _format("assets")
-    search = SearchText("the name")
+    search = SearchText("the name or the external id")
     project_id = ProjectId(metadata={"description": "Only assets of this project."})

@@ -75,9 +75,6 @@ def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
     if kind == "assets" and choices.get("corners_by") is not None:
         message = "Only boundaries of projects have corners."
         raise ValidationFailed(details=[Detail("corners_by", message)])
-    if kind == "assets" and choices.get("match") == "external_id":
-        message = "Assets have no external id. Match them by name, or not at all."
-        raise ValidationFailed(details=[Detail("match", message)])
 
 
 def check_nothing_written(found: Import) -> None:

@@ -230,7 +230,7 @@ def _plan(
     left_out: list[str] = []
     if not from_here:  # its keys that were no columns are together in one
         mapping, left_out = within_bound(mapping, scan, ignored)
-    match = _chosen_match(match, kind, mapping, from_here)
+    match = _chosen_match(match, mapping, from_here)
     repeated = process.repeated_names(layer, crs, mapping.name) if match == "name" else set()
     with in_transaction():
         found = locked(leased)
@@ -350,7 +350,7 @@ def _left_out(columns: Sequence[str]) -> list[str]:
     ]
 
 
-def _chosen_match(given: str | None, kind: str, mapping: ColumnMapping, from_here: bool) -> Match:
+def _chosen_match(given: str | None, mapping: ColumnMapping, from_here: bool) -> Match:
     """How features find their targets. Those of an export have the ids of their origins.
 
     Raises:
@@ -363,9 +363,7 @@ def _chosen_match(given: str | None, kind: str, mapping: ColumnMapping, from_her
         )
     if given is not None:
         return cast("Match", given)
-    if kind == "projects":
-        return "external_id" if has_ids else "none"
-    return "name" if from_here else "none"
+    return "external_id" if has_ids else "none"
 
 
 def _check_names(names: Sequence[str]) -> None:

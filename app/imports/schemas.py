@@ -41,8 +41,8 @@ _LAYER: Final = {
 _MATCH: Final = {
     "description": (
         "How a feature finds the project or asset that it changes. `none`: it changes none. By "
-        "default `external_id` for projects if a column has external ids or the file was exported "
-        "from here, `name` for assets that were, otherwise `none`."
+        "default `external_id` if a column has external ids or the file was exported from here, "
+        "otherwise `none`."
     )
 }
 _CRS: Final = {

@@ -7,7 +7,14 @@ from datetime import datetime
 from sqlalchemy import Double, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, SortableText, Timestamp, search_indexes
+from app.db.column_types import (
+    Base,
+    Key,
+    SortableText,
+    Timestamp,
+    partial_index,
+    search_indexes,
+)
 from app.models.project import RowNumber
 
 _PLACE = ("longitude", "latitude", "longitude", "latitude")
@@ -15,7 +22,9 @@ _PLACE = ("longitude", "latitude", "longitude", "latitude")
 
 class Asset(Base):
     """Something inside a project. ``row``, ``search_text`` and the text columns are as in Project:
-    ``location`` and ``metadata`` are kept as the JSON text that goes out."""
+    ``location`` and ``metadata`` are kept as the JSON text that goes out. External ids are unique
+    within the project; that their index begins with the account finds them in lists of all assets.
+    """
 
     __tablename__ = "assets"
     __table_args__ = (
@@ -27,6 +36,12 @@ class Asset(Base):
         Index(None, "account_id", "updated_at", "id"),
         Index(None, "account_id", "status", "created_at", "id"),
         Index(None, "account_id", "type", "created_at", "id", "status"),
+        partial_index(
+            "ix_assets_account_id_external_id_project_id",
+            *("account_id", "external_id", "project_id"),
+            where="external_id IS NOT NULL",
+            unique=True,
+        ),
         *search_indexes("assets", "project_id", *_PLACE),
         *search_indexes("account_assets", "account_id", *_PLACE),
     )
@@ -45,3 +60,4 @@ class Asset(Base):
     search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
     location: Mapped[str | None] = mapped_column(Text)
     metadata_json: Mapped[str | None] = mapped_column("metadata", Text, key="metadata_json")
+    external_id: Mapped[str | None] = mapped_column(String(200))

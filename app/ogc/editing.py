@@ -28,7 +28,8 @@ def create(principal: Principal, collection: Collection, values: Values) -> Valu
 
     Raises:
         ValidationFailed: an asset's project does not exist.
-        Conflict: another project has the same slug or external id.
+        Conflict: another project has the same slug or external id, or another asset of the project
+            the same external id.
         Forbidden: the account would store more bytes than it may, or the principal, who sees only
             some projects, would add one.
     """
@@ -66,7 +67,7 @@ def change(
         NotFound: there is no such feature.
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: a field would change that never does, or the metadata would be too large.
-        Conflict: another project has this external id.
+        Conflict: another project, or asset of the project, has this external id.
         Forbidden: the account would store more bytes than it may.
     """
     if collection.word == "project":

@@ -6,7 +6,7 @@ from typing import Final
 
 CONFLICTS: Final = {
     "slug_taken": "Another project has this name, or one with the same slug.",
-    "external_id_taken": "Another project has this external id.",
+    "external_id_taken": "Another project, or asset of the project, has this external id.",
     "archived": "The project is archived already.",
     "not_archived": "The project is not archived.",
     "boundary_not_kept": "The shape of the former boundary was not kept.",

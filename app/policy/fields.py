@@ -38,7 +38,7 @@ class Field:
         choices: the words of a choice, or examples of a keyword.
         title: of a choice: how the description of the API calls its words.
         filter: whether a list can be filtered by one value of it.
-        unique: whether no two resources of an account have the same value.
+        unique: whether no two projects of an account, or assets of a project, have the same value.
         properties: names of GeoJSON properties, in lower case, that an import reads it from.
     """
 
@@ -82,6 +82,14 @@ def _any_of(words: tuple[str, ...]) -> str:
     return f"Any word of lower-case letters, digits, `_` and `-`, such as {', '.join(words)}."
 
 
+def _external_id(example: str, description: str) -> Field:
+    return Field(
+        "external_id", kinds.TEXT, example, label="External ID", description=description,
+        nullable=True, writable="always", shortest=1, longest=bounds.EXTERNAL_ID_LENGTH,
+        filter=True, unique=True, properties=("external_id", "externalid"),
+    )  # fmt: skip
+
+
 _CREATED_AT: Final = Field("created_at", kinds.TIME, "2026-01-02T03:04:05.678Z")
 _UPDATED_AT: Final = Field("updated_at", kinds.TIME, "2026-01-03T10:20:30.456Z")
 _NAME_BOUNDS: Final[dict[str, Any]] = {"shortest": 1, "longest": bounds.NAME_LENGTH}
@@ -98,12 +106,7 @@ PROJECT: Final = (
         description="Derived from the project's original name; never changes.",
         shortest=1, longest=bounds.SLUG_LENGTH, filter=True, unique=True,
     ),
-    Field(
-        "external_id", kinds.TEXT, "USFS-061501", label="External ID",
-        description="Your own id for the project, unique within the account.",
-        nullable=True, writable="always", shortest=1, longest=bounds.EXTERNAL_ID_LENGTH,
-        filter=True, unique=True, properties=("external_id", "externalid"),
-    ),
+    _external_id("USFS-061501", "Your own id for the project, unique within the account."),
     Field(
         "description", kinds.TEXT, "Umpqua National Forest",
         nullable=True, writable="always", longest=bounds.DESCRIPTION_LENGTH,
@@ -141,6 +144,7 @@ ASSET: Final = (
         "name", kinds.TEXT, "Weather station 4",
         writable="always", required=True, **_NAME_BOUNDS,
     ),
+    _external_id("UNF-WX-04", "Your own id for the asset, unique within the project."),
     Field(
         "type", kinds.KEYWORD, "monitoring_station",
         description=_any_of(bounds.ASSET_TYPES),

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.both
 
 
 FIELDS = [
-    *("id", "project_id", "name", "type", "location", "status", "metadata"),
+    *("id", "project_id", "name", "external_id", "type", "location", "status", "metadata"),
     *("created_at", "updated_at"),
 ]
 

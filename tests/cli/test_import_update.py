@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.geometry.test_sameness import rounded
-from tests.make import Client, event_types, events, make_project, square
+from tests.make import Client, event_types, events, make_asset, make_project, point, square
 from tests.make.features import DISTRICTS
 
 
@@ -274,3 +274,17 @@ def test_options_that_do_not_go_together(
     result = run("import", str(path), "--account", client.account_id, *options)
     assert (result.exit_code in (1, 2), result.stdout) == (True, "")
     assert said in " ".join(result.stderr.split())
+
+
+def test_assets_are_updated_by_their_external_ids(run: Run, client: Client, tmp_path: Path) -> None:
+    project_id = make_project(client)["id"]
+    asset = make_asset(client, project_id, name="Old", external_id="7", location=point(1))
+    path = features_file(
+        tmp_path, ({"name": "Trap", "no": 7}, point(1)), ({"name": "Trap", "no": 8}, point(2))
+    )
+    words = ("--project", project_id, "--external-id", "no", "--update")
+    document = imported(run, client, path, *words)
+    assert (counts(document), document["match"]) == ((1, 1, 0, 0), "external_id")
+    found = client.get(f"/v1/projects/{project_id}/assets").json["data"]
+    assert {each["external_id"]: each["name"] for each in found} == {"7": "Trap", "8": "Trap"}
+    assert asset["id"] in {each["id"] for each in found}

@@ -123,12 +123,3 @@ def test_few_of_many_rejected_features_are_listed(run: Run, client: Client, tmp_
     result = run("import", str(path), "--account", client.account_id)
     assert result.stdout.count("\nfeature ") == 20
     assert "… and 4 more features; --json lists all." in result.stdout
-
-
-def test_a_field_of_the_other_kind_is_named(run: Run, client: Client, tmp_path: Path) -> None:
-    path = features_file(tmp_path, ({"name": "Post"}, {"type": "Point", "coordinates": [1, 2]}))
-    project = client.post("/v1/projects", {"name": "A"}).json["data"]["id"]
-    words = ("import", str(path), "--account", client.account_id, "--project", project)
-    result = run(*words, "--external-id", "name")
-    assert result.exit_code != 0
-    assert "Assets have no external_id. Their fields are: name, " in result.stderr

@@ -62,6 +62,7 @@ def test_an_asset_that_was_put_in_is_as_if_the_service_had_made_it(
             {"location": {"from": point(), "to": point(11, 51)}},
         ),
         ({"location": None}, {"location": {"from": point(), "to": None}}),
+        ({"external_id": " M-1 "}, {"external_id": {"from": None, "to": "M-1"}}),
         (
             {"metadata": '{"height": 40, "checked": 1}'},
             {

@@ -23,6 +23,7 @@ from sqlalchemy import (
     Numeric,
     Table,
 )
+from sqlalchemy.exc import IntegrityError
 
 from app.db.extensions import db
 from app.db.revisions import FOLDER, is_supported
@@ -217,6 +218,32 @@ def test_texts_are_searched_as_if_they_were_written_now(empty_app: Flask, number
         for needle, matches in (("lodz", number - 1), ("ö-0", 1), ("beech", 1)):
             _, total = list_projects(account_id, project_query(search=needle))
             assert total == matches
+        check(empty_app)
+
+
+@pytest.mark.both
+def test_assets_get_external_ids(empty_app: Flask) -> None:
+    """They have none, are found as before, and can have one each within their project."""
+    with empty_app.app_context():
+        run_upgrade(directory=FOLDER, revision="0033")
+        with connect(db.engine.url) as connection:
+            for table in tables(connection):
+                fill(connection, table)
+            rows = connection.exec_driver_sql('SELECT "row", search_text FROM assets').all()
+        run_upgrade(directory=FOLDER)
+        with connect(db.engine.url) as connection:
+            texts = connection.exec_driver_sql('SELECT "row", search_text FROM assets').all()
+            assert sorted(texts) == sorted(rows)
+            found = connection.exec_driver_sql("SELECT external_id FROM assets").scalars().all()
+            assert found == [None] * ROWS
+        with connect(db.engine.url) as connection:  # each is in a project of its own
+            connection.exec_driver_sql("UPDATE assets SET external_id = 'A'")
+        taken = "UPDATE assets SET account_id = 'id1', project_id = 'id1'"
+        with (
+            pytest.raises(IntegrityError, match="external_id"),
+            connect(db.engine.url) as connection,
+        ):
+            connection.exec_driver_sql(taken)
         check(empty_app)
 
 

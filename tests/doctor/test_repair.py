@@ -48,7 +48,9 @@ def _made(app: Flask) -> tuple[Client, str, str]:
     client = make_account(app)
     project = make_project(client, name="Żółw", geometry=square(size=0.1))["id"]
     client.put(f"/v1/projects/{project}", json={"geometry": square(size=0.2)})
-    asset = make_asset(client, project, name="Sensor é", location=point(1, 2))["id"]
+    asset = make_asset(client, project, name="Sensor é", location=point(1, 2), external_id="É-1")[
+        "id"
+    ]
     make_project(client, name="Without")
     simplify(app)
     return client, project, asset

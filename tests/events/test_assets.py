@@ -12,7 +12,7 @@ pytestmark = pytest.mark.both
 
 
 FIELDS = [
-    *("id", "project_id", "name", "type", "location", "status", "metadata"),
+    *("id", "project_id", "name", "external_id", "type", "location", "status", "metadata"),
     *("created_at", "updated_at"),
 ]
 
@@ -44,6 +44,7 @@ def test_created(client: Client, asset: dict[str, Any]) -> None:
     ("fields", "changes"),
     [
         ({"name": "Mast"}, {"name": {"from": "Tower", "to": "Mast"}}),
+        ({"external_id": "M"}, {"external_id": {"from": None, "to": "M"}}),
         ({"type": "mast"}, {"type": {"from": "equipment", "to": "mast"}}),
         ({"location": None}, {"location": {"from": point(), "to": None}}),
         ({"location": point(11, 51)}, {"location": {"from": point(), "to": point(11, 51)}}),

@@ -11,7 +11,7 @@ import pytest
 from app.http.errors import Conflict
 from app.policy.conflicts import CONFLICTS
 from tests.architecture.sources import dotted, parse, sources
-from tests.make import Client, make_project, make_webhook
+from tests.make import Client, make_asset, make_project, make_webhook
 
 
 def raised() -> Iterator[str]:
@@ -50,6 +50,11 @@ def test_a_name_and_an_external_id_that_are_taken(client: Client) -> None:
         detail = detail_of(response)
         assert (detail["field"], detail["code"]) == (field, f"{field}_taken")
         assert detail["id"] == project["id"]
+    asset = make_asset(client, project["id"], external_id="A-1")
+    body = {"name": "B", "type": "post", "external_id": "A-1"}
+    detail = detail_of(client.post(f"/v1/projects/{project['id']}/assets", json=body))
+    assert (detail["field"], detail["code"]) == ("external_id", "external_id_taken")
+    assert detail["id"] == asset["id"]
 
 
 def test_states(client: Client) -> None:

@@ -148,6 +148,52 @@ def test_exported_assets_are_imported_into_their_own_project(
     assert f"belongs to the project {other['id']}" in rejected["problems"][0]["message"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPORTED)
+def test_an_export_of_assets_changes_nothing(client: Client, name: str) -> None:
+    project_id = make_project(client)["id"]
+    for number in range(3):
+        make_asset(
+            client,
+            project_id,
+            name="Trap",
+            type="trap",
+            location=point(number / 8),
+            external_id=f"T {number}/ä",
+            metadata={"code": "007", "baited": number % 2 == 0},
+        )
+    make_asset(client, project_id, name="Without one", location=point(2.5))
+    content = client.get(f"/v1/exports/assets?format={name}").get_data()
+    form = {"kind": "assets", "project_id": project_id}
+    response = upload(client, content, f"traps.{FORMATS_OUT[name][1]}", **form)
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert record["match"] == "external_id", record
+    assert {word: record["counts"][word] for word in VERDICTS} == {
+        "new": 0, "changed": 0, "same": 4, "rejected": 0,
+    }  # fmt: skip
+
+
+def test_exported_assets_are_the_same_in_another_project(client: Client) -> None:
+    """But for the column that says which project they were in."""
+    one, other = make_project(client)["id"], make_project(client)["id"]
+    make_asset(client, one, name="Trap", external_id="T-1", location=point())
+    exported = client.get("/v1/exports/assets?format=geojson").json
+    for feature in exported["features"]:
+        del feature["properties"]["project_id"]
+    form = {"kind": "assets", "project_id": other}
+    for expected in ("new", "same"):
+        content = json.dumps(exported).encode()
+        response = upload(client, content, "traps.geojson", **form)
+        work(client)
+        record = read(client, response.json["data"]["id"])
+        assert record["counts"][expected] == 1
+        if expected == "new":
+            act(client, record, "apply")
+    (made,) = client.get(f"/v1/projects/{other}/assets").json["data"]
+    assert made["external_id"] == "T-1"
+
+
 def test_the_layers_that_are_not_read_are_named(client: Client, tmp_path: Path) -> None:
     path = write(tmp_path / "several.gpkg", "GPKG", layer="north")
     write(path, "GPKG", layer="south", append=True)

@@ -589,7 +589,7 @@ def test_faults_are_summed(client: Client) -> None:
 
 def test_points_are_read_again_as_assets(client: Client) -> None:
     points = [feature(point(n), name=f"P{n}", type="well") for n in range(3)]
-    record = ready(client, *points, mapping={"external_id": "type"}, match="external_id")
+    record = ready(client, *points, mapping={"description": "type"}, match="name")
     assert counts(record) == (0, 0, 0, 3)
     path = f"/v1/imports/{record['id']}"
     for body, field in (

@@ -55,7 +55,7 @@ def _things(client: Client, word: str, size: float) -> dict[str, str]:
     client.put(f"/v1/projects/{project['id']}", json={"geometry": square(10, 50, size=size)})
     asset = make_asset(
         client, project["id"], name=f"{word} asset", type=f"{text}_type", status=f"{text}_status",
-        metadata={text: text}, location=point(10.05, 50.05),
+        external_id=text, metadata={text: text}, location=point(10.05, 50.05),
     )  # fmt: skip
     ids["asset_id"] = asset["id"]
     ids["import_id"] = make_asset_import(client, project["id"], f"{text}.geojson")

@@ -24,3 +24,21 @@ def test_assets_are_filtered_by_place_and_property(client: Client) -> None:
     assert names(client, "assets", filter=triangle) == ["edge", "out"]
     assert names(client, "assets", project_id=project) == ["edge", "in", "nowhere", "out"]
     assert names(client, "assets", project_id="proj_x") == []
+
+
+def test_assets_are_filtered_by_external_id(client: Client) -> None:
+    one, other = make_project(client)["id"], make_project(client)["id"]
+    for project, name, own_id in (
+        (one, "a", "E-1"), (one, "b", "e-1"), (one, "c", None), (other, "d", "E-1"),
+    ):  # fmt: skip
+        make_asset(client, project, name=name, external_id=own_id)
+    assert names(client, "assets", external_id="E-1") == ["a", "d"]
+    assert names(client, "assets", external_id="E-1", project_id=other) == ["d"]
+    for condition, found in (
+        ("external_id = 'e-1'", ["b"]),
+        ("external_id IN ('E-1', 'e-1')", ["a", "b", "d"]),
+        ("external_id <> 'E-1'", ["b"]),
+        ("external_id IS NULL", ["c"]),
+        ("external_id LIKE 'E%'", ["a", "d"]),
+    ):
+        assert names(client, "assets", filter=condition) == found, condition

@@ -64,11 +64,13 @@ def test_columns_that_are_empty_are_sent_as_null_and_are_nothing(client: Client)
 
 def test_a_new_asset_names_its_project(client: Client) -> None:
     project = make_project(client)["id"]
-    body = feature(point(10, 50), name="Post 1", type="post", project_id=project, serial=7)
+    own = {"project_id": project, "external_id": "E-1"}
+    body = feature(point(10, 50), name="Post 1", type="post", serial=7, **own)
     response = client.post(ASSETS, body, headers=GEOJSON)
     assert response.status_code == 201
     asset = client.get(f"/v1/projects/{project}/assets/{response.json['id']}").json["data"]
     assert (asset["location"], asset["metadata"]) == (point(10, 50), {"serial": 7})
+    assert asset["external_id"] == "E-1"
     assert event_types(client)[-1] == "asset.created"
 
 
@@ -289,3 +291,16 @@ def test_conflicts_name_the_other_project(client: Client) -> None:
     other = make_project(client)
     response = patch(client, f"{PROJECTS}/{other['id']}", {"properties": {"external_id": "E-1"}})
     assert "is taken by the project proj_" in error(response, 409)
+
+
+def test_conflicts_name_the_other_asset(client: Client) -> None:
+    project = make_project(client)["id"]
+    first = make_asset(client, project, name="First", external_id="E-1")
+    own = {"project_id": project, "external_id": "E-1"}
+    response = client.post(ASSETS, feature(None, name="B", type="post", **own), headers=GEOJSON)
+    assert f"is taken by the asset {first['id']} (First)" in error(response, 409)
+    other = make_asset(client, project)
+    body = {"properties": {"external_id": "E-1"}}
+    response = patch(client, f"{ASSETS}/{other['id']}", body)
+    assert f"is taken by the asset {first['id']} (First)" in error(response, 409)
+    assert client.get(f"{ASSETS}/{other['id']}").json["properties"]["external_id"] is None

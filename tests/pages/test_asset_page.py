@@ -291,3 +291,35 @@ def test_texts_are_text(browser: Browser, client: Client, project: dict[str, Any
         page = browser.get(path_of(made) + path)
         assert page.status == 200
         assert b"<script>alert" not in page.response.data
+
+
+def test_an_external_id_is_kept_and_shown(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    browser.get(f"/assets/new?project_id={project['id']}")
+    page = browser.submit("/assets/new", name="Tower", type="tower", external_id=" T-1 ")
+    assert "External ID T-1" in " ".join(page.text.split())
+    (made,) = client.get("/v1/assets").json["data"]
+    assert made["external_id"] == "T-1"
+    assert "T-1" in browser.get("/assets").text
+    page = browser.get(f"{path_of(made)}/edit")
+    assert page.form().fields["external_id"] == "T-1"
+    browser.submit(external_id="")
+    assert saved(client, made)["external_id"] is None
+
+
+@pytest.mark.both
+def test_a_taken_external_id_names_the_other(
+    browser: Browser, client: Client, project: dict[str, Any], asset: dict[str, Any]
+) -> None:
+    other = make_asset(client, project["id"], external_id="T-1")
+    browser.get(f"/assets/new?project_id={project['id']}")
+    page = browser.submit("/assets/new", name="Tower", type="tower", external_id="T-1")
+    assert page.status == 409
+    assert f"is taken by the asset {other['id']}" in page.text
+    assert page.form("/assets/new").fields["name"] == "Tower"
+    browser.get(f"{path_of(asset)}/edit")
+    page = browser.submit(external_id="T-1", name="Renamed")
+    assert page.status == 409
+    assert f"is taken by the asset {other['id']}" in page.text
+    assert saved(client, asset) == asset

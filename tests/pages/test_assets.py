@@ -33,7 +33,14 @@ def on_map(browser: Browser, query: str = "") -> list[str]:
 def forest(client: Client) -> dict[str, Any]:
     """A project with three assets, beside one with another."""
     project = make_project(client, name="North Wood")
-    make_asset(client, project["id"], name="Tower", type="fire_tower", location=point(10, 50))
+    make_asset(
+        client,
+        project["id"],
+        name="Tower",
+        type="fire_tower",
+        location=point(10, 50),
+        external_id="FT-9",
+    )
     make_asset(client, project["id"], name="Pump", status="maintenance", location=point(11, 51))
     make_asset(client, project["id"], name="Gate", status="locked")
     other = make_project(client, name="South Wood")
@@ -56,6 +63,7 @@ def test_assets_of_all_projects_are_listed(browser: Browser, forest: dict[str, A
 def test_the_filters_of_the_address(browser: Browser, forest: dict[str, Any]) -> None:
     project_id = forest["id"]
     assert names(browser, "?search=TOW") == ["Tower"]
+    assert names(browser, "?search=ft-9") == ["Tower"]
     assert names(browser, "?status=maintenance") == ["Pump"]
     assert names(browser, "?type=fire_tower") == ["Tower"]
     assert names(browser, f"?project_id={project_id}") == ["Gate", "Pump", "Tower"]

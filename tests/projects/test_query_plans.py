@@ -134,7 +134,8 @@ def add_assets(account_id: str, project_id: str, number: int) -> None:
             "id": new_id("asset"), "account_id": account_id, "project_id": project_id,
             "type": "sensor" if n % 3 else "station", "status": "active" if n % 9 else "retired",
             "created_at": moment, "updated_at": moment, "name": f"Sensor {n}",
-            "search_text": f"sensor {n}", "longitude": n / 10, "latitude": n / 10,
+            "external_id": f"AS-{n}", "search_text": f"sensor {n}",
+            "longitude": n / 10, "latitude": n / 10,
         }
         for n in range(number)
     ]  # fmt: skip
@@ -264,6 +265,14 @@ def test_assets_are_found_on_the_index_of_their_order(
     assert place.is_index_only(plan, index), plan
 
 
+@pytest.mark.parametrize("status", [{}, {"status": "active"}])
+def test_an_external_id_of_an_asset_is_looked_up(place: Place, status: dict[str, str]) -> None:
+    if place.database == "postgresql":
+        pytest.skip("a few rows of which nothing is known are read in any way")
+    for plan in place.assets(external_id="AS-7", **status):
+        assert "ix_assets_account_id_external_id_project_id" in plan, plan
+
+
 def test_assets_are_found_by_word_and_box(place: Place) -> None:
     if place.database == "postgresql":
         pytest.skip("a few rows of which nothing is known are read in any way")
@@ -309,6 +318,11 @@ def test_the_latest_changes_are_found_by_their_time(place: Place) -> None:
         ({"search": "sensor 77"}, "account_assets_text"),
         ({"bbox": Bounds(1.0, 1.0, 2.0, 2.0)}, "account_assets_box"),
         ({"ids": ("asset_x",)}, "sqlite_autoindex_assets"),
+        ({"external_id": "AS-7"}, "ix_assets_account_id_external_id_project_id"),
+        (
+            {"external_id": "AS-7", "status": "active"},
+            "ix_assets_account_id_external_id_project_id",
+        ),
     ],
 )
 def test_the_assets_of_all_projects_are_found_on_an_index(

@@ -76,20 +76,28 @@ def is_more(then: Any, now: Any) -> bool:
     return set(then) < set(now)
 
 
-def has_country(then: Any, now: Any) -> bool:
-    """A line of each project, or a table, has its country besides."""
-    if now.startswith("{"):
-        return bool(now.replace('"country":null,', "") == then)
-    rows = list(csv.reader(io.StringIO(now)))
-    column = rows[0].index("country")
-    without = [row[:column] + row[column + 1 :] for row in rows]
-    return without == list(csv.reader(io.StringIO(then)))
+def has_column(name: str) -> Callable[[Any, Any], bool]:
+    """A line of each record, or a table, has this column besides, without values."""
+
+    def is_right(then: Any, now: Any) -> bool:
+        if now.startswith("{"):
+            return bool(now.replace(f'"{name}":null,', "") == then)
+        rows = list(csv.reader(io.StringIO(now)))
+        column = rows[0].index(name)
+        without = [row[:column] + row[column + 1 :] for row in rows]
+        return without == list(csv.reader(io.StringIO(then)))
+
+    return is_right
 
 
-def is_kml_of_ours(then: Any, now: Any) -> bool:
-    """The schema of a file tells an import that the file is ours. It has a country besides."""
-    now = re.sub('<SimpleField type="string" name="country"/>', "", now)
-    return bool(re.sub(r'(id="|#)canopy-(\w+)"', r'\1\2-schema"', now) == then)
+def is_kml_with(name: str) -> Callable[[Any, Any], bool]:
+    """The schema of a file tells an import that the file is ours. It has this field besides."""
+
+    def is_right(then: Any, now: Any) -> bool:
+        now = now.replace(f'<SimpleField type="string" name="{name}"/>', "")
+        return bool(re.sub(r'(id="|#)canopy-(\w+)"', r'\1\2-schema"', now) == then)
+
+    return is_right
 
 
 def is_counted(then: Any, now: Any) -> bool:
@@ -113,11 +121,34 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
     ),
     "ce5fd448": (
         Meant("/.*", r"(.*\.)?country", is_new, "came later"),
-        Meant("/v1/exports/projects.format=(csv|geojsonl)", "body", has_country, "came later"),
+        Meant("/.*assets.*", r"(.*\.)?external_id", is_new, "came later"),
+        Meant(
+            "/v1/exports/projects.format=(csv|geojsonl)",
+            "body",
+            has_column("country"),
+            "came later",
+        ),
+        Meant(
+            "/v1/exports/assets.format=(csv|geojsonl)",
+            "body",
+            has_column("external_id"),
+            "came later",
+        ),
         Meant("/v1/account/usage", r"api_requests\.current", counted(2), "as above"),
         Meant("/v1/account/usage", r"projects\.draft", is_added, "came later"),
         Meant("/v1/auth/verify", r"body\.permissions", is_more, "with those that they include"),
-        Meant("/v1/exports/.*kml", "body", is_kml_of_ours, "its texts are escaped for viewers"),
+        Meant(
+            "/v1/exports/projects.*kml",
+            "body",
+            is_kml_with("country"),
+            "its texts are escaped for viewers",
+        ),
+        Meant(
+            "/v1/exports/assets.*kml",
+            "body",
+            is_kml_with("external_id"),
+            "its texts are escaped for viewers",
+        ),
         Meant("/v1/account/usage", "history_bytes", is_counted, "came later"),
         Meant("/v1/imports.*", r".*counts\.without_boundary", is_added, "came later"),
         Meant("/v1/imports/.*", r"layers\[\]\.geometry", is_new, "came later"),

@@ -1,7 +1,7 @@
 """Assets as targets of features, all in one project.
 
-A feature matches the asset that was exported as it, or the one of its name and location; with the
-match "name" it changes the asset of its name.
+A feature matches the asset of its external id, the one that was exported as it, or the one of its
+name and location; with the match "name" it changes the asset of its name.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from app.geometry import SAME_WITHIN, Point, read_point
 from app.geometry.rings import Rings, contains, stored_rings
 from app.http.errors import NotFound
 from app.imports.features.candidates import Candidate
+from app.imports.features.external_ids import ExternalIds, has_another
 from app.imports.features.targets import (
     CannotImport,
     CannotUndo,
@@ -37,16 +38,16 @@ from app.values.text import fold
 
 _DEFAULT_TYPE: Final = "point_of_interest"
 _COMPARED: Final = 20  # assets of a name and place that are compared with a feature
-_PLACE: Final = (Asset.id, Asset.name, Asset.longitude, Asset.latitude)
+_FOUND_BY: Final = (Asset.id, Asset.external_id, Asset.name, Asset.longitude, Asset.latitude)
 _IN_PROJECT: Final = Asset.project_id == bindparam("project_id")
 _BOUNDARY: Final = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
 )
-_ALL: Final = CompiledQuery(columns_of(Asset, *_PLACE).where(_IN_PROJECT).order_by(Asset.id))
+_ALL: Final = CompiledQuery(columns_of(Asset, *_FOUND_BY).where(_IN_PROJECT).order_by(Asset.id))
 _ONE: Final = CompiledQuery(
     columns_of(
         Asset,
-        *_PLACE,
+        *_FOUND_BY,
         Asset.type,
         Asset.status,
         Asset.location,
@@ -63,8 +64,8 @@ _Cell = tuple[str, int | None, int | None]
 class AssetMatcher:
     """Decides about the features of one layer.
 
-    The names and locations of the project's assets are read once, the rest of an asset when a
-    feature is compared to it.
+    The external ids, names and locations of the project's assets are read once, the rest of an
+    asset when a feature is compared to it.
     """
 
     account_id: str
@@ -78,9 +79,14 @@ class AssetMatcher:
     _seen: set[tuple[str, str, str]] = field(default_factory=set)
     _own: set[str] = field(default_factory=set)  # assets that features decided here are
     _boundary: Rings | None = None  # of the project
+    _by_external_id: dict[str, str] = field(default_factory=dict)
+    _external_ids: ExternalIds = field(init=False)
 
     def __post_init__(self) -> None:
+        self._external_ids = ExternalIds("asset", self.match, self._with_external_id, _is_feature)
         for row in _ALL.all(account_id=self.account_id, project_id=self.project_id):
+            if row.external_id is not None:
+                self._by_external_id[row.external_id] = row.id
             if row.id not in self.taken:
                 name = fold(row.name)
                 self._by_name.setdefault(name, []).append(row)
@@ -105,8 +111,9 @@ class AssetMatcher:
         identity = name, location, repr(sorted(item.values.items()))
         if identity in self._seen:
             return Decision("same", item.name)
-        target = self._target(item)
+        target = self._external_ids.target(item, self._found)
         self._seen.add(identity)
+        self._external_ids.add(item)
         if target is None:
             namesakes = fold(item.name) in self._by_name
             return Decision("new", item.name, is_namesake=namesakes)
@@ -120,8 +127,9 @@ class AssetMatcher:
     def free_name(self, name: str) -> str:
         return name
 
-    def _target(self, item: Candidate) -> Any:
-        """The asset that a feature changes or already is; None for a new one."""
+    def _found(self, item: Candidate) -> Any:
+        """The asset that a feature changes or already is, whatever its external id; None for a new
+        one."""
         name = fold(item.name)
         exported = self._by_id.get(item.own_id or "")
         if exported is not None and (self.match != "none" or fold(exported.name) == name):
@@ -141,7 +149,12 @@ class AssetMatcher:
         """The ids of the assets of a feature's name and location that no other feature is."""
         cells = (self._by_cell.get(cell, ()) for cell in _cells(name, item.location))
         rows = (row for cell in cells for row in cell if row.id not in self._own)
-        return sorted(row.id for row in rows if _is_at(row, item.location))
+        there = (row for row in rows if _is_at(row, item.location))
+        return sorted(row.id for row in there if not has_another(row, item))
+
+    def _with_external_id(self, external_id: str) -> Any:
+        asset_id = self._by_external_id.get(external_id)
+        return None if asset_id is None else self._find(asset_id)
 
     def _find(self, asset_id: str) -> Any:
         return _find(self.account_id, self.project_id, asset_id)
@@ -217,6 +230,11 @@ def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
     if item.location is not None and not _is_at(target, item.location):
         changes["location"] = item.location
     return changes | changed_columns(target, item)
+
+
+def _is_feature(target: Any, item: Candidate) -> bool:
+    """True if an asset has the feature's name and location."""
+    return fold(target.name) == fold(item.name) and _is_at(target, item.location)
 
 
 def _find(account_id: str, project_id: str, asset_id: str) -> Any:

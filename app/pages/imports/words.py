@@ -143,12 +143,11 @@ def percent(found: Mapping[str, Any]) -> int | None:
 def matches(kind: str) -> list[tuple[str, str, str]]:
     """The ways in which a feature finds what it changes: value, name, meaning."""
     one = kind.removesuffix("s")
-    found = [
+    return [
         ("external_id", "By external id", f"the {one} that has the feature’s external id"),
         ("name", "By name", f"the {one} that has the feature’s name, ignoring case"),
         ("none", "Nothing", f"each feature becomes a new {one}, unless the same one is there"),
     ]
-    return found if kind == "projects" else found[1:]
 
 
 def has_fault(found: Mapping[str, Any], message: str) -> bool:

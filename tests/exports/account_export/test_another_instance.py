@@ -39,7 +39,7 @@ METADATA: Final = {
     "metadata_note": "x",
 }
 PROJECT: Final = ("name", "external_id", "description", "status", "metadata", "area_hectares")
-ASSET: Final = ("name", "type", "status", "location", "metadata")
+ASSET: Final = ("name", "external_id", "type", "status", "location", "metadata")
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def _fill(client: Client) -> None:
     for number in range(3):
         where = point(1.5 + number / 7, 1.25)
         make_asset(client, wood["id"], location=where, metadata=METADATA, status="maintenance")
-    make_asset(client, wood["id"], type="weather_station")
+    make_asset(client, wood["id"], type="weather_station", external_id="WX-1")
     districts = _districts()
     for status in ("archived", "draft"):
         district = districts[len(status)]

@@ -86,7 +86,7 @@ def test_the_metadata_of_other_assets_are_not_held(app: Flask, client: Client) -
     make_asset(client, project_id, name="Post", location=at(1, 1), metadata={"height": 2})
     with app.app_context():
         (held,) = matcher(client, project_id)._by_id.values()
-    assert set(held._fields) == {"id", "name", "longitude", "latitude"}
+    assert set(held._fields) == {"id", "external_id", "name", "longitude", "latitude"}
 
 
 @pytest.mark.slow

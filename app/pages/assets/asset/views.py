@@ -12,7 +12,7 @@ from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.geometry import contains, stored_rings
-from app.http.errors import BadRequest, Forbidden, PreconditionFailed
+from app.http.errors import ApiError, BadRequest, Conflict, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
 from app.pages.assets.asset.forms import AssetDraft
 from app.pages.metadata import linked_metadata
@@ -60,9 +60,8 @@ def create(principal: Principal) -> Response:
     try:
         with transaction():
             made = create_asset(principal, draft.project.id, **draft.values)
-    except Forbidden as error:
-        draft.show(error)
-        return _form(principal, draft)
+    except (Conflict, Forbidden) as error:
+        return _rejected(principal, draft, error)
     done = f"{made['name']} created."
     if request.form.get("then") == "another":
         again = urlencode({"project_id": made["project_id"], "type": made["type"]})
@@ -117,9 +116,8 @@ def save(principal: Principal, project_id: str, asset_id: str) -> Response:
         draft.compare(theirs)
         who = last_change(principal.account_id, asset_id)
         return _form(principal, draft, theirs, status=412, who=who)
-    except Forbidden as error:
-        draft.show(error)
-        return _form(principal, draft, record)
+    except (Conflict, Forbidden) as error:
+        return _rejected(principal, draft, error, record)
     return redirect_to(_path(record), "Asset saved.")
 
 
@@ -161,6 +159,17 @@ def _chosen(principal: Principal, sent: Any) -> Any:
 
 def _path(record: dict[str, Any]) -> str:
     return f"/assets/{record['project_id']}/{record['id']}"
+
+
+def _rejected(
+    principal: Principal,
+    draft: AssetDraft,
+    error: ApiError,
+    record: dict[str, Any] | None = None,
+) -> Response:
+    draft.show(error)
+    status = 409 if isinstance(error, Conflict) else None
+    return _form(principal, draft, record, status=status)
 
 
 def _form(
