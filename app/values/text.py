@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Any, Final
 
 from anyascii import anyascii
@@ -20,6 +21,7 @@ _PLANES: Final = "".join(
 # with those would take ten times as long: ``re`` compares each beyond U+FFFF one by one.
 _SHOWN: Final = f"\x20-\x7e\xa0-\u2027\u202a-\ufdcf\ufdf0-\ufffd{_PLANES}"
 _CONTROL: Final = re.compile(rf"[^\t\n{_SHOWN}]")
+_CONTROLS: Final = re.compile(rf"[^\t\n{_SHOWN}]+")
 _LINE_CONTROL: Final = re.compile(f"[^{_SHOWN}]")
 # An escape that stands for a control character, in JSON without escaped backslashes.
 _ESCAPED: Final = re.compile(r"\\[bfru]")
@@ -70,7 +72,7 @@ def line_problem(text: str) -> str | None:
         return problem
     if found := _LINE_CONTROL.search(text):
         return f"Must be one line, without control characters such as {_code_point(found)}."
-    if text and not any(map(_is_visible, text)):
+    if text and not has_visible(text):
         return "Must contain a character that can be seen."
     return None
 
@@ -151,14 +153,40 @@ def shown(text: str) -> str:
 
 def shown_json(value: Any) -> Any:
     """Return a stored JSON value with all of its texts as pages and files show them."""
+    return _with_texts(value, shown)
+
+
+def without_controls(value: Any) -> Any:
+    """Return a JSON value whose texts hold no control characters but tab and line feed, and no
+    noncharacters: a space replaces those between words."""
+    return _with_texts(value, _without_controls)
+
+
+def _without_controls(text: str) -> str:
+    text = with_line_feeds(text)
+    return _CONTROLS.sub(_between_words, text) if _CONTROL.search(text) else text
+
+
+def _between_words(found: re.Match[str]) -> str:
+    text, (start, end) = found.string, found.span()
+    return " " if start and text[start - 1].strip() and text[end : end + 1].strip() else ""
+
+
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a JSON value with all of its texts, and the names of its members, changed."""
     match value:
         case str():
-            return shown(value)
+            return change(value)
         case list():
-            return [shown_json(each) for each in value]
+            return [_with_texts(each, change) for each in value]
         case dict():
-            return {shown(name): shown_json(each) for name, each in value.items()}
+            return {change(name): _with_texts(each, change) for name, each in value.items()}
     return value
+
+
+def has_visible(text: str) -> bool:
+    """True if a text has a character that can be seen."""
+    return any(map(_is_visible, text))
 
 
 def may_have_control(text: str) -> bool:

@@ -25,18 +25,45 @@ def test_what_is_not_valid_is_named_and_the_rest_is_imported(
         tmp_path,
         ({"name": "Bow"}, BOW_TIE),
         ({"name": "Spot"}, {"type": "Point", "coordinates": [1, 2]}),
-        ({"name": " "}, square()),
-        ({"name": "n" * 201}, square()),
-        ({"name": "a\x00b"}, square()),
-        ({"name": "Good", "note": "x\x00"}, square()),
+        ({"name": "Long", "description": "d" * 10_001}, square()),
         ({"name": "Good"}, square()),
     )
     document = imported(run, client, path)
     codes = [[p["code"] for p in one["problems"]] for one in document["rejected"]]
-    assert codes == [
-        ["self_intersection"], ["wrong_type"], ["name_too_long"], ["not_storable"], ["not_valid"],
-    ]  # fmt: skip
-    assert {*projects(client)} == {"features 3", "Good"}
+    assert codes == [["self_intersection"], ["wrong_type"], ["not_valid"]]
+    assert {*projects(client)} == {"Good"}
+
+
+def test_no_name_and_no_character_rejects_a_sound_feature(
+    run: Run, client: Client, tmp_path: Path
+) -> None:
+    whole = "n" * 300
+    path = features_file(
+        tmp_path,
+        ({"name": " "}, square()),
+        ({"name": whole}, square(1)),
+        ({"name": "a\x00b"}, square(2)),
+        ({"name": "Good", "note": "x\x00", "old": "y\ufffe"}, square(3)),
+    )
+    document = imported(run, client, path)
+    made = projects(client)
+    cut = "n" * 199 + "…"
+    assert {name: each["metadata"] for name, each in made.items()} == {
+        "features 1": None,
+        cut: {"name": whole},
+        "a b": None,
+        "Good": {"note": "x", "old": "y"},
+    }
+    assert document["warnings"] == [
+        "1 feature has no name in the column “name”: it is “features” and the number of the "
+        "feature.",
+        "1 feature has a name of more than 200 characters, which was cut. The whole name is in the "
+        "metadata, as “name”.",
+        "2 features have control characters, which cannot be shown, in “name”, “note”, “old”: they "
+        "were left out.",
+    ]
+    again = imported(run, client, path)
+    assert (again["summary"]["same"], again["summary"]["rejected"]) == (4, 0)
 
 
 def test_a_value_that_is_not_valid_is_named_by_its_property(

@@ -13,8 +13,9 @@ import pytest
 from app.policy.files import FORMATS_OUT
 from app.policy.imports import VERDICTS
 from tests.formats.readers.gdal import DISTRICTS, write, zipped
-from tests.imports.making import act, features_of, read, upload, work
-from tests.make import Client, make_asset, make_project, point
+from tests.imports.making import act, features_of, read, ready, upload, work
+from tests.make import Client, make_asset, make_project, point, square
+from tests.make.features import feature
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Normalized/laundered field name"),  # of shapefiles
@@ -110,6 +111,15 @@ def test_an_export_that_gdal_has_written_again_changes_nothing(
 ) -> None:
     copy = written_again(exported(client, before, tmp_path), after, tmp_path)
     assert counts(client, copy) == {"same": districts}
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_an_export_of_a_name_that_was_cut_changes_nothing(
+    client: Client, name: str, tmp_path: Path
+) -> None:
+    long, note = "Old oaks by the lake " * 12, "a\x96b"
+    act(client, ready(client, feature(square(), name=long, note=note)), "apply")
+    assert counts(client, exported(client, name, tmp_path)) == {"same": 1}
 
 
 @pytest.mark.slow

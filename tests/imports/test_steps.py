@@ -467,11 +467,40 @@ def test_a_step_that_fails_leaves_the_others_alone(
     assert read(client, second)["status"] == "ready"
 
 
-def test_a_name_that_cannot_be_stored_is_listed_without_that(client: Client) -> None:
-    names = ["a\0b", "x" * 100_000]
-    record = ready(client, *(feature(square(), name=name) for name in names))
-    assert (record["status"], counts(record)) == ("ready", (0, 0, 0, 2))
-    assert [one["name"] for one in features_of(client, record)] == ["ab", "x" * 200 + "…"]
+def test_names_that_cannot_be_stored_are_changed_and_the_whole_ones_kept(client: Client) -> None:
+    names = ["a\0b", "\x07", *("x" * n for n in (100_000, 10_000, 201))]
+    record = ready(client, *(feature(square(n), name=name) for n, name in enumerate(names)))
+    assert counts(record) == (5, 0, 0, 0)
+    cut = "x" * 199 + "…"
+    listed = [one["name"] for one in features_of(client, record)]
+    assert listed[:3] == ["a b", "forests 2", cut]
+    assert {len(name) for name in listed[2:]} == {200}
+    assert record["notes"] == [
+        "1 feature has no name in the column “name”: it is “forests” and the number of the "
+        "feature.",
+        "3 features have a name of more than 200 characters, which was cut. The whole name of 2 of "
+        "them is in the metadata, as “name”.",
+        "2 features have control characters, which cannot be shown, in “name”: they were left out.",
+    ]
+    act(client, record, "apply")
+    kept = [(one["metadata"] or {}).get("name", "") for one in projects(client).values()]
+    assert sorted(map(len, kept)) == [0, 0, 0, 201, 10_000]
+
+
+def test_what_is_rejected_is_listed_with_a_name_that_can_be_stored(client: Client) -> None:
+    record = ready(client, *(feature(LINE, name=name) for name in ("a\0b", "x" * 100_000)))
+    assert counts(record) == (0, 0, 0, 2)
+    assert [one["name"] for one in features_of(client, record)] == ["a b", "x" * 199 + "…"]
+    assert record["notes"] == []
+
+
+def test_long_names_are_matched_as_they_were_cut(client: Client) -> None:
+    long = "Old oaks " * 30
+    act(client, ready(client, feature(square(), name=long)), "apply")
+    moved = ready(client, feature(square(1), name=long), match="name")
+    assert counts(moved) == (0, 1, 0, 0)
+    twice = [feature(square(n), name=long) for n in (2, 3)]  # neither is known to be it
+    assert counts(ready(client, *twice, match="name")) == (0, 0, 0, 2)
 
 
 def test_names_of_columns_that_are_long_together_are_refused(client: Client) -> None:

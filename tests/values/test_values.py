@@ -26,6 +26,7 @@ from app.values.text import (
     searchable,
     slugify,
     unstorable,
+    without_controls,
 )
 
 ALPHABET = string.ascii_letters + string.digits
@@ -175,6 +176,18 @@ def test_a_control_character_is_found_in_json(text: str) -> None:
     value = {text: [text]}
     for written in (dumps(value).decode(), json.dumps(value)):
         assert may_have_control(written) or not has_control(value)
+
+
+@given(st.text(st.sampled_from("ab \n\t\r\x00\x85\u2028\ufdd0\U0001ffff\u200c"), max_size=6))
+def test_a_text_without_control_characters_has_the_same_words(text: str) -> None:
+    value = {text: [text, 1, None]}
+    plain = without_controls(value)
+    assert not has_control(plain)
+    ((name, (same, *others)),) = plain.items()
+    assert (name, others) == (same, [1, None])
+    words = re.findall("[ab\u200c]+", text)
+    assert re.findall("[ab\u200c]+", same) == words
+    assert has_control(value) or same == text
 
 
 @pytest.mark.parametrize(

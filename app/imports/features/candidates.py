@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,17 +30,15 @@ from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.kinds import KEYWORD
 from app.values.ids import is_id
 from app.values.strict_json import JsonInvalid, loads
-from app.values.text import has_control, line_problem, with_line_feeds
+from app.values.text import has_control, has_visible, with_line_feeds, without_controls
 
 _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
     "assets": {field.name: field for field in ASSET},
 }
 _LINE_BREAKS: Final = re.compile(r"[ \t]*[\t\n\v\f\r\x85\u2028\u2029]\s*")
-_CONTROLS: Final = (
-    "Has control characters, which cannot be shown. Remove them from the file, or leave out this "
-    "column."
-)
+_CUT: Final = "…"  # at the end of a name
+_NAMELESS: Final = "Feature"  # in a layer without a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,13 @@ class Choices:
     close_lines: bool = False
     project_id: str | None = None
 
+    def has(self, column: str) -> bool:
+        """True if a column becomes the value of a field, or metadata."""
+        metadata = self.mapping.metadata
+        return column in self.mapping.fields.values() or (
+            column not in self.ignored and (metadata is None or column in metadata)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -67,7 +73,9 @@ class Candidate:
 
     ``values`` are those of fields other than the name, by their columns. ``own_id`` is that of the
     project or asset that was exported as this feature. ``is_numbered``: it has no name of its own,
-    and ``name`` is that of its layer with its number.
+    and ``name`` is that of its layer with its number. ``is_cut``: its name was too long, and
+    ``is_kept``: it is whole in the metadata. ``cleaned`` are the columns whose texts had characters
+    that cannot be stored, which were left out. A stored one has none of these three.
     """
 
     number: int
@@ -77,6 +85,9 @@ class Candidate:
     location: Point | None = None
     own_id: str | None = None
     is_numbered: bool = False
+    is_cut: bool = False
+    is_kept: bool = False
+    cleaned: tuple[str, ...] = ()
 
     @property
     def bounds(self) -> Bounds | None:
@@ -94,9 +105,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A feature that cannot be imported, with all its problems. ``name`` is cut off where it is
-    too long, and lacks what cannot be stored. ``shape`` is its geometry as a map can draw it, the
-    text of GeoJSON; None: it cannot."""
+    """A feature that cannot be imported, with all its problems. ``shape`` is its geometry as a map
+    can draw it, the text of GeoJSON; None: it cannot."""
 
     number: int
     name: str
@@ -106,11 +116,16 @@ class Rejected:
 
 def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate | Rejected:
     """Check a feature. One whose geometry is null or empty becomes a project without a boundary, or
-    an asset without a location."""
-    own_name = feature_name(feature.properties, choices.mapping.name)
-    name = own_name or _default_name(feature.number, choices)
-    problems = [*feature.problems, *_name_problems(name, choices.mapping.name)]
-    values = _values(feature.properties, choices, problems)
+    an asset without a location. No name and no character of a text make it invalid."""
+    cleaned = tuple(filter(choices.has, _with_controls(feature.properties)))
+    properties = feature.properties | {
+        column: without_controls(feature.properties[column]) for column in cleaned
+    }
+    whole_name = feature_name(properties, choices.mapping.name)
+    name = cut_off(whole_name) or f"{default_start(choices)} {feature.number}"
+    problems = [*feature.problems]
+    values = _values(properties, choices, problems)
+    is_kept = len(whole_name) > NAME_LENGTH and _keep_name(whole_name, values, choices)
     problems += _project_problems(feature, choices)
     geometry: Boundary | Point | None = None
     try:
@@ -118,8 +133,7 @@ def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate |
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
-        shape = outline(feature.geometry)
-        return Rejected(feature.number, _listed(name), tuple(problems), shape)
+        return Rejected(feature.number, name, tuple(problems), outline(feature.geometry))
     return Candidate(
         feature.number,
         name,
@@ -127,7 +141,10 @@ def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate |
         boundary=geometry if isinstance(geometry, Boundary) else None,
         location=geometry if isinstance(geometry, Point) else None,
         own_id=_own_id(feature, choices),
-        is_numbered=not own_name,
+        is_numbered=not whole_name,
+        is_cut=len(whole_name) > NAME_LENGTH,
+        is_kept=is_kept,
+        cleaned=cleaned,
     )
 
 
@@ -199,22 +216,57 @@ def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]
 
 
 def feature_name(properties: Mapping[str, Any], column: str | None) -> str:
-    """The name of a feature in one line; empty when it has none. Numbers are spelled out."""
+    """The name of a feature in one line, however long; empty when it has none that can be seen.
+    Numbers are spelled out."""
     value = properties.get(column) if column else None
     if value is None or isinstance(value, bool | dict | list):
         return ""
-    return _LINE_BREAKS.sub(" ", str(value).strip())
+    return _one_line(str(value))
 
 
-def _default_name(number: int, choices: Choices) -> str:
-    start = choices.default_name[: NAME_LENGTH - 10].rstrip()
-    return f"{start} {number}" if start else ""
+def cut_off(name: str) -> str:
+    """A name that is not too long."""
+    if len(name) <= NAME_LENGTH:
+        return name
+    return name[: NAME_LENGTH - len(_CUT)].rstrip() + _CUT
 
 
-def _listed(name: str) -> str:
-    """A name that may be no good, for the list of features."""
-    text = "".join(character for character in name[:NAME_LENGTH] if character.isprintable())
-    return f"{text}…" if len(name) > NAME_LENGTH else text
+def _one_line(text: str) -> str:
+    text = without_controls(_LINE_BREAKS.sub(" ", text.strip())).strip()
+    return text if has_visible(text) else ""
+
+
+def default_start(choices: Choices) -> str:
+    """What the number of a feature without a name is put behind."""
+    return _one_line(choices.default_name)[: NAME_LENGTH - 10].rstrip() or _NAMELESS
+
+
+def _with_controls(properties: Mapping[str, Any]) -> list[str]:
+    """The columns whose texts hold characters that cannot be stored."""
+    return [
+        column
+        for column, value in properties.items()
+        if has_control({with_line_feeds(column): _with_line_feeds(value)})
+    ]
+
+
+def _with_line_feeds(value: object) -> object:
+    return with_line_feeds(value) if isinstance(value, str) else value
+
+
+def _keep_name(name: str, values: dict[str, Any], choices: Choices) -> bool:
+    """Add a name that was cut off to the metadata, if there is room, and nobody has chosen what
+    they are. Returns whether it was added."""
+    column = choices.mapping.name
+    if column is None or choices.mapping.metadata is not None:
+        return False
+    metadata = loads((values.get("metadata_json") or "{}").encode())
+    metadata[without_controls(column)] = name
+    with suppress(ValidationError):
+        field = input_field(_FIELDS[choices.kind]["metadata"])
+        values["metadata_json"] = field.deserialize(metadata)
+        return True
+    return False
 
 
 def _own_id(feature: SourceFeature, choices: Choices) -> str | None:
@@ -244,24 +296,18 @@ def _values(
             field = fields[name]
             found = _keyword(found) if field.kind is KEYWORD else found
             values[field.stored_as] = _value(field, column, found, problems)
-    if metadata := _metadata(properties, choices, problems):
+    if metadata := _metadata(properties, choices):
         values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
     return values
 
 
-def _metadata(
-    properties: Mapping[str, Any], choices: Choices, problems: list[Problem]
-) -> dict[str, Any]:
-    mapping = choices.mapping
-    used = {*mapping.fields.values(), *choices.ignored}
+def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+    of_fields = choices.mapping.fields.values()
     found = {
-        with_line_feeds(name): with_line_feeds(value) if isinstance(value, str) else value
+        without_controls(name): _with_line_feeds(value)
         for name, value in properties.items()
-        if name not in used and (mapping.metadata is None or name in mapping.metadata)
+        if name not in of_fields and choices.has(name)
     }
-    for column in [name for name, value in found.items() if has_control({name: value})]:
-        del found[column]
-        problems.append(whole_problem("not_valid", _CONTROLS, f"properties.{column}"))
     return _before_export(found, FEATURE_TYPES[choices.kind]) if choices.is_export else found
 
 
@@ -310,15 +356,3 @@ def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem
             text = f"The other columns become metadata. {message} Choose fewer of them."
             problems.append(whole_problem("not_valid", text, "properties"))
         return None
-
-
-def _name_problems(name: str, column: str | None) -> Iterator[Problem]:
-    where = f"properties.{column}" if column else "properties"
-    if not name:
-        message = f"The column {column!r} is empty." if column else "No column holds a name."
-        yield whole_problem("no_name", message, where)
-    elif len(name) > NAME_LENGTH:
-        message = f"The name is longer than {NAME_LENGTH} characters."
-        yield whole_problem("name_too_long", message, where)
-    if problem := line_problem(name):
-        yield whole_problem("not_storable", f"The name is not valid. {problem}", where)

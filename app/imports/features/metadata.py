@@ -7,12 +7,13 @@ values are no change, so that a file that was exported and imported again change
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 import orjson
 
 from app.formats.writers.dbf import NAME_BYTES
+from app.formats.writers.features import FEATURE_TYPES
 from app.values.strict_json import dumps
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{0,17})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
@@ -38,11 +39,16 @@ def _in_known_form(known: dict[str, Any], wanted: dict[str, Any]) -> dict[str, A
 
 
 def _cut_off(name: str, known: Collection[str]) -> str | None:
-    """The one key that a shapefile, whose names have ten bytes, truncates to this name."""
+    """The one key that a shapefile, whose names have ten bytes, truncates to this name. Keys called
+    like a field have a prefix there."""
     if len(name.encode()) != NAME_BYTES:
         return None
-    longer = [key for key in known if key.startswith(name)]
+    longer = [key for key in known if any(each.startswith(name) for each in _columns(key))]
     return longer[0] if len(longer) == 1 else None
+
+
+def _columns(key: str) -> Iterator[str]:
+    return (type_.property_name(key) for type_ in FEATURE_TYPES.values())
 
 
 def _text(value: Any) -> str:

@@ -295,7 +295,7 @@ def _batch(value: Any, kind: str) -> Batch:
 
 def _rejected(value: Any) -> Rejected:
     problems = tuple(_problem(each) for each in _of(list, value["problems"]))
-    name, shape = _text(value["name"], NAME_LENGTH + 1), _maybe(str, value["shape"])
+    name, shape = _text(value["name"], NAME_LENGTH), _maybe(str, value["shape"])
     return Rejected(_of(int, value["number"]), name, problems, shape)
 
 

@@ -32,6 +32,7 @@ from app.imports.features.candidates import (
     Candidate,
     Choices,
     Rejected,
+    cut_off,
     feature_name,
     prepare,
     stored_values,
@@ -39,6 +40,7 @@ from app.imports.features.candidates import (
 from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, kind_of, points_of
 from app.imports.features.mapping import ColumnMapping, LayerScan
+from app.imports.features.text_changes import TextChanges
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
@@ -165,7 +167,7 @@ def _repeated_names(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, column: str | None
 ) -> Iterator[list[str]]:
     names = Counter(
-        fold(feature_name(feature.properties, column))
+        fold(cut_off(feature_name(feature.properties, column)))
         for feature in reader.read(_layer(layer), crs)
     )
     yield [name for name, number in names.items() if number > 1]
@@ -179,13 +181,14 @@ def _features(
     if chosen.kind == "assets":
         features = _single_points(features, chosen.mapping.name, reader.note)
     prepared = (prepare(feature, chosen, reader.note) for feature in features)
-    numbered = 0
+    changes = TextChanges()
     # Lists that are short enough for one transaction: other writers wait for it.
     for batch in batched_by_bytes(prepared, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
-        numbered += sum(isinstance(item, Candidate) and item.is_numbered for item in batch)
+        for item in batch:
+            changes.add(item)
         yield list(map(_as_json, batch))
-    if numbered and chosen.mapping.name:
-        reader.note(_unnamed(numbered, chosen))
+    for note in changes.notes(chosen):
+        reader.note(note)
     yield []
 
 
@@ -208,12 +211,6 @@ def _single_points(
             if name and own_name:
                 properties = properties | {name: f"{own_name} {place}"}
             yield replace(feature, number=number, geometry=point, properties=properties)
-
-
-def _unnamed(number: int, choices: Choices) -> str:
-    features = "1 feature has" if number == 1 else f"{number:,} features have"
-    name = f"“{choices.default_name}” and the number of the feature"
-    return f"{features} no name in the column “{choices.mapping.name}”: it is {name}."
 
 
 def _as_json(item: Candidate | Rejected) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from app.geometry.problems import whole_problem
 from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
 from app.imports.features.geometries import IS_LINE
 from app.imports.features.mapping import ColumnMapping
+from app.values.text import has_control, line_problem
 from tests.make import point, square
 from tests.make.features import DISTRICTS, feature
 from tests.names import NOT_NAMES
 from tests.projects import equal_area
 
-LINE_BREAK = re.compile(r"[\t\n\r\u2028]")  # which becomes a space
 BY_NAME = Choices("projects", ColumnMapping({"name": "name"}))
 
 
@@ -43,10 +43,12 @@ def test_a_feature_is_prepared() -> None:
 
 
 def test_all_problems_of_a_feature_are_told() -> None:
-    made = prepared(1, feature({"type": "Polygon", "coordinates": [[]]}, name=""))
+    mapping = ColumnMapping({"name": "name", "external_id": "external_id"})
+    empty = feature({"type": "Polygon", "coordinates": [[]]}, name="", external_id="x" * 201)
+    made = prepared(1, empty, replace(BY_NAME, mapping=mapping))
     assert isinstance(made, Rejected)
-    assert [problem.code for problem in made.problems] == ["no_name", "empty"]
-    assert made.problems[0].field == "properties.name"
+    assert [problem.code for problem in made.problems] == ["not_valid", "empty"]
+    assert made.problems[0].field == "properties.external_id"
 
 
 def test_a_feature_without_a_name_has_that_of_its_layer_and_its_number() -> None:
@@ -66,19 +68,70 @@ def test_problems_of_the_reader_are_told_too() -> None:
     assert made.problems == (problem,)
 
 
-@pytest.mark.parametrize("name", [each for each in NOT_NAMES if not LINE_BREAK.search(each)])
-def test_what_is_no_name(name: str) -> None:
-    made = prepared(1, feature(square(), name=name))
-    assert isinstance(made, Rejected)
-    assert [problem.field for problem in made.problems] == ["properties.name"]
-    assert made.problems[0].message.startswith("The name is not valid. Must ")
+@pytest.mark.parametrize("name", NOT_NAMES)
+def test_a_name_of_an_import_is_one_line_that_can_be_seen(name: str) -> None:
+    made = prepared(7, feature(square(), name=name))
+    assert isinstance(made, Candidate)
+    assert line_problem(made.name) is None
+    letters = re.findall("[a-z2]", name)
+    assert re.findall("[a-z2]", made.name) == (letters or list("eature"))
 
 
-def test_control_characters_are_told_with_their_column() -> None:
-    made = prepared(1, feature(square(), name="A", note="bell \a", other="x"))
-    assert isinstance(made, Rejected)
-    assert [problem.field for problem in made.problems] == ["properties.note"]
-    assert made.problems[0].message.startswith("Has control characters")
+@pytest.mark.parametrize(
+    ("name", "stored"),
+    [
+        ("Rio\x96Grande", "Rio Grande"),
+        ("Rio \x96 Grande", "Rio  Grande"),
+        ("\x00Wald \x00\x00", "Wald"),
+        ("\x07\x07", "Feature 7"),
+        ("\u200b\u3164", "Feature 7"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+    ],
+)
+def test_control_characters_of_a_name_are_left_out(name: str, stored: str) -> None:
+    made = prepared(7, feature(square(), name=name))
+    assert isinstance(made, Candidate)
+    assert (made.name, made.is_numbered) == (stored, stored == "Feature 7")
+    assert made.cleaned == (("name",) if has_control(name) else ())
+
+
+def test_control_characters_of_attributes_are_left_out() -> None:
+    columns = {"note": "bell \a\tx\x00y", "de\x07ep": [{"a\ufffeb": "c\r\nd\x1b"}], "other": "\x07"}
+    choices = replace(BY_NAME, ignored={"other"})
+    made = prepared(1, feature(square(), name="A", **columns), choices)
+    assert isinstance(made, Candidate)
+    assert json.loads(made.values["metadata_json"]) == {
+        "note": "bell \tx y",
+        "de ep": [{"a b": "c\nd"}],
+    }
+    assert made.cleaned == ("note", "de\x07ep")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "others", "is_kept"),
+    [
+        (None, {}, True),
+        (None, {"note": "x" * 16_200}, False),
+        (None, {f"column {n}": n for n in range(50)}, False),
+        ((), {}, False),  # as a person has chosen
+    ],
+)
+def test_a_long_name_is_cut_and_kept_in_the_metadata(
+    metadata: tuple[str, ...] | None, others: dict[str, Any], is_kept: bool
+) -> None:
+    whole = "Old oaks " * 25
+    choices = replace(BY_NAME, mapping=ColumnMapping({"name": "name"}, metadata))
+    made = prepared(1, feature(square(), name=whole, **others), choices)
+    assert isinstance(made, Candidate)
+    assert (made.name, made.is_cut, made.is_kept) == (whole[:199] + "…", True, is_kept)
+    kept = others | ({"name": whole.strip()} if is_kept else {})
+    assert json.loads(made.values.get("metadata_json", "{}")) == kept
+
+
+def test_a_name_of_two_hundred_characters_is_whole() -> None:
+    made = prepared(1, feature(square(), name="n" * 200))
+    assert isinstance(made, Candidate)
+    assert (made.name, made.is_cut, made.values) == ("n" * 200, False, {})
 
 
 def test_lines_of_a_cell_end_in_line_feeds() -> None:

@@ -11,7 +11,7 @@ from app.imports.features.metadata import changed_metadata
 
 KNOWN = {
     "age": 80, "share": 0.5, "code": "007", "open": True, "tags": ["a", 1], "none": None,
-    "forest_administration": "North",
+    "forest_administration": "North", "name": "Old oaks",
 }  # fmt: skip
 
 
@@ -21,6 +21,7 @@ KNOWN = {
         KNOWN,
         {"age": "80", "share": "0.5", "code": 7, "open": "true", "tags": '["a",1]'},
         {"age": 80.0, "open": 1, "none": "", "forest_adm": "North"},
+        {"metadata_n": "Old oaks"},
         {"missing": None, "blank": ""},
         {"code": " 007 "},
     ],
