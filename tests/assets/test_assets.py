@@ -82,6 +82,22 @@ def test_location_comes_back_as_it_was_sent(
     assert make_asset(client, project_id, location=location)["location"] == location
 
 
+def test_a_location_of_a_list_of_positions_is_told_what_it_must_be(
+    client: Client, project_id: str
+) -> None:
+    """As some programs write the points of plots."""
+    body = {
+        "name": "Tower",
+        "type": "post",
+        "location": {"type": "Point", "coordinates": [[8, 48]]},
+    }
+    response = client.post(f"/v1/projects/{project_id}/assets", json=body)
+    assert response.status_code == 422
+    (detail,) = response.json["error"]["details"]
+    assert detail["field"] == "location.coordinates"
+    assert "must be one position [longitude, latitude]" in detail["message"]
+
+
 @pytest.mark.parametrize(
     "metadata",
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 import numpy as np
@@ -13,14 +13,16 @@ from owslib.ogcapi.features import Features
 from pyogrio import raw
 
 from tests.make import multi_square, square
-from trials.clients.service import BOX, Layer
+from trials.clients.service import BOX, RARE, Layer
 
 TYPES: Final = {
     "id": "object", "name": "object", "slug": "object", "external_id": "object",
     "description": "object", "area_hectares": "float64", "country": "object", "status": "object",
     "created_at": "datetime64[ms]", "updated_at": "datetime64[ms]", "forest": "object",
-    "stand": "int32", "height": "float64",
+    "stand": "int32", "height": "float64", "mixed": "object", "species": "object",
 }  # fmt: skip
+
+MIXED_TEXTS: Final = ['{"b":1}', "x", "3"]
 
 
 @contextmanager
@@ -55,6 +57,13 @@ def check_gdal(layer: Layer) -> str:
         assert len(read(layer, where="status = 'active' AND stand < 10")[1]) == 10
         assert len(read(layer, where=f"id = '{columns['id'][3]}'")[1]) == 1
         assert len(read(layer, where="updated_at < '2001/01/01 00:00:00'")[1]) == 0
+        assert len(read(layer, where="updated_at > '2001-01-01'")[1]) == layer.count
+        species = [each for each in columns["species"] if each is not None]
+        assert species == ["oak"], "one key of one record far behind the first page"
+        assert list(read(layer, where="species = 'oak'")[2]["stand"]) == [RARE]
+        assert [columns["mixed"][number] for number in range(3)] == MIXED_TEXTS
+        with suppress(ValueError):
+            raise AssertionError(len(read(layer, where="bees = 1")[1]))
         assert read(layer, "assets")[0]["geometry_type"] == "Point"
         assert len(read(layer, "assets")[1]) == -(-layer.count // 10)
     return (

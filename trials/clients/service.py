@@ -24,6 +24,9 @@ SIDE: Final = 0.01  # degrees from one square to the next
 ROW: Final = 50  # squares in a row
 BOX: Final = (10.0, 50.0, 10.199, 50.099)  # has 20 of them beside each other, in 10 rows
 
+RARE: Final = 1_602  # the number of the project with a key of its own
+MIXED: Final = ({"b": 1}, "x", 3)
+
 
 class Layer(NamedTuple):
     """A service, and what its layer of projects has."""
@@ -90,7 +93,7 @@ def _create(principal: Principal, number: int) -> dict[str, Any]:
         principal,
         name=f"Stand {number:05}",
         geometry=None if geometry is None else read_boundary(geometry),
-        metadata_json=json.dumps({"forest": "Umpqua", "stand": number, "height": 1.5}),
+        metadata_json=json.dumps(_metadata(number)),
     )
     if number % 10 == 0:
         west, south = _corner(number)
@@ -98,6 +101,13 @@ def _create(principal: Principal, number: int) -> dict[str, Any]:
         name = f"Post {number}"
         create_asset(principal, record["id"], name=name, type="post", location=location)
     return record
+
+
+def _metadata(number: int) -> dict[str, Any]:
+    """One record has a key of its own, and one key has values of several types."""
+    mixed = MIXED[number % len(MIXED)]
+    own = {"species": "oak"} if number == RARE else {}
+    return {"forest": "Umpqua", "stand": number, "height": 1.5, "mixed": mixed} | own
 
 
 def _corner(number: int) -> tuple[float, float]:

@@ -64,6 +64,23 @@ def test_several_problems_are_told_at_once(client: Client) -> None:
     assert codes == ["out_of_range", "out_of_range"]
 
 
+def test_all_crossings_of_a_ring_are_told_at_once(client: Client) -> None:
+    """As a ring crosses itself that a program has simplified: four times."""
+    ring = [
+        [10, 47], [10.1, 47], [10.1, 47.01], [10.08, 46.99], [10.06, 47.01], [10.04, 46.99],
+        [10.02, 47.01], [10, 47.01], [10, 47],
+    ]  # fmt: skip
+    geometry = {"type": "Polygon", "coordinates": [ring]}
+    problems = _check(client, geometry)["problems"]
+    places = [10.03, 10.05, 10.07, 10.09]
+    assert sorted(each["coordinates"][0] for each in problems) == pytest.approx(places)
+    refused = client.post("/v1/projects", json={"name": "A", "geometry": geometry})
+    assert refused.status_code == 422
+    details = refused.json["error"]["details"]
+    assert [each["message"] for each in details] == [each["message"] for each in problems]
+    assert {each["field"] for each in details} == {"geometry.coordinates"}
+
+
 def test_nothing_is_kept(client: Client) -> None:
     _check(client, square())
     assert client.get("/v1/projects").json["meta"]["total"] == 0
@@ -90,12 +107,26 @@ def test_a_geometry_with_other_problems_has_no_fix(client: Client) -> None:
     assert all(list(problem) == PROBLEM for problem in problems)
 
 
-def test_warnings_are_told_beside_and_never_refused(client: Client) -> None:
-    a, b, c, d = [10, 50], [10.1, 50], [10.1, 50.1], [10, 50.1]
-    geometry = {"type": "Polygon", "coordinates": [[a, b, b, c, d, a]]}
+_A, _B, _C, _D = [10, 50], [10.1, 50], [10.1, 50.1], [10, 50.1]
+
+
+@pytest.mark.parametrize(
+    ("ring", "codes", "positions"),
+    [
+        ([_A, _B, _B, _B, _C, _D, _A, _A], ["repeated_position"] * 2, [2, 7]),  # double clicks
+        ([_A, _B, [10.1, 50.05], [10.02, 50.05], [10.1, 50.05000001], _C, _D, _A], ["spike"], [3]),
+    ],
+)
+def test_warnings_are_told_beside_and_never_refused(
+    client: Client, ring: list[Any], codes: list[str], positions: list[int]
+) -> None:
+    geometry = {"type": "Polygon", "coordinates": [ring]}
     report = _check(client, geometry)
     assert (report["valid"], report["problems"]) == (True, [])
-    (warning,) = report["warnings"]
-    assert list(warning) == PROBLEM
-    assert (warning["code"], warning["position"]) == ("repeated_position", 2)
-    assert make_project(client, geometry=geometry)["geometry"] == geometry
+    warnings = report["warnings"]
+    assert all(list(warning) == PROBLEM for warning in warnings)
+    assert [warning["code"] for warning in warnings] == codes
+    assert [warning["position"] for warning in warnings] == positions
+    made = make_project(client, geometry=geometry)
+    assert made["geometry"] == geometry
+    assert client.get(f"/v1/projects/{made['id']}").json["data"]["geometry"] == geometry

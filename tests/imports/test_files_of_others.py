@@ -1,0 +1,345 @@
+"""Files as other programs write them, from the upload to what the lists and a map program get."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from pyproj import CRS
+
+from tests.formats.readers.geopackages import blob, changed, one_square
+from tests.formats.readers.shapefiles import dbf, packed_as, parts, shp
+from tests.imports.making import act, counts, projects, read, upload, work
+from tests.make import Client, make_project, square
+from tests.make.features import collection, feature
+
+SQUARE: Final = square(10, 47, 0.01)  # in Tyrol, with 84.5443 ha
+RING: Final = SQUARE["coordinates"][0]
+OTHER: Final = square(11, 47, 0.01)
+HECTARES: Final = 84.5443
+TEXT: Final = json.dumps(SQUARE).replace('"', '""')
+WGS_84: Final = CRS.from_epsg(4326).to_wkt("WKT1_ESRI").encode()
+UNKNOWN: Final = (
+    b'PROJCS["RD 2008",GEOGCS["Amersfoort",DATUM["Amersfoort",SPHEROID["Bessel 1841",6377397.155,'
+    b'299.1528128]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]],PROJECTION["Unknown"],'
+    b'UNIT["Meter",1]]'
+)
+Made = Callable[[Path], bytes]
+
+
+def sent(client: Client, content: bytes | str, name: str = "file", **form: Any) -> dict[str, Any]:
+    """The import of a file that was read."""
+    content = content.encode() if isinstance(content, str) else content
+    response = upload(client, content, name, **form)
+    assert response.status_code == 202, response.json
+    work(client)
+    return read(client, response.json["data"]["id"])
+
+
+def answered(client: Client, record: dict[str, Any], **put: Any) -> dict[str, Any]:
+    assert client.put(f"/v1/imports/{record['id']}", json=put).status_code == 200
+    work(client)
+    return read(client, record["id"])
+
+
+def codes(record: dict[str, Any]) -> list[str]:
+    return [question["code"] for question in record["questions"]]
+
+
+def hectares(client: Client, record: dict[str, Any]) -> dict[str, float]:
+    """The areas of the projects that an import makes, by their names, where nothing is open. A map
+    program reads the same ones."""
+    assert record["status"] == "ready", record["message"]
+    assert counts(record)[1:] == (0, 0, 0), record["faults"]
+    act(client, record, "apply")
+    made = {name: each["area_hectares"] for name, each in projects(client).items()}
+    features = client.get("/ogc/collections/projects/items").get_json(force=True)["features"]
+    assert {one["properties"]["name"]: one["properties"]["area_hectares"] for one in features} == (
+        made
+    )
+    assert all(one["geometry"]["type"] == "MultiPolygon" for one in features)
+    return made
+
+
+def placed(client: Client, record: dict[str, Any]) -> list[float]:
+    """Where the only asset is that an import makes."""
+    assert counts(record) == (1, 0, 0, 0), record["faults"]
+    act(client, record, "apply")
+    (asset,) = client.get(f"/v1/projects/{record['project_id']}/assets").json["data"]
+    found: list[float] = asset["location"]["coordinates"]
+    return found
+
+
+def kml(inside: str) -> str:
+    return f'<kml xmlns="http://www.opengis.net/kml/2.2"><Document>{inside}</Document></kml>'
+
+
+def placemark(shape: str) -> str:
+    return f"<Placemark><name>A</name>{shape}</Placemark>"
+
+
+AREA: Final = (
+    "<Polygon><outerBoundaryIs><LinearRing><coordinates>"
+    + " ".join(f"{x},{y},0" for x, y in RING)
+    + "</coordinates></LinearRing></outerBoundaryIs></Polygon>"
+)
+
+
+def shapefile(
+    folder: Path, prj: bytes, ring: Any = RING, start: str = "a", number: int = 1
+) -> bytes:
+    members: dict[str, bytes] = {}
+    for each in range(number):
+        path = start if number == 1 else f"{start}{each}"
+        members |= {
+            f"{path}.shp": shp(parts(ring[::-1])),
+            f"{path}.dbf": dbf([(b"NAME", "C", 5, 0)], b" Alpha"),
+            f"{path}.prj": prj,
+        }
+    return packed_as(folder, members).read_bytes()
+
+
+def box(west: float, south: float, size: float) -> list[list[float]]:
+    found: list[list[float]] = square(west, south, size)["coordinates"][0]
+    return found
+
+
+def kmz_with_photos(_: Path) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("doc.kml", kml(placemark(AREA)))
+        for number in range(150):
+            archive.writestr(f"images/{number}.jpg", b"x")
+    return file.getvalue()
+
+
+def with_arcs(folder: Path) -> bytes:
+    """A GeoPackage with a circle around the middle of the square, as a CurvePolygon."""
+    arcs = [(10, 47), (10.005, 47.005), (10.01, 47), (10.005, 46.995), (10, 47)]
+    wkb = struct.pack("<BIIBII", 1, 10, 1, 1, 8, len(arcs))
+    wkb += b"".join(struct.pack("<2d", *position) for position in arcs)
+    path = one_square(folder, ("UPDATE forests SET geom = ?, name = 'A'", [blob(wkb)]))
+    return path.read_bytes()
+
+
+def features_of_geojson(*columns: dict[str, Any]) -> bytes:
+    shapes = [square(10 + number / 50, 47, 0.01) for number in range(len(columns))]
+    return collection(
+        *(feature(shape, **values) for shape, values in zip(shapes, columns, strict=True))
+    )
+
+
+FILES: Final[dict[str, tuple[str | bytes | Made, dict[str, float]]]] = {
+    "results of Earth Engine": (f'system:index,name,.geo\n0,A,"{TEXT}"\n', {"A": HECTARES}),
+    "a walk of ODK": (
+        'name,plot\nA,"47 10 0 4.5;47 10.01 0 4.5;47.01 10.01 0 4.5;47 10 0 4.5"\n',
+        {"A": HECTARES / 2},
+    ),
+    "a label beside the area": (
+        kml(
+            placemark(
+                "<MultiGeometry><Point><coordinates>10.005,47.005</coordinates></Point>"
+                f"{AREA}</MultiGeometry>"
+            )
+        ),
+        {"A": HECTARES},
+    ),
+    "folders of Windows": (
+        lambda folder: shapefile(folder, WGS_84, start="plots\\a"),
+        {"Alpha": HECTARES},
+    ),
+    "photos in a KMZ": (kmz_with_photos, {"A": HECTARES}),
+    "thirty shapefiles": (
+        lambda folder: shapefile(folder, WGS_84, number=30),
+        {"Alpha": HECTARES},
+    ),
+    "arcs in a GeoPackage": (with_arcs, {"A": HECTARES * 3.14159265 / 4}),
+    "a collection in a collection": (
+        json.dumps({"type": "FeatureCollection", "features": [
+            feature(SQUARE, name="A"),
+            json.loads(collection(feature(OTHER, name="B"))),
+        ]}),
+        {"A": HECTARES, "B": HECTARES},
+    ),
+    "an array": (
+        json.dumps([feature(SQUARE, name="A"), feature(OTHER, name="B")]),
+        {"A": HECTARES, "B": HECTARES},
+    ),
+    "a rounding error at 180 degrees": (
+        collection(feature({"type": "Polygon", "coordinates": [[
+            [179.9, -17], [180.0000000000001705, -17], [180.0000000000001705, -16.9],
+            [179.9, -16.9], [179.9, -17],
+        ]]}, name="Fiji")),
+        {"Fiji": 11787.77},
+    ),
+    "areas and stands": (
+        features_of_geojson(
+            {"AREA": 215229.266, "PERIMETER": 1900.5, "STAND": "12a"},
+            {"AREA": 118222.1, "PERIMETER": 1700.25, "STAND": "12b"},
+        ),
+        {"12a": HECTARES, "12b": HECTARES},
+    ),
+    "names that are all the same": (
+        features_of_geojson({"name": "Forest", "label": "S1"}, {"name": "Forest", "label": "S2"}),
+        {"S1": HECTARES, "S2": HECTARES},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_is_read_without_a_question(client: Client, kind: str, tmp_path: Path) -> None:
+    content, expected = FILES[kind]
+    record = sent(client, content(tmp_path) if callable(content) else content)
+    assert set(codes(record)) <= {"name"}
+    assert hectares(client, record) == pytest.approx(expected, rel=1e-4)
+
+
+def test_what_whisp_says_of_a_plot_is_kept(client: Client) -> None:
+    content = f'plotId,external_id,Area,ProducerCountry,geo\n1,F-1,84.5,AT,"{TEXT}"\n'
+    record = sent(client, content, "whisp.csv")
+    assert hectares(client, record) == pytest.approx({"whisp 1": HECTARES}, rel=1e-5)
+    made = projects(client)["whisp 1"]
+    assert made["external_id"] == "F-1"
+    assert made["metadata"] == {"plotId": 1, "Area": 84.5, "ProducerCountry": "AT"}
+    assert made["geometry"] == SQUARE
+
+
+def test_a_walk_of_odk_that_is_not_closed(client: Client) -> None:
+    walk = ";".join(f"{y} {x} 500.5 4.5" for x, y in [*RING[:4], [10, 47.0001]])
+    record = sent(client, f'name,geometry\nA,"{walk}"\n')
+    assert (codes(record), counts(record)) == (["open_lines"], (0, 0, 0, 1))
+    assert [note.split()[0] for note in record["notes"]] == ['"geometry"', "Heights"]
+    closed = answered(client, record, close_lines=True)
+    assert hectares(client, closed) == pytest.approx({"A": HECTARES}, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "told"),
+    [
+        ('name,coordinates\nA,"47.005, 10.005"\n', [10.005, 47.005], '"coordinates" was read as'),
+        ("name,zone,easting,northing\nA,32N,5e5,52e5\n", [9, 46.95353], "The UTM zones are from"),
+    ],
+)
+def test_places_of_tables(client: Client, content: str, place: list[float], told: str) -> None:
+    project_id = make_project(client)["id"]
+    record = sent(client, content, kind="assets", project_id=project_id)
+    assert codes(record) == []
+    assert record["notes"][0].startswith(told)
+    assert placed(client, record) == pytest.approx(place, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("prj", "west", "crs", "area", "told"),
+    [
+        (WGS_84, (500_000, 5_200_000), "EPSG:25832", 100.080, "though the file says EPSG:4326"),
+        (UNKNOWN, (155_000, 463_000), "EPSG:28992", 100.018, "RD 2008 cannot be transformed"),
+    ],
+    ids=["degrees", "unknown"],
+)
+def test_a_shapefile_that_says_a_wrong_system(
+    client: Client, prj: bytes, west: Any, crs: str, area: float, told: str, tmp_path: Path
+) -> None:
+    content = shapefile(tmp_path, prj, box(*west, 1000))
+    record = sent(client, content)
+    assert (codes(record), record["crs"], sum(counts(record))) == (["crs"], None, 0)
+    assert "look like meters, not degrees" in record["message"]
+    assert told in record["message"] + "".join(record["notes"])
+    refused = client.post(f"/v1/imports/{record['id']}/apply").json["error"]["details"]
+    assert [each["field"] for each in refused] == ["crs"]
+    record = answered(client, record, crs=crs)
+    assert (record["crs"], counts(record), codes(record)) == (crs, (1, 0, 0, 0), [])
+    record = sent(client, content, crs=crs)
+    assert told in "".join(record["notes"])
+    assert hectares(client, record) == pytest.approx({"Alpha": area}, rel=1e-5)
+
+
+@pytest.mark.parametrize("srs_id", [-1, 0, 123_456])
+def test_a_geopackage_of_an_undefined_system(client: Client, srs_id: int, tmp_path: Path) -> None:
+    """In degrees, which are confirmed; of another, where it says none."""
+    path = one_square(tmp_path, "UPDATE forests SET name = 'A'")
+    content = changed(path, f"UPDATE gpkg_geometry_columns SET srs_id = {srs_id}").read_bytes()
+    record = sent(client, content)
+    assert (codes(record), record["crs"], sum(counts(record))) == (["crs"], None, 0)
+    record = answered(client, record, crs="EPSG:4326")
+    assert (record["crs"], record["bbox"]) == ("EPSG:4326", [1, 2, 3, 4])
+    assert hectares(client, sent(client, content, crs="EPSG:4326")).keys() == {"A"}
+
+
+@pytest.mark.parametrize(
+    ("crs", "place"), [(2443, (129.505863, 32.185517)), (2447, (134.339403, 35.185915))]
+)
+def test_plane_coordinates_and_names_of_japan(
+    client: Client, crs: int, place: tuple[float, float]
+) -> None:
+    ring = [[552.8, -90314.9], [652.8, -90314.9], [652.8, -90214.9], [552.8, -90314.9]]
+    shape = {"type": "MultiPolygon", "coordinates": [[ring]]}
+    file = json.loads(collection(feature(shape, 名前="北の森", 樹種="杉")))
+    file["crs"] = {"type": "name", "properties": {"name": f"urn:ogc:def:crs:EPSG::{crs}"}}
+    record = sent(client, json.dumps(file))
+    assert (record["crs"], codes(record)) == (f"EPSG:{crs}", [])
+    assert hectares(client, record) == pytest.approx({"北の森": 0.5001}, rel=1e-3)
+    made = projects(client)["北の森"]
+    assert made["metadata"] == {"樹種": "杉"}
+    assert made["geometry"]["coordinates"][0][0][0] == pytest.approx(place, abs=1e-6)
+
+
+def test_a_view_of_a_geopackage_is_named(client: Client, tmp_path: Path) -> None:
+    path = one_square(
+        tmp_path,
+        "CREATE VIEW seen AS SELECT * FROM forests",
+        "UPDATE gpkg_contents SET table_name = 'seen'",
+        "UPDATE gpkg_geometry_columns SET table_name = 'seen'",
+    )
+    record = sent(client, path.read_bytes())
+    assert record["status"] == "failed"
+    assert 'The layer "seen" is a view' in record["message"]
+    assert "in QGIS, with Export, Save Features As" in record["message"]
+
+
+def test_a_collection_as_the_geometry_of_a_feature_is_named(client: Client) -> None:
+    inner = json.loads(collection(feature(SQUARE, name="B")))
+    record = sent(client, collection(feature(SQUARE, name="A"), feature(inner, name="C")))
+    assert counts(record) == (1, 0, 0, 1)
+    (fault,) = record["faults"]
+    assert (fault["features"], fault["first"]) == (1, 2)
+    assert fault["message"].startswith("The geometry is a FeatureCollection. Put what is in it")
+
+
+def test_a_boundary_beyond_180_degrees_is_told_what_it_is(client: Client) -> None:
+    ring = [[179.9, -17], [180.1, -17], [180.1, -16.9], [179.9, -16.9], [179.9, -17]]
+    record = sent(client, collection(feature({"type": "Polygon", "coordinates": [ring]}, name="F")))
+    assert counts(record) == (0, 0, 0, 1)
+    (fault,) = record["faults"]
+    assert "longitude 180.1 is not within -180 to 180. It is -179.9: split" in fault["message"]
+
+
+def test_placemarks_without_a_place_are_asked_about(client: Client) -> None:
+    record = sent(client, kml(placemark("") * 3))
+    assert codes(record) == ["geometry"]
+    assert record["counts"]["without_boundary"] == 3
+    refused = client.post(f"/v1/imports/{record['id']}/apply").json["error"]["details"]
+    assert [each["code"] for each in refused] == ["unanswered"]
+
+
+@pytest.mark.parametrize(
+    ("geometry", "asked", "fault"),
+    [
+        ("<Point><coordinates>{x},47</coordinates></Point>", ["geometry_type"], "is a point"),
+        ("<LineString><coordinates>{x},47 10,48</coordinates></LineString>", [], "is a line"),
+    ],
+)
+def test_many_of_another_kind_are_one_question_and_one_fault(
+    client: Client, geometry: str, asked: list[str], fault: str
+) -> None:
+    many = "".join(placemark(geometry.format(x=number / 10)) for number in range(400))
+    record = sent(client, kml(many))
+    assert (codes(record), counts(record)) == (asked, (0, 0, 0, 400))
+    (found,) = record["faults"]
+    assert (found["features"], found["first"]) == (400, 1)
+    assert fault in found["message"]
