@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from app.geometry import GeometryInvalid, Problem
 from app.geometry.problems import whole_problem
+from app.geometry.structure import ROUNDING
 
 Json: TypeAlias = dict[str, Any]
 Points: TypeAlias = npt.NDArray[np.float64]
@@ -70,8 +71,8 @@ def first_position(geometry: Json | None) -> tuple[float, float] | None:
 
 
 def is_degrees(position: tuple[float, float]) -> bool:
-    """True if a position can be longitude and latitude."""
-    return abs(position[0]) <= 180 and abs(position[1]) <= 90
+    """True if a position can be longitude and latitude, but for an error of rounding."""
+    return abs(position[0]) <= 180 + ROUNDING and abs(position[1]) <= 90 + ROUNDING
 
 
 def replace_positions(geometry: Json, points: Points) -> Json:

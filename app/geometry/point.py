@@ -10,7 +10,7 @@ import orjson
 
 from app.geometry.members import read_members
 from app.geometry.problems import Place, raise_if_any
-from app.geometry.structure import position_problems
+from app.geometry.structure import position_problems, within_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,15 @@ class Point:
 def read_point(value: object) -> Point:
     """Check a parsed GeoJSON Point, in degrees on WGS84 (RFC 7946 section 3.1.2).
 
-    Raises GeometryInvalid with every problem, its field ``location`` or below.
+    A longitude or latitude that is out of range by a rounding error is corrected. Raises
+    GeometryInvalid with every problem, its field ``location`` or below.
     """
     kind, position, problems = read_members(value, ("Point",), "location")
     if isinstance(position, list) and position and isinstance(position[0], list):
         message = "is an array of arrays; it must be one position [longitude, latitude]."
         found = iter([Place().problem("wrong_nesting", message, field="location")])
     else:
+        position = within_range(position) or position
         found = position_problems(position, Place(), "location")
     raise_if_any(chain(problems, found))
     valid: Any = position

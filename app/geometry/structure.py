@@ -15,7 +15,9 @@ MIN_POSITIONS = 4
 """A ring's first and last position are the same, so this is a triangle."""
 
 _DEEPEST = 4  # arrays around a number, those of a MultiPolygon
-_ROUNDING = 1e-9  # degrees: a tenth of a millimeter
+ROUNDING = 1e-9
+"""Degrees, a tenth of a millimeter, by which ordinates may be out of range."""
+
 MAX_HEIGHT = 1e18
 """The third ordinate is stored but not used; past this it would not fit into a JSON integer."""
 
@@ -86,7 +88,7 @@ def within_range(coordinates: object) -> list[Any] | None:
 
 def _rounded(ordinate: Any, most: float) -> Any:
     """An ordinate, or the most that it can be where it is beyond that by a rounding error."""
-    is_beyond = type(ordinate) is float and most < abs(ordinate) <= most + _ROUNDING
+    is_beyond = type(ordinate) is float and most < abs(ordinate) <= most + ROUNDING
     return copysign(most, ordinate) if is_beyond else ordinate
 
 

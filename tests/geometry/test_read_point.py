@@ -20,6 +20,13 @@ def test_third_ordinate_and_bbox_are_taken() -> None:
     assert read_point(sent).text == '{"type":"Point","coordinates":[-180,90,12.5]}'
 
 
+def test_a_rounding_error_beyond_the_range_is_corrected() -> None:
+    read = read_point({"type": "Point", "coordinates": [180.0000000000001705, -90.0000000001, 7]})
+    assert read == Point('{"type":"Point","coordinates":[180.0,-90.0,7]}', 180.0, -90.0)
+    with pytest.raises(GeometryInvalid):
+        read_point(point(180.00000001, 0))
+
+
 def point(*position: Any, **members: Any) -> dict[str, Any]:
     return {"type": "Point", "coordinates": list(position), **members}
 

@@ -173,8 +173,8 @@ FILES: Final[dict[str, tuple[str | bytes | Made, dict[str, float]]]] = {
     ),
     "a rounding error at 180 degrees": (
         collection(feature({"type": "Polygon", "coordinates": [[
-            [179.9, -17], [180.0000000000001705, -17], [180.0000000000001705, -16.9],
-            [179.9, -16.9], [179.9, -17],
+            [180.0000000000001705, -17], [180.0000000000001705, -16.9], [179.9, -16.9],
+            [179.9, -17], [180.0000000000001705, -17],
         ]]}, name="Fiji")),
         {"Fiji": 11787.77},
     ),
@@ -224,6 +224,7 @@ def test_a_walk_of_odk_that_is_not_closed(client: Client) -> None:
     [
         ('name,coordinates\nA,"47.005, 10.005"\n', [10.005, 47.005], '"coordinates" was read as'),
         ("name,zone,easting,northing\nA,32N,5e5,52e5\n", [9, 46.95353], "The UTM zones are from"),
+        ("name,gps\nA,-17.000 180.00000000000017\n", [180, -17], '"gps" was read as'),
     ],
 )
 def test_places_of_tables(client: Client, content: str, place: list[float], told: str) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from app.formats.positions import Json, unreadable
+from app.formats.positions import Json, is_degrees, unreadable
 from app.formats.readers.bounds import shown
 from app.formats.readers.ordinates import Position, read_number, too_many_positions
 from app.geometry.problems import GeometryInvalid
@@ -25,6 +25,10 @@ _MARK: Final = re.compile("[°º˚'′’\"″”NSEWO]", re.IGNORECASE)
 _SOUTH_OR_WEST: Final = frozenset("SWO")
 _AXES: Final = {"N": "latitude", "S": "latitude", "E": "longitude", "W": "longitude"}
 _PAIR: Final = re.compile(r"\s*[(\[]?\s*([^,;]{1,40})[,;]\s*([^,;]{1,40}?)\s*[)\]]?\s*")
+# 47.005 10.005, N47.005 E10.005: without enough decimals, it is perhaps degrees and minutes.
+_DECIMALS: Final = r"[NSEWO]?[+-]?[0-9]{1,3}\.[0-9]{3,20}[°º˚]?[NSEWO]?"
+_SPACED: Final = re.compile(rf"\s*({_DECIMALS})\s+({_DECIMALS})\s*", re.IGNORECASE)
+_DECIMAL_COMMA: Final = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _PRECISE: Final = re.compile(r"\.[0-9]{3}")  # 100 m; what is rounded more is perhaps no position
 _LONGEST: Final = 100  # characters; white space in a long text would take long
 # latitude longitude [altitude [accuracy]], separated by semicolons
@@ -71,7 +75,7 @@ def read_pair(text: str) -> Position | None:
     if first.axis == "longitude" or second.axis == "latitude":
         first, second = second, first
     latitude, longitude = first.value, second.value
-    return [longitude, latitude] if abs(latitude) <= 90 and abs(longitude) <= 180 else None
+    return [longitude, latitude] if is_degrees((longitude, latitude)) else None
 
 
 def is_precise_pair(text: str) -> bool:
@@ -83,7 +87,12 @@ def is_precise_pair(text: str) -> bool:
 
 
 def _pair(text: str) -> re.Match[str] | None:
-    return _PAIR.fullmatch(text) if len(text) <= _LONGEST else None
+    """The two parts of a text, also of one with decimal commas and a semicolon between them."""
+    if len(text) > _LONGEST:
+        return None
+    if text.count(";") == 1:
+        text = _DECIMAL_COMMA.sub(".", text)
+    return _PAIR.fullmatch(text) or _SPACED.fullmatch(text)
 
 
 def is_survey(text: str) -> bool:

@@ -72,16 +72,23 @@ class CsvReader(FormatReader):
         """Count the features, and learn the types of the columns.
 
         Returns:
-            the number of features, and the beginnings of the fields of the first ones.
+            the number of features, and the beginnings of the fields of the first ones, and of the
+            first field of each column that is empty in all of those.
         """
         features, sample, widths = 0, list[Row](), set[int]()
+        unseen = {*range(len(self._names))}
         for features, (_, row) in enumerate(self._features(), start=1):
             widths.add(len(row))
             if features <= FEATURES:  # no more are imported
                 for kind, text in zip(self._types, row, strict=False):
                     kind.add(text)
-            if features <= _GEOMETRY_SAMPLE:
-                sample.append([text[:LOOKED_AT] for text in row])
+                filled = {n for n in unseen if n < len(row) and row[n].strip()}
+                unseen -= filled
+                if features <= _GEOMETRY_SAMPLE:
+                    sample.append([text[:LOOKED_AT] for text in row])
+                elif filled:
+                    late = (text if n in filled else "" for n, text in enumerate(row))
+                    sample.append([text[:LOOKED_AT] for text in late])
         if not features:
             raise FileInvalid("The CSV file has no rows below its header.")
         if features > 1 and are_cut_off(widths, len(self._names)):

@@ -100,10 +100,13 @@ def _from_geojson(text: str) -> ReadGeometry:
     if arrays > 2 * GEOMETRY_POSITIONS or text.count(",") > 4 * GEOMETRY_POSITIONS:
         raise too_many_positions()
     try:
-        return ReadGeometry(orjson.loads(text), 4326, arrays, is_flat=True)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         message = f"The geometry is not JSON: {error.msg} at character {error.pos + 1:,}."
         raise GeometryInvalid([unreadable(message)]) from None
+    if value.get("type") == "Feature" and isinstance(value.get("geometry"), dict | None):
+        value = value.get("geometry")
+    return ReadGeometry(value, 4326, arrays, is_flat=True)
 
 
 def _check_wkt(text: str) -> None:

@@ -122,6 +122,7 @@ WALK = "47.0 10.0 0.0 4.5;47.0 10.01 0.0 4.5;47.01 10.01 0.0 4.5"
     [
         (f'plotId,external_id,Area,geo\n1,F-1,84.5,"{QUOTED}"\n', POLYGON),
         (f'system:index,name,.geo\n0,A,"{QUOTED}"\n', POLYGON),
+        (f'name,geo\nA,"{{""type"": ""Feature"", ""geometry"": {QUOTED}}}"\n', POLYGON),
         (f'name,Centroid_lat,Centroid_lon,outline\nA,1,2,"{QUOTED}"\n', POLYGON),
         ('name,outline\nA,"POINT (1 2)"\nB,\n', {"type": "Point", "coordinates": [1, 2]}),
     ],
@@ -130,6 +131,15 @@ def test_geometries_are_found_by_what_is_in_a_column(
     tmp_path: Path, text: str, expected: Any
 ) -> None:
     assert features(CsvReader(csv(tmp_path, text)))[0].geometry == expected
+
+
+@pytest.mark.parametrize("name", ["geo", "outline"])
+def test_geometries_are_found_that_begin_late(tmp_path: Path, name: str) -> None:
+    rows = "".join(f"P{number},,\n" for number in range(500))
+    text = f'name,note,{name}\n{rows}A,,"{QUOTED}"\nB,x,\n'
+    reader = CsvReader(csv(tmp_path, text))
+    assert [one.number for one in features(reader) if one.geometry] == [501]
+    assert reader.notes == []
 
 
 @pytest.mark.parametrize("name", ["plot", "geometry"])
@@ -151,6 +161,7 @@ def test_areas_and_lines_of_odk_and_kobo(tmp_path: Path, name: str) -> None:
     [
         *(("coordinates", "47, 10"), ("Location", "(47.005,10.005)"), ("GPS", "[47; 10]")),
         *(("where", "47.005, 10.005"), ("where", "10.005° E, 47.005° N")),
+        *(("where", "47.005 10.005"), ("where", "E10.005 N47.005"), ("gps", "47,005; 10,005")),
         ("where", "47°00'18.0\"N, 10°00'18.0\"E"),
     ],
 )
@@ -164,7 +175,8 @@ def test_latitude_and_longitude_in_one_cell(tmp_path: Path, header: str, cell: s
 
 
 @pytest.mark.parametrize(
-    "cell", ["10, 20", "3,5", "oak, beech", '{"coordinates": 1}', "97.005, 10.005", "12 30"]
+    "cell",
+    ["10, 20", "3,5", "oak, beech", '{"coordinates": 1}', "97.005, 10.005", "12 30", "12.5 30.5"],
 )
 def test_what_is_perhaps_no_place_stays_a_value(tmp_path: Path, cell: str) -> None:
     quoted = cell.replace('"', '""')
