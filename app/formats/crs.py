@@ -33,6 +33,9 @@ _NAME_LENGTH: Final = 100
 _LONGEST_NAME: Final = 40  # characters of what may be the name of a system
 _MEANT: Final = 3  # systems that a message names
 _GIVE: Final = "Give its code, such as EPSG:25832, or its definition as WKT."
+_CONVERT: Final = (
+    "Convert the file to EPSG:4326, in QGIS with Export, Save Features As, or name another system."
+)
 _SWAPPED: Final = "Latitude and longitude were swapped, as you chose."
 _CONFIDENCE: Final = 70  # of 100: the definition is the same, its name may differ
 
@@ -132,8 +135,14 @@ def read_crs(text: str) -> Projection:
         return _projection(name, crs)
     except (ProjError, IndexError):
         raise FileInvalid(
-            f"Coordinates in {name} cannot be transformed to WGS 84. Convert the file to EPSG:4326."
+            f"Coordinates in {name} cannot be transformed to WGS 84{_method(crs)}. {_CONVERT}"
         ) from None
+
+
+def _method(crs: CRS) -> str:
+    """How a system is projected, as a sentence goes on to say it, where that may be at fault."""
+    operation = crs.coordinate_operation
+    return f": its projection is “{_printable(operation.method_name, 60)}”" if operation else ""
 
 
 def chosen_projection(
@@ -172,7 +181,7 @@ def _parsed(text: str) -> CRS:
     if len(text) > CRS_LENGTH:
         raise FileInvalid(
             f"The definition of the coordinate reference system has more than {CRS_LENGTH:,} "
-            "characters. Convert the file to EPSG:4326."
+            f"characters. {_CONVERT}"
         )
     try:
         if named := _authority_and_code(text):
@@ -213,7 +222,7 @@ def _without_files(wkt: str) -> str:
     if _FOREIGN.search(rest):
         raise FileInvalid(
             "The definition of the coordinate reference system contains a PROJ string or the name "
-            "of a file, which are not read. Convert the file to EPSG:4326."
+            f"of a file, which are not read. {_CONVERT}"
         )
     return wkt
 
@@ -226,7 +235,7 @@ def _horizontal(crs: CRS) -> CRS:
     except (ProjError, LookupError, TypeError, ValueError):  # ValueError: not even JSON
         raise FileInvalid(
             f"{_printable(crs.name, _NAME_LENGTH)} is not a projected or geographic coordinate "
-            "reference system, so there is no way from it to WGS 84. Convert the file to EPSG:4326."
+            f"reference system, so there is no way from it to WGS 84. {_CONVERT}"
         ) from None
 
 

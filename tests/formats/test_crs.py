@@ -248,7 +248,7 @@ def test_a_definition_cannot_name_a_file(kind: str, tmp_path: Path) -> None:
         nad27=wkt(4267),
         epsg4326=wkt(4326),
     )
-    with pytest.raises(FileInvalid, match=r"Convert the file to EPSG:4326\."):
+    with pytest.raises(FileInvalid, match=r"Convert the file to EPSG:4326, in QGIS"):
         read_crs(text)
     assert file.stat().st_atime == 0
 

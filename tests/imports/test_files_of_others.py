@@ -239,7 +239,13 @@ def test_places_of_tables(client: Client, content: str, place: list[float], told
     ("prj", "west", "crs", "area", "told"),
     [
         (WGS_84, (500_000, 5_200_000), "EPSG:25832", 100.080, "though the file says EPSG:4326"),
-        (UNKNOWN, (155_000, 463_000), "EPSG:28992", 100.018, "RD 2008 cannot be transformed"),
+        (
+            UNKNOWN,
+            (155_000, 463_000),
+            "EPSG:28992",
+            100.018,
+            "projection is “Unknown”. Convert the",
+        ),
     ],
     ids=["degrees", "unknown"],
 )
