@@ -23,6 +23,13 @@ _SHOWN: Final = f"\x20-\x7e\xa0-\u2027\u202a-\ufdcf\ufdf0-\ufffd{_PLANES}"
 _CONTROL: Final = re.compile(rf"[^\t\n{_SHOWN}]")
 _CONTROLS: Final = re.compile(rf"[^\t\n{_SHOWN}]+")
 _LINE_CONTROL: Final = re.compile(f"[^{_SHOWN}]")
+# What a byte means that a program has taken for Latin-1, which has control characters there, as the
+# HTML standard reads them too: dashes, quotes and others.
+_WINDOWS_1252: Final = {
+    byte: bytes([byte]).decode("cp1252")
+    for byte in range(0x80, 0xA0)
+    if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)
+}
 # An escape that stands for a control character, in JSON without escaped backslashes.
 _ESCAPED: Final = re.compile(r"\\[bfru]")
 _OBEYED: Final = re.compile(  # by terminals
@@ -158,15 +165,16 @@ def shown_json(value: Any) -> Any:
 
 def without_controls(value: Any) -> Any:
     """Return a JSON value whose texts hold no control characters but tab and line feed, and no
-    noncharacters: a space replaces those between words."""
+    noncharacters: those that are characters of Windows-1252 become these, and a space replaces
+    others between words."""
     return _with_texts(value, _without_controls)
 
 
 def _without_controls(text: str) -> str:
     if text.isprintable():  # which takes a fraction of the time
         return text
-    text = with_line_feeds(text)
-    return _CONTROLS.sub(_between_words, text) if _CONTROL.search(text) else text
+    text = with_line_feeds(text).translate(_WINDOWS_1252)
+    return _CONTROLS.sub(_between_words, text)
 
 
 def _between_words(found: re.Match[str]) -> str:

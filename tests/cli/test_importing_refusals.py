@@ -60,7 +60,7 @@ def test_no_name_and_no_character_rejects_a_sound_feature(
         "1 feature has a name of more than 200 characters, which was cut. The whole name is in the "
         "metadata, as “name”.",
         "2 features have control characters, which cannot be shown, in “name”, “note”, “old”: they "
-        "were left out.",
+        "were read as Windows-1252, or left out.",
     ]
     again = imported(run, client, path)
     assert (again["summary"]["same"], again["summary"]["rejected"]) == (4, 0)

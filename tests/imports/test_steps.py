@@ -480,7 +480,8 @@ def test_names_that_cannot_be_stored_are_changed_and_the_whole_ones_kept(client:
         "feature.",
         "3 features have a name of more than 200 characters, which was cut. The whole name of 2 of "
         "them is in the metadata, as “name”.",
-        "2 features have control characters, which cannot be shown, in “name”: they were left out.",
+        "2 features have control characters, which cannot be shown, in “name”: they were read as "
+        "Windows-1252, or left out.",
     ]
     act(client, record, "apply")
     kept = [(one["metadata"] or {}).get("name", "") for one in projects(client).values()]

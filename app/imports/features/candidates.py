@@ -75,7 +75,7 @@ class Candidate:
     project or asset that was exported as this feature. ``is_numbered``: it has no name of its own,
     and ``name`` is that of its layer with its number. ``is_cut``: its name was too long, and
     ``is_kept``: it is whole in the metadata. ``cleaned`` are the columns whose texts had characters
-    that cannot be stored, which were left out. A stored one has none of these three.
+    that cannot be stored. A stored one has none of these three.
     """
 
     number: int

@@ -45,7 +45,7 @@ class TextChanges:
         if self._cleaned:
             yield (
                 f"{_have(self._cleaned)} control characters, which cannot be shown, in "
-                f"{self._listed()}: they were left out."
+                f"{self._listed()}: they were read as Windows-1252, or left out."
             )
 
     def _where(self, column: str | None) -> str:

@@ -80,8 +80,10 @@ def test_a_name_of_an_import_is_one_line_that_can_be_seen(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "stored"),
     [
-        ("Rio\x96Grande", "Rio Grande"),
-        ("Rio \x96 Grande", "Rio  Grande"),
+        ("Rio\x07Grande", "Rio Grande"),
+        ("Rio \x07 Grande", "Rio  Grande"),
+        ("Amundsen\x96Scott", "Amundsen–Scott"),
+        ("St. John\x92s\x81", "St. John’s"),
         ("\x00Wald \x00\x00", "Wald"),
         ("\x07\x07", "Feature 7"),
         ("\u200b\u3164", "Feature 7"),
