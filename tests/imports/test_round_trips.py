@@ -189,8 +189,8 @@ def test_exported_assets_are_the_same_in_another_project(client: Client) -> None
     one, other = make_project(client)["id"], make_project(client)["id"]
     make_asset(client, one, name="Trap", external_id="T-1", location=point())
     exported = client.get("/v1/exports/assets?format=geojson").json
-    for feature in exported["features"]:
-        del feature["properties"]["project_id"]
+    for each in exported["features"]:
+        del each["properties"]["project_id"]
     form = {"kind": "assets", "project_id": other}
     for expected in ("new", "same"):
         content = json.dumps(exported).encode()

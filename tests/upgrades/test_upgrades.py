@@ -150,8 +150,8 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
             "its texts are escaped for viewers",
         ),
         Meant("/v1/account/usage", "history_bytes", is_counted, "came later"),
-        Meant("/v1/imports.*", r".*counts\.(without_boundary|overlapping.*)", is_added, "came later"),
-        Meant("/v1/imports.*", r".*hectares\.overlapping", is_added, "came later"),
+        Meant("/v1/imports.*", r".*counts\.without_boundary", is_added, "came later"),
+        Meant("/v1/imports.*", r".*(counts|hectares)\.overlapping.*", is_added, "came later"),
         Meant("/v1/imports/.*", r"layers\[\]\.geometry", is_new, "came later"),
         Meant(
             "/v1/imports.*",
