@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -107,6 +108,22 @@ class Projection:
         if not finite.all():
             raise GeometryInvalid([self._out_of_reach(*points[finite.argmin()].tolist())])
         return replace_positions(geometry, degrees)
+
+    def as_degrees(self, box: Sequence[float]) -> tuple[float, float] | None:
+        """The south-western corner of a box as the file has it, if its numbers can only be degrees,
+        although this system has meters: so it is a wrong one. None: they can be meters.
+
+        Args:
+            box: west, south, east and north in degrees on WGS 84, as they came of them.
+        """
+        source = self._transformer.source_crs
+        if source is None or not source.is_projected:
+            return None
+        (west, east), (south, north) = self._transformer.transform(
+            box[::2], box[1::2], direction="INVERSE"
+        )
+        is_small = all(abs(x) <= 180 for x in (west, east)) and max(abs(south), abs(north)) <= 90
+        return (west, south) if is_small else None
 
     def _out_of_reach(self, x: float, y: float) -> Problem:
         message = (

@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
+from app.formats.crs import read_crs
 from app.formats.crs_search import Position, nearest_systems
-from app.formats.features import Layer
+from app.formats.features import FileInvalid, Layer
 from app.geometry.countries import country_at, country_name
 from app.imports.features.mapping import ColumnMapping, LayerScan
 from app.models import Import, Project
@@ -123,13 +124,32 @@ def _which_crs(
         message = f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}."
         return _question("crs", f"{message} {_WHICH}", _systems(scan, near))
     if layer.crs is not None:
-        return None
+        return _is_in_degrees(layer.crs, scan)
     degrees = _option("Longitude and latitude (WGS 84)", scan.in_degrees, crs=_DEGREES)
     return _question(
         "crs",
         f"The file does not say which coordinate system it uses. {_WHICH}",
         [degrees, *_systems(scan, near)] if scan.in_degrees else _systems(scan, near),
     )
+
+
+def _is_in_degrees(crs: str, scan: LayerScan) -> Json | None:
+    """What to ask where the file says a system of meters, and has degrees."""
+    assert scan.box is not None
+    try:
+        found = read_crs(crs).as_degrees(scan.box)
+    except FileInvalid:  # the file defines it, and it has no code
+        return None
+    if found is None:
+        return None
+    x, y = found
+    message = f"Positions such as ({x:.8g}, {y:.8g}) look like degrees, though the file says {crs}."
+    features = scan.areas + scan.lines + scan.points
+    options = [
+        _option("Longitude and latitude (WGS 84)", features, crs=_DEGREES),
+        _option(f"{crs}, as the file says", features, crs=crs),
+    ]
+    return _question("crs", f"{message} {_WHICH}", options)
 
 
 def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:

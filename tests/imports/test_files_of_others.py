@@ -266,6 +266,21 @@ def test_a_shapefile_that_says_a_wrong_system(
     assert hectares(client, record) == pytest.approx({"Alpha": area}, rel=1e-5)
 
 
+def test_degrees_are_no_meters_whatever_the_file_says(client: Client, tmp_path: Path) -> None:
+    """They would be a few meters in the Gulf of Guinea."""
+    content = shapefile(tmp_path, CRS("EPSG:32635").to_wkt("WKT1_ESRI").encode(), box(25, 45, 0.01))
+    record = sent(client, content)
+    assert (codes(record), record["crs"], sum(counts(record))) == (["crs"], None, 0)
+    assert record["message"] == (
+        "Positions such as (25, 45) look like degrees, though the file says EPSG:32635. Which "
+        "coordinate system is it in?"
+    )
+    degrees, as_it_says = record["questions"][0]["options"]
+    assert answered(client, record, **as_it_says["put"])["crs"] == "EPSG:32635"
+    record = answered(client, record, **degrees["put"])
+    assert (record["crs"], record["bbox"]) == ("EPSG:4326", [25, 45, 25.01, 45.01])
+
+
 @pytest.mark.parametrize("srs_id", [-1, 0, 123_456])
 def test_a_geopackage_of_an_undefined_system(client: Client, srs_id: int, tmp_path: Path) -> None:
     """In degrees, which are confirmed; of another, where it says none."""
