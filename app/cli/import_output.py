@@ -32,8 +32,8 @@ class Outcomes:
     dry_run: bool
 
     def of(self, verdict: str) -> list[Any]:
-        """The rows with a verdict."""
-        return [row for row in self.rows if row.verdict == verdict]
+        """The rows with a verdict, without those that are left out."""
+        return [row for row in self.rows if row.verdict == verdict and not row.left_out]
 
     def document(self, account_id: str, warnings: Sequence[str]) -> dict[str, Any]:
         """The document that ``--json`` prints."""
@@ -51,7 +51,7 @@ class Outcomes:
             "dry_run": self.dry_run,
             "summary": {
                 "features": len(self.rows),
-                **{verdict: counts[verdict] for verdict in VERDICTS},
+                **{name: counts[name] for name in (*VERDICTS, "left_out")},
                 "hectares": _total(self.of("new")),
                 "overlapping": counts["overlapping"],
                 "overlapping_hectares": self.record["hectares"]["overlapping"],
@@ -81,6 +81,7 @@ class Outcomes:
                 {"feature": row.number, "name": row.name, "problems": row.problems}
                 for row in self.of("rejected")
             ],
+            "left_out": [_head(row) for row in self.rows if row.left_out],
         }
 
     def warnings(self) -> Iterator[str]:
@@ -125,6 +126,8 @@ class Outcomes:
         _show_rejected(self.of("rejected"))
         verb = "Would import" if self.dry_run else "Imported"
         counts = ", ".join(f"{self.record['counts'][name]:,} {name}" for name in VERDICTS)
+        if left_out := self.record["counts"]["left_out"]:
+            counts += f", {left_out:,} left out"
         number = f"{len(new) + len(changed):,} of {len(self.rows):,} features"
         echo(f"{verb} {number} into {account_name}: {counts}.")
         if new and self.record["kind"] == "projects":

@@ -22,7 +22,7 @@ from app.cli.output import CommandError, account_option, echo, examples, json_op
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.applying import apply_features
-from app.imports.feature_rows import count_states, delete_features
+from app.imports.feature_rows import count_states, delete_features, feature_numbers
 from app.imports.leases import Leased, lease
 from app.imports.listing import all_features
 from app.imports.questions import must_answer
@@ -31,6 +31,19 @@ from app.imports.steps import targets_of
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
 from app.usage.statistics import statistics
+
+
+class NumberList(click.ParamType[list[int]]):
+    """Numbers from 1, separated by commas."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> list[int]:
+        texts = [text.strip() for text in value.split(",")] if value else []
+        if not all(text.isascii() and text.isdecimal() and len(text) < 10 for text in texts):
+            self.fail(f"{value!r} is no list of numbers, such as 3,17.", param, ctx)
+        return sorted(set(map(int, texts)))
+
 
 _MATCHES: Final = ("external_id", "name", "none")
 _FORMATS: Final = ", ".join(FORMATS_IN.values())
@@ -98,6 +111,13 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
 @click.option(
     "--without-boundaries", is_flag=True, help="Import features although none has a boundary."
 )
+@click.option(
+    "--leave-out",
+    type=NumberList(),
+    default="",
+    metavar="NUMBERS",
+    help="Features that are not imported, by their numbers, such as 3,17.",
+)
 @click.option("--update", is_flag=True, help="Update the projects or assets that features match.")
 @click.option(
     "--match",
@@ -131,6 +151,7 @@ def import_(
     close_lines: bool,
     corners_by: str | None,
     without_boundaries: bool,
+    leave_out: list[int],
     update: bool,
     match: str | None,
     dry_run: bool,
@@ -156,6 +177,7 @@ def import_(
         "close_lines": close_lines,
         "corners_by": corners_by,
         "without_boundaries": without_boundaries,
+        "left_out": leave_out,
     }
     with _on_disk(path) as file:
         outcomes = _run(owner, file, choices, dry_run=dry_run, quiet=as_json)
@@ -236,6 +258,8 @@ def _run_once(
                 return question
         elif question:
             raise open_question(question)
+        if unknown := set(choices["left_out"]) - feature_numbers(owner.account_id, import_id):
+            raise CommandError(f"--leave-out: the file has no feature {min(unknown)}.")
         if not dry_run:
             _apply(owner, import_id, choices, record, quiet=quiet)
         record = listing.read_import(owner, import_id)

@@ -37,6 +37,7 @@ _TO_WRITE: Final = (
     ImportFeature.import_id == bindparam("import_id"),
     or_(ImportFeature.verdict == "new", ImportFeature.verdict == "changed"),
     ImportFeature.state.is_(None),
+    ImportFeature.left_out.is_(False),
     ImportFeature.number > bindparam("after"),
 )
 _SIZES: Final = CompiledQuery(

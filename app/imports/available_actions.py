@@ -29,6 +29,7 @@ _NAMESAKES: Final = CompiledQuery(
         ImportFeature.import_id == bindparam("import_id"),
         ImportFeature.verdict == "new",
         ImportFeature.is_namesake.is_(True),
+        ImportFeature.left_out.is_(False),
     )
 )
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from app.auth.guard import require_permission, require_project
 from app.auth.principal import Principal
 from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
-from app.imports.feature_rows import count_states
+from app.imports.feature_rows import count_states, feature_numbers
 from app.imports.features.mapping import mapped_fields
 from app.imports.listing import that_gives_way
 from app.models import Import
@@ -22,6 +22,8 @@ _GEOMETRY_COLUMNS: Final[tuple[set[str], ...]] = (
     {"easting", "northing"},
     {"easting", "northing", "zone"},
 )
+# With another of these, a file has other features.
+ENDS_LEFT_OUT: Final = frozenset({"layer", "kind", "corners_by"})
 _WRONG_COLUMNS: Final = (
     "Geometries are read from geometry alone, from latitude and longitude, or from easting and "
     "northing, perhaps with zone."
@@ -75,6 +77,19 @@ def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
     if kind == "assets" and choices.get("corners_by") is not None:
         message = "Only boundaries of projects have corners."
         raise ValidationFailed(details=[Detail("corners_by", message)])
+
+
+def check_left_out(found: Import, choices: Mapping[str, Any]) -> None:
+    """Raise ValidationFailed if features that are to be left out are not in the import, or are of
+    a reading that the other choices end."""
+    if not choices.get("left_out"):
+        return
+    if ENDS_LEFT_OUT & choices.keys():
+        message = "The features are other ones then. Send left_out when the file was read again."
+        raise ValidationFailed(details=[Detail("left_out", message)])
+    if unknown := set(choices["left_out"]) - feature_numbers(found.account_id, found.id):
+        message = f"The import has no feature {min(unknown)}."
+        raise ValidationFailed(details=[Detail("left_out", message)])
 
 
 def check_nothing_written(found: Import) -> None:

@@ -30,10 +30,11 @@ from app.policy.imports import (
 )
 
 _TABLE: Final = cast("Table", ImportFeature.__table__)
-_COUNTS: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.verdict)
+_COUNTS: Final = CompiledChange(
+    columns_of(ImportFeature, ImportFeature.verdict, ImportFeature.left_out)
     .add_columns(
         func.count().label("number"),
+        func.count(ImportFeature.geometry).label("placed"),
         func.sum(ImportFeature.area_m2).label("area_m2"),
         func.sum(ImportFeature.previous_area_m2).label("previous_area_m2"),
         func.count(ImportFeature.overlaps).label("overlapping"),
@@ -41,7 +42,12 @@ _COUNTS: Final = CompiledQuery(
         func.sum(ImportFeature.overlap_m2).label("overlap_m2"),
     )
     .where(ImportFeature.import_id == bindparam("import_id"))
-    .group_by(ImportFeature.verdict)
+    .group_by(ImportFeature.verdict, ImportFeature.left_out)
+)
+_NUMBERS: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.number).where(
+        ImportFeature.import_id == bindparam("import_id")
+    )
 )
 _STATES: Final = CompiledQuery(
     columns_of(ImportFeature, ImportFeature.state)
@@ -70,6 +76,7 @@ def feature_row(
         "area_m2": None,
         "previous_area_m2": None,
         "changes": [],
+        "metadata_changes": [],
         "is_namesake": False,
         "problems": [],
         "outside": None,
@@ -91,6 +98,7 @@ def feature_row(
         "area_m2": decision.area_m2,
         "previous_area_m2": decision.previous_area_m2,
         "changes": list(decision.changes),
+        "metadata_changes": list(decision.metadata_changes),
         "is_namesake": decision.is_namesake,
         "outside": decision.outside,
     }
@@ -131,6 +139,25 @@ def update_features(
         _update(columns).run_many(rows)
 
 
+def leave_out(
+    account_id: str, import_id: str, numbers: Iterable[int], *, before: Iterable[int]
+) -> None:
+    """Leave out the features with these numbers, and no others, in the current transaction.
+
+    Args:
+        before: the numbers of those that were left out.
+    """
+    wanted, former = set(numbers), set(before)
+    changes = [(number, {"left_out": True}) for number in sorted(wanted - former)]
+    changes += [(number, {"left_out": False}) for number in sorted(former - wanted)]
+    update_features(account_id, import_id, changes)
+
+
+def feature_numbers(account_id: str, import_id: str) -> set[int]:
+    """The numbers of the features of an import."""
+    return {row.number for row in _NUMBERS.all(account_id=account_id, import_id=import_id)}
+
+
 @cache
 def _update(columns: tuple[str, ...]) -> CompiledChange:
     own = (
@@ -166,15 +193,22 @@ def delete_features(
 
 
 def count_features(account_id: str, import_id: str) -> dict[str, Any]:
-    """The number of features by verdict, and of those that overlap; and the hectares of the
-    projects that the import creates and changes, before and after it, and of their overlaps with
-    others."""
-    counts: dict[str, Any] = dict.fromkeys(VERDICTS, 0)
+    """The number of features by verdict, without those that are left out, and of those that
+    overlap; and the hectares of the projects that the import creates and changes, before and after
+    it, and of their overlaps with others. ``left_out`` counts the other features,
+    ``left_out_without_place`` those of them that would be written without a geometry. It sees what
+    the current transaction has changed."""
+    names = (*VERDICTS, "left_out", "left_out_without_place", "overlapping", "overlapping_projects")
+    counts: dict[str, Any] = dict.fromkeys(names, 0)
     before = after = overlap = 0
-    counts |= {"overlapping": 0, "overlapping_projects": 0}
-    for row in _COUNTS.all(account_id=account_id, import_id=import_id):
+    for row in _COUNTS.all({"account_id": account_id, "import_id": import_id}):
+        is_written = row.verdict in _WRITTEN
+        if row.left_out:
+            counts["left_out"] += row.number
+            counts["left_out_without_place"] += (row.number - row.placed) * is_written
+            continue
         counts[row.verdict] = row.number
-        if row.verdict in _WRITTEN:
+        if is_written:
             before += int(row.previous_area_m2 or 0)
             after += int(row.area_m2 or 0)
             overlap += int(row.overlap_m2 or 0)

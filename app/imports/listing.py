@@ -37,7 +37,7 @@ _SHOWN: Final = tuple(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
 _CONDITIONS: Final = {
     **{
         name: getattr(ImportFeature, name) == bindparam(name)
-        for name in ("import_id", "verdict", "state")
+        for name in ("import_id", "verdict", "state", "left_out")
     },
     "overlapping": ImportFeature.overlaps.is_not(null()),
     "not overlapping": ImportFeature.overlaps.is_(null()),
@@ -136,7 +136,7 @@ def list_features(
     """The features of one page, in the order of the file, and how many there are on all pages.
 
     Args:
-        wanted: ``verdict``, ``state`` and ``overlapping``; one that is left out matches everything.
+        wanted: ``verdict``, ``state``, ``left_out`` and ``overlapping``; without one all match.
 
     Raises:
         NotFound: there is no such import.

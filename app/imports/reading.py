@@ -287,7 +287,8 @@ def _compare(
 def _store(leased: Leased, rows: Sequence[dict[str, Any]], in_transaction: Transaction) -> None:
     with in_transaction():
         found = locked(leased)
-        insert_features(rows)
+        left_out = set(found.left_out)
+        insert_features([{**row, "left_out": row["number"] in left_out} for row in rows])
         found.progress_done += len(rows)
 
 

@@ -17,13 +17,14 @@ SUMMARY_COLUMNS: Final = (
     "progress_done", "progress_total", "message", "created_at", "updated_at",
     "user_id", "user_email",
 )  # fmt: skip
-COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions")
+COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
-    "problems", "outside", "overlaps", "state",
+    "metadata_changes", "problems", "outside", "overlaps", "state", "left_out",
 )  # fmt: skip
 _COUNTS: Final = (
-    *VERDICTS, "without_boundary", "overlapping", "overlapping_projects", "undone", "kept",
+    *VERDICTS, "left_out", "without_boundary", "overlapping", "overlapping_projects", "undone",
+    "kept",
 )  # fmt: skip
 _COUNTRIES: Final = 5  # that are named
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
@@ -36,6 +37,7 @@ def import_record(row: Import | Any) -> dict[str, Any]:
         "layers": layers,
         "mapping": row.mapping,
         "questions": row.questions if row.status == "ready" else [],
+        "left_out": row.left_out,
     }
 
 
@@ -44,6 +46,8 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     all layers and columns, which may be long."""
     counts = dict(row.counts)
     hectares = _NO_HECTARES | counts.pop("hectares", {})
+    if placeless := counts.get("left_out_without_place"):
+        counts["without_boundary"] -= placeless
     return {
         "id": row.id,
         "kind": row.kind,
@@ -110,12 +114,14 @@ def feature_record(kind: str, row: Any) -> dict[str, Any]:
         "number": row.number,
         "name": row.name,
         "verdict": row.verdict,
+        "left_out": row.left_out,
         "state": row.state,
         "project_id" if kind == "projects" else "asset_id": row.target_id,
         **own,
         "area_hectares": hectares(row.area_m2),
         "previous_area_hectares": hectares(row.previous_area_m2),
         "changes": row.changes,
+        "metadata_changes": row.metadata_changes,
         "problems": row.problems,
     }
 

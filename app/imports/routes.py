@@ -101,8 +101,11 @@ def read_import(principal: Principal, import_id: str) -> Response:
 
 @_on_one("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
 def update_import(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
-    """Read the file again, with another layer, mapping or match, or as another kind.
+    """Read the file again, with another layer, mapping or match, or as another kind; or leave out
+    features.
 
+    `left_out` alone changes the counts at once, and the file is not read again: only for an import
+    that is `ready`.
     Only for an import that is `ready`, or that failed to read its file. A layer that took too much
     time or memory to be read is not read again: name another one, or import a simpler file.
     """

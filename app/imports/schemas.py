@@ -12,11 +12,19 @@ from app.api.fields import PageQuerySchema, ProjectId
 from app.api.openapi.schemas import OutputSchema
 from app.geometry.warnings import WARNING_CODES
 from app.imports.features.mapping import mapped_fields
-from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, CRS_LENGTH, FORMATS_IN, NAMES_LENGTH
+from app.policy.files import (
+    COLUMN_NAME_LENGTH,
+    COLUMNS,
+    CRS_LENGTH,
+    FEATURES,
+    FORMATS_IN,
+    NAMES_LENGTH,
+)
 from app.policy.imports import (
     FILENAME_LENGTH,
     GEOMETRY_COLUMNS,
     KINDS,
+    LEFT_OUT,
     MATCHES,
     MUST_BE_ANSWERED,
     OVERLAPS,
@@ -25,7 +33,7 @@ from app.policy.imports import (
     STATUSES,
     VERDICTS,
 )
-from app.values.fields import Choice, InputSchema, StrictBoolean, Text
+from app.values.fields import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
 
@@ -61,6 +69,13 @@ _CORNERS_BY: Final = {
 }
 _WITHOUT_BOUNDARIES: Final = {
     "description": "Apply it although no feature has a boundary or, of assets, a location."
+}
+_LEFT_OUT: Final = {
+    "description": (
+        "The numbers of the features that are not to be written; null or an empty list: none. Sent "
+        "alone, it needs no reading of the file. It stays when the file is read again, but with "
+        "another `layer`, `kind` or `corners_by`."
+    )
 }
 _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
     "name": "DISTRICT",
@@ -170,8 +185,8 @@ class ImportCreateSchema(InputSchema):
 
 
 class ImportUpdateSchema(InputSchema):
-    """What to read the file with anew. What you leave out stays as it is; with another layer, the
-    mapping stays as far as that has its columns."""
+    """What to read the file with anew, or which features to leave out. What is absent stays as it
+    is; with another layer, the mapping stays as far as that has its columns."""
 
     example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
@@ -188,6 +203,9 @@ class ImportUpdateSchema(InputSchema):
     swap = StrictBoolean(metadata=_SWAP)
     corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True, metadata=_CORNERS_BY)
     without_boundaries = StrictBoolean(metadata=_WITHOUT_BOUNDARIES)
+    left_out = BoundedList(
+        StrictInteger(low=1, high=FEATURES), longest=LEFT_OUT, allow_none=True, metadata=_LEFT_OUT
+    )
 
 
 class ImportQuerySchema(PageQuerySchema):
@@ -207,6 +225,9 @@ class ImportFeatureQuerySchema(PageQuerySchema):
     )
     state = Choice(
         "ImportFeatureState", STATES, metadata={"description": "Only features in this state."}
+    )
+    left_out = FormBoolean(
+        metadata={"description": "Only features that are left out; false: only the others."}
     )
     overlapping = FormBoolean(
         metadata={"description": "Only features that overlap, or only those that do not."},
@@ -232,14 +253,16 @@ class ImportLayerSchema(OutputSchema):
 
 
 class ImportCountsSchema(OutputSchema):
-    """How many features have each verdict, and of those that are not rejected no boundary or, of
-    assets, no location; how many overlap with projects or with one another, and how many of these
-    with projects; after an undo, how many were undone and kept."""
+    """How many features have each verdict, without those that are left out, and how many those
+    are; how many that are not rejected have no boundary or, of assets, no location; how many
+    overlap with projects or with one another, and how many of these with projects; after an undo,
+    how many were undone and kept."""
 
     new = fields.Integer(required=True)
     changed = fields.Integer(required=True)
     same = fields.Integer(required=True)
     rejected = fields.Integer(required=True)
+    left_out = fields.Integer(required=True)
     without_boundary = fields.Integer(required=True)
     overlapping = fields.Integer(required=True)
     overlapping_projects = fields.Integer(required=True)
@@ -337,10 +360,11 @@ class ImportSummarySchema(OutputSchema):
         "corners_by": None,
         "without_boundaries": False,
         "counts": {
-            "new": 2,
+            "new": 1,
             "changed": 1,
             "same": 20,
             "rejected": 1,
+            "left_out": 1,
             "without_boundary": 0,
             "overlapping": 1,
             "overlapping_projects": 1,
@@ -454,6 +478,7 @@ class ImportSchema(ImportSummarySchema):
         ],
         "mapping": {**_EXAMPLE_MAPPING, "description": None},
         "questions": [],
+        "left_out": [3],
     }
 
     layers = fields.List(fields.Nested(ImportLayerSchema), required=True)
@@ -468,6 +493,7 @@ class ImportSchema(ImportSummarySchema):
             )
         },
     )
+    left_out = fields.List(fields.Integer(), required=True, metadata=_LEFT_OUT)
 
 
 class ImportProblemSchema(OutputSchema):
@@ -500,6 +526,7 @@ class ImportFeatureSchema(OutputSchema):
         "number": 7,
         "name": "Cottage Grove District",
         "verdict": "changed",
+        "left_out": False,
         "state": None,
         "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
         "overlaps": [
@@ -513,7 +540,8 @@ class ImportFeatureSchema(OutputSchema):
         ],
         "area_hectares": 35701.2213,
         "previous_area_hectares": 35692.7657,
-        "changes": ["geometry"],
+        "changes": ["geometry", "metadata"],
+        "metadata_changes": ["REGION"],
         "problems": [],
     }
 
@@ -522,6 +550,9 @@ class ImportFeatureSchema(OutputSchema):
     )
     name = fields.String(required=True)
     verdict = Choice("ImportVerdict", VERDICTS, required=True)
+    left_out = fields.Boolean(
+        required=True, metadata={"description": "It is not written, by the choice of a person."}
+    )
     state = fields.String(
         required=True,
         allow_none=True,
@@ -548,5 +579,10 @@ class ImportFeatureSchema(OutputSchema):
     previous_area_hectares = fields.Float(required=True, allow_none=True)
     changes = fields.List(
         fields.String(), required=True, metadata={"description": "The fields that differ."}
+    )
+    metadata_changes = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The keys of `metadata` that differ."},
     )
     problems = fields.List(fields.Nested(ImportProblemSchema), required=True)

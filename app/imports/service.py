@@ -13,12 +13,14 @@ from app.db.extensions import db
 from app.http.errors import Conflict, PreconditionFailed
 from app.imports.attribution import acted_as
 from app.imports.checks import (
+    ENDS_LEFT_OUT,
     check_choices,
     check_kind,
+    check_left_out,
     check_new_import,
     check_nothing_written,
 )
-from app.imports.feature_rows import count_states
+from app.imports.feature_rows import count_features, count_states, leave_out
 from app.imports.features.mapping import mapped_fields
 from app.imports.leases import NEW_WORK
 from app.imports.listing import may_see, that_gives_way
@@ -39,7 +41,13 @@ _TOO_COSTLY: Final = (
     "Reading this file took too much, and would do so again. Import another file: a simpler one, "
     "or parts of it."
 )
-_READ_AGAIN: Final = "The file was re-read with different settings. Review the new preview."
+_NONE_CHOSEN: Final[dict[str, Any]] = {
+    "close_lines": False,
+    "swap": False,
+    "without_boundaries": False,
+    "left_out": [],
+}
+_CHANGED: Final = "The import was changed meanwhile. Review the new preview."
 
 
 def create_import(
@@ -57,7 +65,7 @@ def create_import(
     Args:
         upload_id: None: the caller has the file, and reads it.
         choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``close_lines``, ``swap``,
-            ``corners_by`` and ``without_boundaries``.
+            ``corners_by``, ``without_boundaries`` and ``left_out``.
 
     Raises:
         Forbidden: the credential may not write what is imported.
@@ -88,7 +96,7 @@ def create_import(
         tries=0,
         created_at=moment,
         updated_at=moment,
-        **_columns({"close_lines": False, "swap": False, "without_boundaries": False} | choices),
+        **_columns(_NONE_CHOSEN | choices),
     )
     db.session.add(made)
     notify_after_commit(NEW_WORK)
@@ -97,12 +105,20 @@ def create_import(
 
 
 def change_import(principal: Principal, import_id: str, choices: Mapping[str, Any]) -> Import:
-    """Read the file again with other choices; ``kind`` and ``project_id`` may be among them. Raises
-    Conflict unless the import is ready or has failed, has its file, and has written nothing; and
-    for a layer that took too much to be read."""
+    """Read the file again with other choices; ``kind`` and ``project_id`` may be among them. With
+    ``left_out`` alone, it is not read again.
+
+    Raises:
+        Conflict: unless the import is ready or has failed, has its file, and has written nothing;
+            and for a layer that took too much to be read.
+        ValidationFailed: the choices do not fit, or a feature to leave out is not in the import.
+    """
     found = lock_import(principal, import_id)
+    if choices.keys() == {"left_out"}:
+        return _leave_out(principal, found, choices)
     choices = _with_kind(principal, found, choices)
     check_choices(choices.get("kind", found.kind), choices)
+    check_left_out(found, choices)
     if found.status not in ("ready", "failed"):
         raise _wrong_status(found, "a ready or failed import can be changed")
     check_nothing_written(found)
@@ -116,14 +132,23 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         return found
     if found.costly_layers and choices.get("layer", found.layer) not in affordable_layers(found):
         raise Conflict("too_costly", "layer", f"{_TOO_COSTLY} Or choose another layer.")
-    if "layer" in choices:
-        choices = {**_kept_choices(found, choices["layer"]), **choices}
-    elif "corners_by" in choices:  # areas have fewer columns than their corners
-        choices = {"mapping": _columns_of_geometry(found) or None, "match": None, **choices}
-    for column, value in _columns(choices).items():
+    for column, value in _columns(_with_others(found, choices)).items():
         setattr(found, column, value)
     _start(found, "reading")
     found.counts, found.notes, found.questions, found.progress_total = {}, [], [], 0
+    record("import.updated", found, principal=principal)
+    return found
+
+
+def _leave_out(principal: Principal, found: Import, choices: Mapping[str, Any]) -> Import:
+    """Leave out features of an import that is ready."""
+    if found.status != "ready":
+        raise _wrong_status(found, "features of a ready import can be left out")
+    check_left_out(found, choices)
+    numbers = sorted(set(choices["left_out"] or ()))
+    leave_out(found.account_id, found.id, numbers, before=found.left_out)
+    found.left_out, found.updated_at = numbers, clock.now()
+    found.counts = found.counts | count_features(found.account_id, found.id)
     record("import.updated", found, principal=principal)
     return found
 
@@ -159,14 +184,14 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         looked_at: the ``updated_at`` of the preview that somebody has reviewed.
 
     Raises:
-        PreconditionFailed: the file was read again since.
+        PreconditionFailed: the file was read again since, or features were left out.
         Conflict: the import is not ready, or a question is open that must be answered.
         Forbidden: the account's history is full.
     """
     found = lock_import(principal, import_id)
     is_other = looked_at is not None and looked_at != clock.format_value(found.updated_at)
     if is_other and found.status in ("reading", "ready"):
-        raise PreconditionFailed(_READ_AGAIN)
+        raise PreconditionFailed(_CHANGED)
     if found.status != "ready":
         raise _wrong_status(found, "an import that is ready can be applied")
     if found.crs is None and found.given_crs is None:
@@ -237,6 +262,19 @@ def lock_import(principal: Principal, import_id: str) -> Import:
         raise not_found()
     require_permission(principal, f"{found.kind}:write")
     return found
+
+
+def _with_others(found: Import, choices: Mapping[str, Any]) -> dict[str, Any]:
+    """Choices with what they change of the others."""
+    others: dict[str, Any] = {}
+    if "layer" in choices:
+        others = _kept_choices(found, choices["layer"])
+    elif "corners_by" in choices:  # areas have fewer columns than their corners
+        others = {"mapping": _columns_of_geometry(found) or None, "match": None}
+    left_out = choices.get("left_out", found.left_out) or []
+    if ENDS_LEFT_OUT & choices.keys():
+        left_out = []
+    return {**others, **choices, "left_out": left_out}
 
 
 def _kept_choices(found: Import, layer: str) -> dict[str, Any]:

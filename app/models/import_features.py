@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text
+from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp, among
@@ -19,9 +19,10 @@ class ImportFeature(Base):
     are what is written, ``before`` the columns that it replaced; the geometry of a rejected one is
     for a map alone. ``outside`` is of assets: outside the boundary of their project; null: it has
     none, or they have no location. ``overlaps`` are the largest, as the API shows them, null if
-    there are none; ``overlap_m2`` is the sum of all with projects. ``state`` is null until the
-    import is applied: then it is ``applied``, after that ``undone`` or ``kept``. ``written_at`` is
-    the ``updated_at`` that the target got, by which a later change of it shows.
+    there are none; ``overlap_m2`` is the sum of all with projects. ``left_out``: a person wants it
+    not to be written. ``metadata_changes`` are the keys of metadata that differ. ``state`` is null
+    until the import is applied: then it is ``applied``, after that ``undone`` or ``kept``.
+    ``written_at`` is the ``updated_at`` that the target got, by which a later change of it shows.
     """
 
     __tablename__ = "import_features"
@@ -41,7 +42,9 @@ class ImportFeature(Base):
     target_id: Mapped[str | None] = mapped_column(Key)
     area_m2: Mapped[int | None] = mapped_column(BigInteger)
     previous_area_m2: Mapped[int | None] = mapped_column(BigInteger)
+    left_out: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     changes: Mapped[list[str]] = mapped_column(JSON)
+    metadata_changes: Mapped[list[str]] = mapped_column(JSON, default=list, server_default="[]")
     is_namesake: Mapped[bool] = mapped_column(Boolean, default=False)
     problems: Mapped[list[Any]] = mapped_column(JSON)
     outside: Mapped[bool | None] = mapped_column(Boolean)

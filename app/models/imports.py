@@ -28,7 +28,8 @@ class Import(Base):
     ``crs`` is the coordinate system that the file names, if its positions can be in it;
     ``given_crs`` is that which a person has named, and wins.
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
-    ``questions`` (``app.imports.questions``).
+    ``questions`` (``app.imports.questions``). ``left_out`` has the numbers of the features that are
+    not written.
     ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
     was read, and the seconds that deciding took while it was applied. ``lease`` belongs to the
@@ -72,6 +73,7 @@ class Import(Base):
     corners_by: Mapped[str | None] = mapped_column(Text)
     without_boundaries: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     questions: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default="[]")
+    left_out: Mapped[list[int]] = mapped_column(JSON, default=list, server_default="[]")
     counts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     notes: Mapped[list[str]] = mapped_column(JSON, default=list)
     progress_done: Mapped[int] = mapped_column(Integer, default=0)

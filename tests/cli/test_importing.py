@@ -33,6 +33,7 @@ def test_districts_are_imported_and_a_faulty_one_is_rejected(run: Run, client: C
         "changed": 0,
         "same": 0,
         "rejected": 1,
+        "left_out": 0,
         "hectares": pytest.approx(sum(one["area_hectares"] for one in made.values())),
         "overlapping": 0,
         "overlapping_hectares": 0,
@@ -54,8 +55,8 @@ def test_a_second_run_imports_nothing(run: Run, client: Client) -> None:
     before = projects(client)
     again = imported(run, client, DISTRICTS)
     assert again["summary"] | {"hectares": 0} == {
-        "features": 5, "new": 0, "changed": 0, "same": 4, "rejected": 1, "hectares": 0,
-        "overlapping": 0, "overlapping_hectares": 0,
+        "features": 5, "new": 0, "changed": 0, "same": 4, "rejected": 1, "left_out": 0,
+        "hectares": 0, "overlapping": 0, "overlapping_hectares": 0,
     }  # fmt: skip
     assert projects(client) == before
 
@@ -219,3 +220,26 @@ def test_a_slug_that_is_taken_in_between_gets_the_next_number(
     document = imported(run, client, path)
     assert [one["name"] for one in document["new"]] == ["First", "Alpine (2)"]
     assert set(projects(client)) == {"First", "Alpine", "Alpine (2)"}
+
+
+def test_features_are_left_out_by_their_numbers(run: Run, client: Client) -> None:
+    document = imported(run, client, DISTRICTS, "--leave-out", "1, 3")
+    assert (document["summary"]["new"], document["summary"]["left_out"]) == (3, 2)
+    assert [one["feature"] for one in document["left_out"]] == [1, 3]
+    assert document["rejected"] == []
+    assert len(projects(client)) == 3
+    result = run("import", str(DISTRICTS), "--account", client.account_id, "--leave-out", "3")
+    assert "3 same, 1 rejected, 1 left out" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [("6", "--leave-out: the file has no feature 6."), ("1,x", "'1,x' is no list of numbers")],
+)
+def test_unknown_features_cannot_be_left_out(
+    run: Run, client: Client, numbers: str, message: str
+) -> None:
+    result = run("import", str(DISTRICTS), "--account", client.account_id, "--leave-out", numbers)
+    assert result.exit_code != 0
+    assert message in result.stderr
+    assert projects(client) == {}

@@ -153,9 +153,12 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/imports.*", r".*counts\.without_boundary", is_added, "came later"),
         Meant("/v1/imports.*", r".*(counts|hectares)\.overlapping.*", is_added, "came later"),
         Meant("/v1/imports/.*", r"layers\[\]\.geometry", is_new, "came later"),
+        Meant("/v1/imports.*", r".*counts\.left_out", is_added, "came later"),
+        Meant("/v1/imports/.*features.*", r"\[\]\.left_out", is_added, "came later"),
+        Meant("/v1/imports/.*", "left_out", is_none_yet, "came later"),
         Meant(
             "/v1/imports.*",
-            r"(\[\]\.)?(faults|countries|warnings|overlaps)",
+            r"(\[\]\.)?(faults|countries|warnings|overlaps|metadata_changes)",
             is_none_yet,
             "came later",
         ),

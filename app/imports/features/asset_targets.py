@@ -31,6 +31,7 @@ from app.imports.features.targets import (
     Written,
     changed_columns,
     field_names,
+    metadata_keys,
 )
 from app.models import Asset, Project
 from app.values.clock import parse_time
@@ -119,10 +120,11 @@ class AssetMatcher:
             return Decision("new", item.name, is_namesake=namesakes)
         self._own.add(target.id)
         changes = _asset_changes(target, item)
-        names, is_changed = field_names(changes), bool(changes) and self.match != "none"
+        names, keys = field_names(changes), metadata_keys(target, changes)
+        is_changed = bool(changes) and self.match != "none"
         if not is_changed:
-            return Decision("same", target.name, target.id, changes=names)
-        return Decision("changed", item.name, target.id, changes=names)
+            return Decision("same", target.name, target.id, changes=names, metadata_changes=keys)
+        return Decision("changed", item.name, target.id, changes=names, metadata_changes=keys)
 
     def free_name(self, name: str) -> str:
         return name

@@ -26,6 +26,15 @@ def changed_metadata(known: str | None, wanted: str) -> str | None:
     return None if after == before else dumps(after).decode()
 
 
+def changed_keys(before: str | None, after: str | None) -> tuple[str, ...]:
+    """The keys of metadata that ``changed_metadata`` has changed or added; none if it is None."""
+    if after is None:
+        return ()
+    known = orjson.loads(before or "{}")
+    found = orjson.loads(after).items()
+    return tuple(key for key, value in found if key not in known or known[key] != value)
+
+
 def _in_known_form(known: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     """Values in the form that they had before they went through a file with other types, or with
     truncated names; equivalent values keep their form."""

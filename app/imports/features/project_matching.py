@@ -17,7 +17,14 @@ from app.geometry import Boundary, is_same_boundary
 from app.imports.features import existing
 from app.imports.features.candidates import Candidate
 from app.imports.features.external_ids import ExternalIds, has_another
-from app.imports.features.targets import CannotImport, Decision, Match, changed_columns, field_names
+from app.imports.features.targets import (
+    CannotImport,
+    Decision,
+    Match,
+    changed_columns,
+    field_names,
+    metadata_keys,
+)
 from app.policy.bounds import NAME_LENGTH
 from app.values.text import fold, slugify, unreserved_slug
 
@@ -106,13 +113,15 @@ class ProjectMatcher:
         """Decide about a feature of an existing project."""
         changes = self.changes(target, item)
         area_m2 = before = target.area_m2
-        names = field_names(changes)
+        names, keys = field_names(changes), metadata_keys(target, changes)
         if not changes or self.match == "none":
-            return Decision("same", target.name, target.id, area_m2, before, names)
+            return Decision(
+                "same", target.name, target.id, area_m2, before, names, metadata_changes=keys
+            )
         if boundary := changes.get("geometry"):
             area_m2 = boundary.area_m2
         name = changes.get("name", target.name)
-        return Decision("changed", name, target.id, area_m2, before, names)
+        return Decision("changed", name, target.id, area_m2, before, names, metadata_changes=keys)
 
     def _check_target(self, item: Candidate, project_id: str) -> None:
         other = self._targets.setdefault(project_id, item.number)

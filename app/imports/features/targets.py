@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from app.auth.principal import Principal
 from app.imports.features.candidates import Candidate
-from app.imports.features.metadata import changed_metadata
+from app.imports.features.metadata import changed_keys, changed_metadata
 
 Verdict = Literal["new", "changed", "same"]
 Match = Literal["external_id", "name", "none"]
@@ -29,7 +29,8 @@ class CannotImport(Exception):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What an import will do with a feature. ``name`` is that of the target: the project or asset
-    that the feature becomes, changes, or already is. ``changes`` names the fields that differ.
+    that the feature becomes, changes, or already is. ``changes`` names the fields that differ, and
+    ``metadata_changes`` the keys of the metadata.
     ``is_namesake``: it is new, and another one had its name before the import. ``outside``: an
     asset lies outside its project's boundary; None: one of the two has no place."""
 
@@ -41,6 +42,7 @@ class Decision:
     changes: tuple[str, ...] = ()
     is_namesake: bool = False
     outside: bool | None = None
+    metadata_changes: tuple[str, ...] = ()
 
 
 def field_names(columns: dict[str, Any]) -> tuple[str, ...]:
@@ -58,6 +60,11 @@ def changed_columns(target: Any, item: Candidate) -> dict[str, Any]:
         elif value != getattr(target, column):
             changes[column] = value
     return changes
+
+
+def metadata_keys(target: Any, columns: dict[str, Any]) -> tuple[str, ...]:
+    """The keys of metadata that differ between a target and ``changed_columns`` of it."""
+    return changed_keys(target.metadata_json, columns.get(METADATA))
 
 
 class Written(NamedTuple):
