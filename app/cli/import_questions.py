@@ -27,7 +27,11 @@ def ask(question: Mapping[str, Any]) -> Json:
     """Ask a question at the terminal. Returns the answer, as ``PUT /v1/imports/{id}`` takes it;
     empty: the file is read as it is."""
     echo(f"\n{question['message']}", err=True)
-    options = [(option["label"], option["put"]) for option in question["options"]]
+    for option in question["options"]:
+        if len(option["sample"]) > 1:
+            for column, values in option["sample"].items():
+                echo(f"  {column}: {', '.join(values)}", err=True)
+    options = [(_label(option), option["put"]) for option in question["options"]]
     if question["code"] == "crs":
         options.append(("Another system", {"crs": None}))
     if must_answer([question]) is None:
@@ -54,6 +58,13 @@ def with_answer(choices: Json, answer: Json) -> Json:
     return {**choices, **answer, "mapping": mapping}
 
 
+def _label(option: Mapping[str, Any]) -> str:
+    """What an option says, with the values of its column."""
+    columns = list(option["sample"].values())
+    values = f": {', '.join(columns[0])}" if len(columns) == 1 else ""
+    return f"{option['label']}{values}"
+
+
 def _filled_in(put: Json) -> Json:
     """An answer whose values that are left open were typed."""
     filled: Json = {}
@@ -67,7 +78,7 @@ def _filled_in(put: Json) -> Json:
 
 
 def _flags(question: Mapping[str, Any]) -> str:
-    flags = [(_flag(option["put"]), option["label"]) for option in question["options"]]
+    flags = [(_flag(option["put"]), _label(option)) for option in question["options"]]
     if question["code"] == "crs":
         flags.append((_ANY_CRS, "Another system"))
     width = max(len(flag) for flag, _ in flags)

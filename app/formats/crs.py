@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -19,7 +18,7 @@ from pyproj.exceptions import ProjError
 from pyproj.network import set_network_enabled  # type: ignore[attr-defined]
 from pyproj.transformer import TransformerGroup
 
-from app.formats.crs_search import find_systems
+from app.formats.crs_search import Box, find_systems
 from app.formats.features import FileInvalid, FormatReader, SourceFeature
 from app.formats.positions import Json, positions_of, replace_positions, unreadable
 from app.geometry import GeometryInvalid, Problem
@@ -109,9 +108,9 @@ class Projection:
             raise GeometryInvalid([self._out_of_reach(*points[finite.argmin()].tolist())])
         return replace_positions(geometry, degrees)
 
-    def as_degrees(self, box: Sequence[float]) -> tuple[float, float] | None:
-        """The south-western corner of a box as the file has it, if its numbers can only be degrees,
-        although this system has meters: so it is a wrong one. None: they can be meters.
+    def as_degrees(self, box: Box) -> Box | None:
+        """A box as the file has it, if its numbers can only be degrees, although this system has
+        meters: so it is a wrong one. None: they can be meters.
 
         Args:
             box: west, south, east and north in degrees on WGS 84, as they came of them.
@@ -122,8 +121,8 @@ class Projection:
         (west, east), (south, north) = self._transformer.transform(
             box[::2], box[1::2], direction="INVERSE"
         )
-        is_small = all(abs(x) <= 180 for x in (west, east)) and max(abs(south), abs(north)) <= 90
-        return (west, south) if is_small else None
+        is_small = max(abs(west), abs(east)) <= 180 and max(abs(south), abs(north)) <= 90
+        return (west, south, east, north) if is_small else None
 
     def _out_of_reach(self, x: float, y: float) -> Problem:
         message = (

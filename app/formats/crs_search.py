@@ -14,10 +14,13 @@ from pyproj.enums import PJType
 from pyproj.exceptions import ProjError
 
 Position = tuple[float, float]
+Box = tuple[float, float, float, float]
 
 _MARGIN: Final = 0.5  # degrees around the area of a system in which it is still used
 _NEAR: Final = 5.0  # degrees from known places
 _SAME: Final = 0.01  # degrees between systems that say the same, such as two datums
+_STEPS: Final = 4  # along each edge of a box, which may be an arc elsewhere
+_DIGITS: Final = 5  # of degrees on a map
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
 _OF_TODAY: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
 _STROKES: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
@@ -72,6 +75,31 @@ def nearest_systems(position: Position, near: Sequence[Position], most: int) -> 
         if all(_apart(place, other) > _SAME for other, _ in kept):
             kept.append((place, system))
     return [system for _, system in kept[:most]]
+
+
+def bounds_in_degrees(code: str, box: Box) -> Box | None:
+    """West, south, east and north of a box of a coordinate system, for a map: without a change of
+    datum. West is greater than east where it crosses 180 degrees. None: it has none."""
+    west, south, east, north = box
+    steps = [step / _STEPS for step in range(_STEPS + 1)]
+    xs = [west + (east - west) * step for step in steps]
+    ys = [south + (north - south) * step for step in steps]
+    edges = [(x, y) for x in xs for y in (south, north)]
+    edges += [(x, y) for x in (west, east) for y in ys]
+    try:
+        longitudes, latitudes = Proj(code)(
+            [x for x, _ in edges], [y for _, y in edges], inverse=True, errcheck=True
+        )
+    except ProjError:
+        return None
+    first = longitudes[0]
+    apart = [(each - first + 180) % 360 - 180 for each in longitudes]
+    west, east = (round(_within_180(first + pick(apart)), _DIGITS) for pick in (min, max))
+    return west, round(min(latitudes), _DIGITS), east, round(max(latitudes), _DIGITS)
+
+
+def _within_180(longitude: float) -> float:
+    return (longitude + 180) % 360 - 180
 
 
 def _projected(area: AreaOfInterest | None) -> Iterator[tuple[CRSInfo, AreaOfUse]]:

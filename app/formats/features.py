@@ -26,6 +26,8 @@ class Layer:
     the file names it; None: the file does not say. ``accuracy`` is that of the transformation to
     WGS 84, in meters, if known; 0 where nothing is transformed. ``geometry`` says what its first
     features are: "areas", "lines" or "points"; None: nobody has looked, or they have none.
+    ``geometry_columns`` are the columns of a table that have the geometries; ``columns`` has none
+    of them.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Layer:
     crs: str | None = "EPSG:4326"
     accuracy: float | None = 0
     geometry: str | None = None
+    geometry_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,14 @@ _CONDITIONS: Final = {
     "not overlapping": ImportFeature.overlaps.is_(null()),
 }
 _FLAGS: Final = ("overlapping",)
+_BEFORE: Final = CompiledQuery(
+    columns_of(ImportFeature)
+    .add_columns(func.count().label("features"))
+    .where(
+        ImportFeature.import_id == bindparam("import_id"),
+        ImportFeature.number < bindparam("number"),
+    )
+)
 _UNFINISHED: Final = CompiledQuery(
     columns_of(Import)
     .add_columns(func.count().label("number"))
@@ -147,6 +155,11 @@ def list_features(
     total = int(_count_features(*names).scalar(**values))
     rows = _features(*names).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [feature_record(kind, row) for row in rows], total
+
+
+def count_before(account_id: str, import_id: str, number: int) -> int:
+    """How many features of an import come before a number."""
+    return int(_BEFORE.scalar(account_id=account_id, import_id=import_id, number=number))
 
 
 def all_features(account_id: str, import_id: str, **wanted: Any) -> list[Any]:

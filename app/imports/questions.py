@@ -8,12 +8,12 @@ from typing import Any, Final, NamedTuple
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.formats.crs import read_crs
-from app.formats.crs_search import Position, nearest_systems
+from app.formats.crs_search import Box, Position, bounds_in_degrees, nearest_systems
 from app.formats.features import FileInvalid, Layer
 from app.geometry.countries import country_at, country_name
-from app.imports.features.mapping import ColumnMapping, LayerScan
+from app.imports.features.mapping import ColumnMapping, LayerScan, shortened
 from app.models import Import, Project
-from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS
+from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
 
 Json = dict[str, Any]
 
@@ -28,6 +28,7 @@ _PLACES: Final = CompiledQuery(
     .order_by(Project.created_at.desc(), Project.id.desc())
     .limit(200)
 )
+NO_SAMPLE: Final[Mapping[str, Sequence[str]]] = {}
 _WHICH: Final = "Which coordinate system is it in?"
 
 
@@ -102,12 +103,24 @@ def _middle(west: float, east: float) -> float:
     return (west + width / 2 + 180) % 360 - 180
 
 
-def _question(code: str, message: str, options: Iterable[Json]) -> Json:
-    return {"code": code, "message": message, "options": list(options)[:OPTIONS]}
+def _question(code: str, message: str, options: Iterable[Json], *, bbox: Box | None = None) -> Json:
+    """A question. ``bbox``: where the file is as it is read now."""
+    options = list(options)[:OPTIONS]
+    return {"code": code, "message": message, "bbox": bbox and list(bbox), "options": options}
 
 
-def _option(label: str, features: int, **put: Any) -> Json:
-    return {"put": put, "label": label, "features": features}
+def _option(
+    label: str,
+    features: int,
+    *,
+    bbox: Box | None = None,
+    sample: Mapping[str, Sequence[str]] = NO_SAMPLE,
+    **put: Any,
+) -> Json:
+    """An answer. ``bbox``: where it would put the file. ``sample``: some values of the columns that
+    it is about."""
+    box = bbox and list(bbox)
+    return {"put": put, "label": label, "features": features, "bbox": box, "sample": sample}
 
 
 def _which_crs(
@@ -124,8 +137,9 @@ def _which_crs(
         message = f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}."
         return _question("crs", f"{message} {_WHICH}", _systems(scan, near))
     if layer.crs is not None:
-        return _is_in_degrees(layer.crs, scan)
-    degrees = _option("Longitude and latitude (WGS 84)", scan.in_degrees, crs=_DEGREES)
+        return _which_of_degrees(layer.crs, scan)
+    bbox = scan.box if _is_in_degrees(scan.box) else None
+    degrees = _option("Longitude and latitude (WGS 84)", scan.in_degrees, bbox=bbox, crs=_DEGREES)
     return _question(
         "crs",
         f"The file does not say which coordinate system it uses. {_WHICH}",
@@ -133,7 +147,7 @@ def _which_crs(
     )
 
 
-def _is_in_degrees(crs: str, scan: LayerScan) -> Json | None:
+def _which_of_degrees(crs: str, scan: LayerScan) -> Json | None:
     """What to ask where the file says a system of meters, and has degrees."""
     assert scan.box is not None
     try:
@@ -142,12 +156,11 @@ def _is_in_degrees(crs: str, scan: LayerScan) -> Json | None:
         return None
     if found is None:
         return None
-    x, y = found
-    message = f"Positions such as ({x:.8g}, {y:.8g}) look like degrees, though the file says {crs}."
+    message = f"Positions such as ({found[0]:.8g}, {found[1]:.8g}) look like degrees, though the file says {crs}."
     features = scan.areas + scan.lines + scan.points
     options = [
-        _option("Longitude and latitude (WGS 84)", features, crs=_DEGREES),
-        _option(f"{crs}, as the file says", features, crs=crs),
+        _option("Longitude and latitude (WGS 84)", features, bbox=found, crs=_DEGREES),
+        _option(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
     ]
     return _question("crs", f"{message} {_WHICH}", options)
 
@@ -159,8 +172,18 @@ def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
     middle = ((west + east) / 2, (south + north) / 2)
     features = scan.areas + scan.lines + scan.points
     for system in nearest_systems(middle, near, OPTIONS):
-        area = _shown(system.area.rstrip("."), 60)
-        yield _option(f"{system.name} ({area})", features, crs=system.code)
+        label = f"{system.name} ({shortened(system.area.rstrip('.'), 60)})"
+        bbox = bounds_in_degrees(system.code, scan.box)
+        yield _option(label, features, bbox=bbox, crs=system.code)
+
+
+def _is_in_degrees(box: Box) -> bool:
+    west, south, east, north = box
+    return -180 <= west <= east <= 180 and -90 <= south <= north <= 90
+
+
+def _samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
+    return {name: scan.columns[name].samples for name in columns}
 
 
 def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
@@ -171,7 +194,9 @@ def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json
     plural = "boundaries" if answers.kind == "projects" else "locations"
     options = []
     if file_format == "csv":
-        options = [_option("Choose the column with the geometries", 0, mapping={"geometry": None})]
+        sample = _samples(scan, *list(scan.columns)[:SAMPLED_COLUMNS])
+        label = "Choose the column with the geometries"
+        options = [_option(label, 0, sample=sample, mapping={"geometry": None})]
     without = _option(f"Import without {plural}", scan.features, without_boundaries=True)
     return _question("geometry", f"No feature of the file has a {what}.", [*options, without])
 
@@ -184,7 +209,10 @@ def _which_type(scan: LayerScan, answers: Answers) -> Json | None:
     )
     columns = [
         _option(
-            f"Each value of “{name}” is a boundary with these corners", scan.points, corners_by=name
+            f"Each value of “{name}” is a boundary with these corners",
+            scan.points,
+            sample=_samples(scan, name),
+            corners_by=name,
         )
         for name, use in scan.columns.items()
         if use.varies and use.filled == scan.features and use.runs * _CORNERS <= use.filled
@@ -199,8 +227,13 @@ def _which_type(scan: LayerScan, answers: Answers) -> Json | None:
 def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
     if answers.swap or scan.box is None or answers.crs not in (None, _DEGREES):
         return None
+    west, south, east, north = scan.box
+    turned = (south, west, north, east)
     option = _option(
-        "Swap them in the whole file", scan.in_degrees + scan.in_swapped_degrees, swap=True
+        "Swap them in the whole file",
+        scan.in_degrees + scan.in_swapped_degrees,
+        bbox=turned if _is_in_degrees(turned) else None,
+        swap=True,
     )
     if scan.in_swapped_degrees:
         if scan.in_swapped_degrees < scan.not_degrees:
@@ -223,7 +256,7 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
         f"Latitude and longitude seem to be swapped: the file is {as_is.words}, and the other way "
         f"round {swapped.words}, {where} your projects are."
     )
-    return _question("swapped", message, [option])
+    return _question("swapped", message, [option], bbox=scan.box)
 
 
 class _Place(NamedTuple):
@@ -270,18 +303,17 @@ def _which_name(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
         and name not in mapping.fields.values()
     ]
     options = [
-        _option(f"The column “{name}”, such as “{_shown(scan.columns[name].first)}”",
-                scan.features, mapping={"name": name})
+        _option(
+            f"The column “{name}”",
+            scan.features,
+            sample=_samples(scan, name),
+            mapping={"name": name},
+        )
         for name in likely[:OPTIONS]
-    ]  # fmt: skip
+    ]
     if not options:
         return None
     return _question("name", "No column was taken as the name. Is it one of these?", options)
-
-
-def _shown(value: object, most: int = 40) -> str:
-    text = str(value)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _features(number: int) -> str:

@@ -32,13 +32,20 @@ _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 def import_record(row: Import | Any) -> dict[str, Any]:
     """The record of an import, from the model or from a row of ``COLUMNS``."""
-    layers = [{"geometry": None} | layer for layer in row.layers]  # absent: of an earlier version
+    # Absent: of an earlier version.
+    layers = [{"geometry": None, "geometry_columns": []} | layer for layer in row.layers]
     return import_summary(row) | {
         "layers": layers,
         "mapping": row.mapping,
-        "questions": row.questions if row.status == "ready" else [],
+        "questions": list(map(_question, row.questions)) if row.status == "ready" else [],
         "left_out": row.left_out,
     }
+
+
+def _question(found: dict[str, Any]) -> dict[str, Any]:
+    """A question, perhaps of an earlier version, without places and samples."""
+    options = [{"bbox": None, "sample": {}} | option for option in found["options"]]
+    return {"bbox": None} | found | {"options": options}
 
 
 def import_summary(row: Import | Any) -> dict[str, Any]:

@@ -250,6 +250,11 @@ class ImportLayerSchema(OutputSchema):
             "layers: areas, lines or points."
         },
     )
+    geometry_columns = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The columns of a CSV file that have the geometries."},
+    )
 
 
 class ImportCountsSchema(OutputSchema):
@@ -289,8 +294,8 @@ class ImportCountrySchema(OutputSchema):
 
 
 class ImportFaultSchema(OutputSchema):
-    """A fault that features were rejected for: ``message`` is that of the ``first``, by its number;
-    the others differ in numbers at most."""
+    """A fault that features were rejected for: ``message`` says it in plain words, as the editor of
+    boundaries does, for the ``first``, by its number; the others differ in numbers at most."""
 
     code = fields.String(required=True)
     message = fields.String(required=True)
@@ -312,18 +317,24 @@ class ImportWarningSchema(OutputSchema):
 
 class ImportOptionSchema(OutputSchema):
     """An answer to a question. ``put``: the body that gives it when it is sent with PUT; a null in
-    it is for you to fill in. ``features``: how many it is about."""
+    it is for you to fill in. ``features``: how many it is about. ``bbox``: where it would put the
+    file, as west, south, east and north in degrees, of the first positions of the features; null if
+    it is not about that. ``sample``: some values of the columns that it is about."""
 
     put = fields.Dict(required=True)
     label = fields.String(required=True)
     features = fields.Integer(required=True)
+    bbox = fields.List(fields.Float(), required=True, allow_none=True)
+    sample = fields.Dict(keys=fields.String(), values=fields.List(fields.String()), required=True)
 
 
 class ImportQuestionSchema(OutputSchema):
-    """A question about the file, with answers to choose from."""
+    """A question about the file, with answers to choose from. ``bbox``: where the file is as it is
+    read now, if the question is about that."""
 
     code = fields.String(required=True, metadata={"description": f"One of {', '.join(QUESTIONS)}."})
     message = fields.String(required=True)
+    bbox = fields.List(fields.Float(), required=True, allow_none=True)
     options = fields.List(fields.Nested(ImportOptionSchema), required=True)
 
 
@@ -377,7 +388,7 @@ class ImportSummarySchema(OutputSchema):
         "faults": [
             {
                 "code": "not_closed",
-                "message": "Ring 0, position 4 differs from the first position.",
+                "message": "This outline is not closed. Let it end at the corner where it begins.",
                 "features": 1,
                 "first": 7,
             }
@@ -474,6 +485,7 @@ class ImportSchema(ImportSummarySchema):
                 "crs": "EPSG:32610",
                 "accuracy": 0,
                 "geometry": None,
+                "geometry_columns": [],
             }
         ],
         "mapping": {**_EXAMPLE_MAPPING, "description": None},

@@ -158,6 +158,7 @@ def _feature(drawn: _Drawn, text: str) -> dict[str, Any]:
             "number": record["number"],
             "name": record["name"],
             "part": drawn.part,
+            "is_left_out": record["left_out"],
             "message": drawn.message,
         },
     }

@@ -26,6 +26,9 @@ GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "nort
 QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "name")
 MUST_BE_ANSWERED: Final = QUESTIONS[:3]
 OPTIONS: Final = 5  # of a question, at most
+SAMPLES: Final = 3  # values of a column, beside an option
+SAMPLE_LENGTH: Final = 40  # characters of each
+SAMPLED_COLUMNS: Final = 20  # of an option that leaves the column to the person
 LEFT_OUT: Final = 10_000  # features of an import, by their numbers
 
 UNFINISHED_IMPORTS: Final = 10  # of an account: at work or ready, or failed with a file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.formats.crs_search import find_systems, nearest_systems
+from app.formats.crs_search import Box, bounds_in_degrees, find_systems, nearest_systems
 
 TYROL = [(10.0, 47.0)]
 
@@ -53,3 +53,19 @@ def test_the_system_that_leads_to_known_places_is_the_first(
 def test_no_system_leads_there() -> None:
     assert nearest_systems((5e5, 52e5), [(-60.0, -10.0)], 5) == []
     assert nearest_systems((5e5, 52e5), [], 5) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "box", "bounds"),
+    [
+        ("EPSG:25832", (5e5, 52e5, 6e5, 53e5), (9.0, 46.95, 10.36, 47.85)),
+        ("EPSG:32601", (2e5, 0, 3e5, 1e5), (-179.7, 0.0, -178.8, 0.9)),
+        ("EPSG:32660", (7e5, 0, 9e5, 1e5), (178.8, 0.0, -179.4, 0.9)),
+    ],
+)
+def test_the_place_of_a_box_is_told(code: str, box: Box, bounds: Box) -> None:
+    assert bounds_in_degrees(code, box) == pytest.approx(bounds, abs=0.06)
+
+
+def test_a_box_that_is_nowhere_has_no_place() -> None:
+    assert bounds_in_degrees("EPSG:25832", (1e30, 0, 1e30, 1)) is None

@@ -60,6 +60,7 @@ def test_systems_that_put_the_shapes_next_to_projects_are_offered(client: Client
     assert first["put"] == {"crs": "EPSG:25832"}
     assert first["label"].startswith("ETRS89 / UTM zone 32N (Europe between 6°E and 12°E")
     assert first["features"] == 1
+    assert first["bbox"] == pytest.approx([9.0, 46.95, 9.0, 46.95], abs=0.01)
     assert refused(client, record) == ("crs_unknown", "crs")
     record = answered(client, record, first["put"])
     assert (record["questions"], counts(record)) == ([], (1, 0, 0, 0))
@@ -78,6 +79,7 @@ def test_a_file_without_geometries_is_applied_if_somebody_says_so(client: Client
     assert codes(record) == ["geometry"]
     column, without = record["questions"][0]["options"]
     assert column["put"] == {"mapping": {"geometry": None}}
+    assert column["sample"] == {"name": ["A", "B"], "note": ["x", "y"]}
     assert (without["label"], without["features"]) == ("Import without boundaries", 2)
     assert refused(client, record) == ("unanswered", "geometry")
     record = answered(client, record, without["put"])
@@ -173,6 +175,7 @@ def test_points_are_the_corners_of_areas(client: Client) -> None:
         {"corners_by": "plot"},
         {"corners_by": ""},
     ]
+    assert question["options"][1]["sample"] == {"plot": ["North", "South"]}
     assert refused(client, record) == ("unanswered", "geometry_type")
     record = answered(client, record, {"corners_by": "plot"})
     assert (codes(record), counts(record), record["corners_by"]) == ([], (2, 0, 0, 0), "plot")
@@ -260,6 +263,9 @@ def test_what_is_next_to_projects_the_other_way_round_is_asked_about(client: Cli
     make_project(client, geometry=square(10.0, 47.0, 0.1))
     record = ready(client, feature(swapped(square(10.2, 47.0, 0.1)), name="A"))
     assert codes(record) == ["swapped"]
+    (question,) = record["questions"]
+    assert question["bbox"] == pytest.approx([47.0, 10.2, 47.0, 10.2])
+    assert question["options"][0]["bbox"] == pytest.approx([10.2, 47.0, 10.2, 47.0])
     assert counts(record) == (1, 0, 0, 0)  # it may be meant
     act(client, record, "apply")
     near = ready(client, feature(square(10.2, 47.0, 0.1), name="B"))
@@ -299,7 +305,8 @@ def test_a_column_for_the_names_is_offered(client: Client) -> None:
     assert question["code"] == "name"
     (option,) = question["options"]
     assert option["put"] == {"mapping": {"name": "kod"}}
-    assert option["label"] == "The column “kod”, such as “K-0”"
+    assert option["label"] == "The column “kod”"
+    assert (option["sample"], option["bbox"]) == ({"kod": ["K-0", "K-1", "K-2"]}, None)
     record = answered(client, record, option["put"])
     assert codes(record) == []
     assert [one["name"] for one in features_of(client, record)] == ["K-0", "K-1", "K-2"]

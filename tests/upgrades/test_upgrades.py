@@ -155,7 +155,9 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/imports/.*", r"layers\[\]\.geometry", is_new, "came later"),
         Meant("/v1/imports.*", r".*counts\.left_out", is_added, "came later"),
         Meant("/v1/imports/.*features.*", r"\[\]\.left_out", is_added, "came later"),
-        Meant("/v1/imports/.*", "left_out", is_none_yet, "came later"),
+        Meant(
+            "/v1/imports/.*", r"left_out|layers\[\]\.geometry_columns", is_none_yet, "came later"
+        ),
         Meant(
             "/v1/imports.*",
             r"(\[\]\.)?(faults|countries|warnings|overlaps|metadata_changes)",

@@ -66,7 +66,10 @@ class CsvReader(FormatReader):
         self._own = None
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns())
-        self.layers = (Layer(self._name, self._number, columns, crs, accuracy),)
+        own = tuple(self._names[column] for column in geometry.columns)
+        self.layers = (
+            Layer(self._name, self._number, columns, crs, accuracy, geometry_columns=own),
+        )
 
     def _scan(self) -> tuple[int, list[Row]]:
         """Count the features, and learn the types of the columns.

@@ -14,7 +14,7 @@ from app.formats.writers.dbf import NAME_BYTES
 from app.imports.features.geometries import is_nearly_closed, kind_of
 from app.policy.bounds import METADATA_KEYS
 from app.policy.fields import ASSET, PROJECT, Field
-from app.policy.imports import GEOMETRY_COLUMNS
+from app.policy.imports import GEOMETRY_COLUMNS, SAMPLE_LENGTH, SAMPLES
 
 # What the column with the name is usually called, the likeliest first; in any case, and with
 # "name" behind it or a number ("DISTRICTNAME", "Name_1").
@@ -53,8 +53,9 @@ _OF_EXPORT: Final = {"created_at", "updated_at"}  # columns that the files of an
 @dataclass(slots=True)
 class ColumnUse:
     """How a column is used over all features: in how many it has a value, and whether the values
-    differ at all; how many are whole numbers, and how many others, or numbers with a unit; and how
-    often the value is another one than in the feature before."""
+    differ at all; how many are whole numbers, and how many others, or numbers with a unit; how
+    often the value is another one than in the feature before; and the first different ones, as
+    texts."""
 
     filled: int = 0
     first: object = None
@@ -63,6 +64,7 @@ class ColumnUse:
     measured: int = 0
     runs: int = 0
     last: object = None
+    samples: list[str] = field(default_factory=list)
 
     def add(self, value: object) -> None:
         if value is None or value == "":
@@ -72,11 +74,19 @@ class ColumnUse:
         elif value != self.first:
             self.varies = True
         self.filled += 1
+        if len(self.samples) < SAMPLES and (text := shortened(value)) not in self.samples:
+            self.samples.append(text)
         self.runs += value != self.last
         self.last = value
         is_number, is_whole = _number(value)
         self.whole += is_whole
         self.measured += is_number and not is_whole
+
+
+def shortened(value: object, most: int = SAMPLE_LENGTH) -> str:
+    """A value as a text of some characters."""
+    text = str(value)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 @dataclass(slots=True)
@@ -233,6 +243,11 @@ def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
     of_kml = _OF_KML if names.keys() >= _ALWAYS_OF_KML else frozenset()
     found = of_kml | (_of_export(scan, kind) if is_export(scan) else frozenset())
     return frozenset(column for name, column in names.items() if name in found)
+
+
+def ignored_among(columns: Sequence[str], kind: str) -> frozenset[str]:
+    """``ignored_columns`` as far as their names alone tell."""
+    return ignored_columns(LayerScan(columns={name: ColumnUse() for name in columns}), kind)
 
 
 def _of_export(scan: LayerScan, kind: str) -> frozenset[str]:

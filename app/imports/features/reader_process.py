@@ -47,6 +47,7 @@ from app.policy.files import (
     NAMES_LENGTH,
     TOTAL_WAIT_SECONDS,
 )
+from app.policy.imports import SAMPLE_LENGTH
 
 log = logging.getLogger(__name__)
 
@@ -260,6 +261,7 @@ def _layer(value: Any) -> Layer:
         crs=None if value["crs"] is None else _text(value["crs"], CRS_LENGTH),
         accuracy=None if accuracy is None else float(accuracy),
         geometry=_maybe(str, value["geometry"]),
+        geometry_columns=tuple(_texts(value["geometry_columns"])),
     )
 
 
@@ -272,6 +274,7 @@ def _scan(value: Any) -> LayerScan:
             _of(int, use["whole"]),
             _of(int, use["measured"]),
             _of(int, use["runs"]),
+            samples=[_text(each, SAMPLE_LENGTH) for each in _of(list, use["samples"])],
         )
         for name, use in _of(dict, value["columns"]).items()
     }

@@ -144,7 +144,8 @@ def _geometry(reader: FormatReader, layer: Layer) -> str | None:
 
 
 def _layer(value: Mapping[str, Any]) -> Layer:
-    return Layer(**{**value, "columns": tuple(value["columns"])})
+    lists = {name: tuple(value[name]) for name in ("columns", "geometry_columns")}
+    return Layer(**{**value, **lists})
 
 
 def _scan(

@@ -17,16 +17,18 @@ def test_messages_that_differ_in_numbers_are_one_fault() -> None:
     faults = Faults()
     line = ("wrong_type", "The feature is a line.")
     faults.add(row(1))
-    faults.add(row(2, ("not_closed", "Ring 0, position 4: (1.5, -2) is not the first.")))
+    faults.add(
+        row(2, ("out_of_range", "Ring 0, position 4 is out of range: latitude 95.5 is not …"))
+    )
     faults.add(row(3, line))
-    other = ("not_closed", "Ring 3, position 1,204: (7, 8.25) is not the first.")
+    other = ("out_of_range", "Ring 3, position 12 is out of range: latitude -99 is not …")
     faults.add(row(4, line, line, other))
     faults.add(row(5, line))
     assert faults.as_json() == [
         {"code": "wrong_type", "message": line[1], "features": 3, "first": 3},
         {
-            "code": "not_closed",
-            "message": "Ring 0, position 4: (1.5, -2) is not the first.",
+            "code": "out_of_range",
+            "message": "Latitude 95.5 is not …",
             "features": 2,
             "first": 2,
         },

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
 from app.formats.positions import unreadable
 from app.formats.readers.geometry_text import read_geometry_text
 from app.geometry import Boundary, GeometryInvalid
+from app.geometry.plain_words import plain_message
 from app.projects.boundaries.validation import geometry_report
 
 _WGS84: Final = (None, 4326)
-_PLACE: Final = re.compile(r"^(?:part|ring|position)\b[^:]*: ", re.IGNORECASE)
-
-# What to do about the faults that people draw.
-_DRAWN: Final = {
-    "self_intersection": "Two sides cross or touch here. Move a corner until they no longer do.",
-    "hole_outside": "This hole is not inside its part. Move it inside, or remove it.",
-    "holes_overlap": "Two holes overlap here. Move them apart, or cut one hole instead.",
-    "parts_overlap": "Two parts overlap here. Move them apart, or draw one part instead.",
-    "zero_area": "This part has no area: all its corners are on one line.",
-}
 
 
 class Checked(NamedTuple):
@@ -52,10 +42,8 @@ def check_boundary(text: str) -> Checked:
 
 
 def _for_people(problem: dict[str, Any]) -> dict[str, Any]:
-    """A problem as somebody who draws sees it: pages show its place, so it needs no numbers of
-    part, ring and position."""
-    message = _DRAWN.get(problem["code"]) or _PLACE.sub("", problem["message"])
-    return problem | {"message": message[:1].upper() + message[1:]}
+    """A problem as somebody who draws sees it."""
+    return problem | {"message": plain_message(problem["code"], problem["message"])}
 
 
 def read_text(text: str) -> Any:
