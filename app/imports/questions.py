@@ -29,6 +29,7 @@ _PLACES: Final = CompiledQuery(
     .limit(200)
 )
 NO_SAMPLE: Final[Mapping[str, Sequence[str]]] = {}
+_LONGITUDE_FIRST: Final = "Longitude and latitude (WGS 84)"
 _WHICH: Final = "Which coordinate system is it in?"
 
 
@@ -138,8 +139,7 @@ def _which_crs(
         return _question("crs", f"{message} {_WHICH}", _systems(scan, near))
     if layer.crs is not None:
         return _which_of_degrees(layer.crs, scan)
-    bbox = scan.box if _is_in_degrees(scan.box) else None
-    degrees = _option("Longitude and latitude (WGS 84)", scan.in_degrees, bbox=bbox, crs=_DEGREES)
+    degrees = _option(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
     return _question(
         "crs",
         f"The file does not say which coordinate system it uses. {_WHICH}",
@@ -156,10 +156,11 @@ def _which_of_degrees(crs: str, scan: LayerScan) -> Json | None:
         return None
     if found is None:
         return None
-    message = f"Positions such as ({found[0]:.8g}, {found[1]:.8g}) look like degrees, though the file says {crs}."
+    x, y = found[:2]
+    message = f"Positions such as ({x:.8g}, {y:.8g}) look like degrees, though the file says {crs}."
     features = scan.areas + scan.lines + scan.points
     options = [
-        _option("Longitude and latitude (WGS 84)", features, bbox=found, crs=_DEGREES),
+        _option(_LONGITUDE_FIRST, features, bbox=found, crs=_DEGREES),
         _option(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
     ]
     return _question("crs", f"{message} {_WHICH}", options)
@@ -175,11 +176,6 @@ def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
         label = f"{system.name} ({shortened(system.area.rstrip('.'), 60)})"
         bbox = bounds_in_degrees(system.code, scan.box)
         yield _option(label, features, bbox=bbox, crs=system.code)
-
-
-def _is_in_degrees(box: Box) -> bool:
-    west, south, east, north = box
-    return -180 <= west <= east <= 180 and -90 <= south <= north <= 90
 
 
 def _samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
@@ -227,14 +223,6 @@ def _which_type(scan: LayerScan, answers: Answers) -> Json | None:
 def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
     if answers.swap or scan.box is None or answers.crs not in (None, _DEGREES):
         return None
-    west, south, east, north = scan.box
-    turned = (south, west, north, east)
-    option = _option(
-        "Swap them in the whole file",
-        scan.in_degrees + scan.in_swapped_degrees,
-        bbox=turned if _is_in_degrees(turned) else None,
-        swap=True,
-    )
     if scan.in_swapped_degrees:
         if scan.in_swapped_degrees < scan.not_degrees:
             return None
@@ -242,7 +230,7 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
             "Latitude and longitude are swapped in "
             f"{_features(scan.in_swapped_degrees)}: they are on the Earth only the other way round."
         )
-        return _question("swapped", message, [option])
+        return _question("swapped", message, [_swap(scan, scan.turned)], bbox=scan.upright)
     west, south, east, north = scan.box
     x, y = (west + east) / 2, (south + north) / 2
     if scan.not_degrees or not near or abs(x) > 90:
@@ -256,6 +244,7 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
         f"Latitude and longitude seem to be swapped: the file is {as_is.words}, and the other way "
         f"round {swapped.words}, {where} your projects are."
     )
+    option = _swap(scan, (south, west, north, east))
     return _question("swapped", message, [option], bbox=scan.box)
 
 
@@ -277,6 +266,11 @@ class _Place(NamedTuple):
     @property
     def words(self) -> str:
         return f"in {country_name(self.country)}" if self.country else "in no country"
+
+
+def _swap(scan: LayerScan, bbox: Box | None) -> Json:
+    features = scan.in_degrees + scan.in_swapped_degrees
+    return _option("Swap them in the whole file", features, bbox=bbox, swap=True)
 
 
 def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:

@@ -97,6 +97,11 @@ def _imports(visitor: Visitor) -> Iterator[Scene]:
     yield "import, applied", visitor
     page.get_by_role("button", name="Undo import…").click()
     yield "import, to be undone", visitor
+    meters = "plot,x,y\n" + "".join(f"P{n // 4},{5e5 + n},565{n}000\n" for n in range(8))
+    _upload(visitor, meters.encode(), "Which coordinate system is it in?")
+    yield "import, asked for its coordinate system", visitor
+    _upload(visitor, b"name,note\nA,x\nB,y\n", "No feature of the file has a boundary.")
+    yield "import, asked for its geometries", visitor
     visitor.go("/imports")
     yield "imports", visitor
 

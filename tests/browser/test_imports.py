@@ -38,7 +38,7 @@ def test_a_file_is_uploaded_looked_at_applied_and_undone(forester: Visitor, tmp_
     page.get_by_text("Rejected (1)").click()
     expect(page.locator("#features li[data-number]")).to_have_count(1)
     expect(page.locator("#map path")).to_have_count(2)
-    page.get_by_text("Show the place").click()
+    page.get_by_role("link", name="Show it: 50").click()
     page.locator("path.fault").click()
     expect(page.locator("li.chosen")).to_have_count(1)
     page.get_by_role("button", name="Apply: create 2 projects").click()
@@ -47,6 +47,42 @@ def test_a_file_is_uploaded_looked_at_applied_and_undone(forester: Visitor, tmp_
     expect(dialog).to_contain_text("deletes the 2 projects that it created")
     dialog.get_by_role("button", name="Undo import").click()
     expect(page.get_by_text("2 features undone")).to_be_visible(timeout=SECONDS)
+
+
+@pytest.mark.slow
+def test_features_are_left_out_and_faults_shown_where_they_are(
+    forester: Visitor, tmp_path: Path
+) -> None:
+    file = tmp_path / "stands.geojson"
+    shapes = [feature(square(n / 100, size=0.005), code=f"S{n}", kind="x") for n in range(130)]
+    walk = {"type": "LineString", "coordinates": BOWTIE["coordinates"][0][:3]}
+    file.write_bytes(collection(*shapes, feature(BOWTIE, code="Bow"), feature(walk, code="Walk")))
+    page = forester.go("/imports/new")
+    page.set_input_files("#file", file)
+    page.get_by_role("button", name="Upload").click()
+    page.wait_for_url("**/imports/imp_*")
+    expect(page.locator("#map path")).to_have_count(100, timeout=SECONDS)
+    assert page.evaluate("document.documentElement.scrollHeight") < 2_000
+    box = page.locator(".feature-scroll")
+    page.get_by_role("checkbox", name="Import feature 60,").scroll_into_view_if_needed()
+    scrolled = box.evaluate("one => one.scrollTop")
+    assert scrolled > 0
+    for number in (60, 61):
+        page.get_by_role("checkbox", name=f"Import feature {number},").click()
+    expect(page.locator("#headline")).to_contain_text("128 new, 2 rejected, 2 left out")
+    expect(page.locator("#map path.left-out")).to_have_count(2)
+    assert box.evaluate("one => one.scrollTop") == scrolled
+    page.get_by_role("link", name="Left out (2)").click()
+    expect(page.locator("#features li[data-number]")).to_have_count(2)
+    page.get_by_role("checkbox", name="Import feature 61,").click()
+    expect(page.locator("#headline")).to_contain_text("129 new, 2 rejected, 1 left out")
+    page.get_by_role("link", name="Show it: feature 131").click()
+    page.wait_for_url("**feature=131*")
+    expect(page.locator("li.chosen")).to_contain_text("Two sides cross or touch here")
+    expect(page.locator("li.chosen")).to_be_in_viewport()
+    expect(page.locator("path.fault")).to_be_in_viewport()
+    page.get_by_role("button", name="Apply: create 129 projects").click()
+    expect(page.get_by_text("Applied", exact=True)).to_be_visible(timeout=SECONDS)
 
 
 @pytest.mark.trial

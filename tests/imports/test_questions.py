@@ -249,13 +249,15 @@ def swapped(shape: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_fits_the_other_way_round_alone_is_swapped(client: Client) -> None:
-    record = ready(client, feature(swapped(square(115, -2)), name="A"))
+    right = feature(square(80, 50), name="B")
+    record = ready(client, feature(swapped(square(115, -2)), name="A"), right)
     (question,) = record["questions"]
+    assert (question["bbox"], question["options"][0]["bbox"]) == ([80, 50] * 2, [115, -2] * 2)
     assert question["code"] == "swapped"
     assert question["options"][0]["put"] == {"swap": True}
     record = answered(client, record, {"swap": True})
-    assert (codes(record), counts(record)) == ([], (1, 0, 0, 0))
-    assert record["bbox"][:2] == [115, -2]
+    assert (codes(record), counts(record)) == ([], (2, 0, 0, 0))
+    assert record["bbox"][:2] == [50, -2]
     assert "Latitude and longitude were swapped, as you chose." in record["notes"]
 
 

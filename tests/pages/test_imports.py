@@ -38,8 +38,9 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
     assert "1 new, 1 changed, 1 rejected" in page.text
     assert "ha before" in page.text
     assert "Apply: create 1 project and change 1" in page.text
-    assert "crosses" in page.text
-    assert "Show the place: 50.0" in page.text
+    assert "Two sides cross or touch here. Move a corner until they no longer do." in page.text
+    assert "Show it: 50.0" in page.text
+    assert "Ring 0" not in page.text
     parts = [(each["part"], each["type"]) for each in shapes(browser, page.path)]
     assert parts == [
         ("former", "Polygon"), ("changed", "Polygon"), ("new", "Polygon"),
@@ -64,7 +65,86 @@ def test_faults_are_summed(browser: Browser) -> None:
     page = ready(browser, feature(square(), name="A"), *points)
     assert "Why features were rejected" in page.text
     assert "3 features: The feature is a point, and a boundary is an area." in page.text
-    assert "(the first: feature 2)" in page.text
+    (show,) = [link for link in page.links if "fault=" in link]
+    assert show == f"{page.path}?feature=2&fault=wrong_type#feature-2"
+    assert f'{page.path}/shapes"' in browser.get(show).response.text
+
+
+def test_a_fault_is_shown_on_its_page_of_the_list(browser: Browser) -> None:
+    shapes = [feature(square(n / 100, size=0.005), name=f"S{n}") for n in range(120)]
+    page = ready(browser, *shapes, feature(BOWTIE, name="Bow"))
+    (show,) = [link for link in page.links if "fault=" in link]
+    found = browser.get(show)
+    assert 'id="feature-121"' in found.response.text
+    assert 'id="feature-1"' not in found.response.text
+    assert "Page 2 of 2" in found.text
+    for number in ("x", "0", "99999999999999999999"):
+        assert browser.get(f"{page.path}?feature={number}").status == 200
+
+
+def test_features_are_left_out_and_taken_back_in(browser: Browser, client: Client) -> None:
+    make_project(client, name="Same", geometry=square(5))
+    page = ready(
+        browser,
+        *(feature(square(n), name=f"S{n}") for n in (1, 2, 3)),
+        feature(square(5), name="Same"),
+    )
+    path, form = page.path, page.form(f"{page.path}/leave-out").fields
+    assert form["listed"] == "1,2,3"
+    listed = browser.send(f"{path}/leave-out", **form | {"kept": "3"})
+    assert listed.response.headers["Location"] == f"{path}#features"
+    page = browser.get(path)
+    assert "1 new, 1 the same, 2 left out" in page.text
+    assert "Apply: create 1 project" in page.text
+    assert f"{path}?show=left_out#features" in page.links
+    assert [each["is_left_out"] for each in shapes(browser, path)] == [True, True, False, False]
+    page = browser.get(f"{path}?show=left_out")
+    form = page.form(f"{path}/leave-out?show=left_out").fields
+    assert form["listed"] == "1,2"
+    browser.send(f"{path}/leave-out?show=left_out", **form | {"kept": "1"})
+    page = browser.get(path)
+    assert "2 new, 1 the same, 1 left out" in page.text
+    form = page.form(f"{path}/leave-out").fields
+    refused = browser.send(f"{path}/leave-out", **form | {"listed": "1,77", "kept": ""})
+    assert (refused.status, "The import has no feature 77." in refused.text) == (422, True)
+    browser.get(path)
+    act(browser, "apply")
+    assert {one["name"] for one in client.get("/v1/projects").json["data"]} == {"Same", "S1", "S3"}
+    assert "Left out" in browser.get(path).text
+
+
+def test_all_left_out_leaves_nothing_to_apply(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name="A"))
+    form = page.form(f"{page.path}/leave-out").fields | {"kept": ""}
+    browser.send(f"{page.path}/leave-out", **form)
+    assert "no feature that is new or changed is left in" in browser.get(page.path).text
+
+
+def test_it_shows_where_each_column_goes(browser: Browser) -> None:
+    columns = {f"c{n}": n for n in range(55)}
+    page = ready(browser, feature(square(), name="A", **columns))
+    assert "Name name Metadata c0 , c1 , c2 , c3 , c4 , c5 and 44 more" in page.text
+    assert "Not imported c50 , c51 , c52 , c53 , c54 Coordinates EPSG:4326" in page.text
+
+
+def test_a_change_of_metadata_names_its_keys(browser: Browser, client: Client) -> None:
+    make_project(client, name="A", geometry=square(), metadata={"owner": "x"})
+    page = ready(browser, feature(square(), name="A", owner="y", kept=1))
+    act(browser, "change", match="name")
+    assert "Changes: metadata (owner, kept)" in browser.get(page.path).text
+
+
+def test_questions_have_places_and_samples(browser: Browser, client: Client) -> None:
+    make_project(client, geometry=square(9.0, 46.9, 0.1))
+    corners = "plot,x,y\n" + "".join(f"P{n // 4},{5e5 + n},52e5\n" for n in range(12))
+    page = upload(browser, corners.encode(), "corners.csv")
+    work(browser)
+    page = browser.get(page.path)
+    assert "near 46.95° N, 9.00° E" in page.text
+    assert "P0, P1, P2 …" in page.text
+    assert "Geometry x , y" in page.text
+    assert "&#34;label&#34;: &#34;1&#34;" in page.response.text
+    assert "[9.05, 46.95]" in page.response.text
 
 
 @pytest.mark.slow

@@ -158,7 +158,7 @@ class PointColumns(GeometryColumns):
         elif not are_degrees:
             self.assumption = (
                 f"{shown(names[x])} and {shown(names[y])} were taken for longitude and latitude in "
-                "degrees. If they are meters, set crs."
+                "degrees. If they are meters, say in which coordinate system."
             )
 
     def read(self, row: Row) -> ReadGeometry | None:

@@ -21,9 +21,7 @@ _NO_AREA: Final[Mapping[Any, str]] = {
     "MultiPoint": _IS_POINT,
     "GeometryCollection": "The feature is a collection without an area, and a boundary is one.",
 }
-NO_POINT: Final = (
-    "The feature is no point, and assets are. Areas are imported as projects, without a project_id."
-)
+NO_POINT: Final = "The feature is no point, and assets are. Areas can become projects."
 _AREAS: Final = ("Polygon", "MultiPolygon")
 _LINES: Final = ("LineString", "MultiLineString")
 _COLLECTION: Final = "GeometryCollection"

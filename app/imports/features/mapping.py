@@ -36,6 +36,8 @@ _UNITS: Final = (
 _NUMBER: Final = re.compile(r"[+-]?[0-9][0-9 .,'’_]*(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _QUANTITY: Final = re.compile(rf"(?:{_NUMBER.pattern})\s*(?:{_UNITS})", re.IGNORECASE)
 
+_Box = tuple[float, float, float, float]
+
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
 _OF_PLOTS: Final = re.compile(  # of a file for the EUDR, and of Whisp's results
@@ -97,7 +99,8 @@ class LayerScan:
     geometries; ``nearly_closed`` the lines whose ends nearly meet. ``in_degrees`` and
     ``not_degrees`` count those whose first position can be in degrees and cannot,
     ``in_swapped_degrees`` those of the latter that can the other way round. ``far`` is the first
-    position that cannot be in degrees; ``box`` is around all first positions.
+    position that cannot be in degrees; ``box`` is around all first positions, ``upright`` around
+    those that can be in degrees, ``turned`` around those that can the other way round only, turned.
     """
 
     features: int = 0
@@ -111,7 +114,9 @@ class LayerScan:
     not_degrees: int = 0
     in_swapped_degrees: int = 0
     far: tuple[float, float] | None = None
-    box: tuple[float, float, float, float] | None = None
+    box: _Box | None = None
+    upright: _Box | None = None
+    turned: _Box | None = None
 
     def add(self, feature: SourceFeature) -> None:
         self.features += 1
@@ -128,14 +133,21 @@ class LayerScan:
             self.lines += 1
             self.nearly_closed += is_nearly_closed(feature.geometry or {})
         x, y = position
-        west, south, east, north = self.box or (x, y, x, y)
-        self.box = (min(west, x), min(south, y), max(east, x), max(north, y))
+        self.box = _around(self.box, x, y)
         if is_degrees(position):
             self.in_degrees += 1
-        else:
-            self.not_degrees += 1
-            self.in_swapped_degrees += is_degrees((y, x))
-            self.far = self.far or position
+            self.upright = _around(self.upright, x, y)
+            return
+        self.not_degrees += 1
+        self.far = self.far or position
+        if is_degrees((y, x)):
+            self.in_swapped_degrees += 1
+            self.turned = _around(self.turned, y, x)
+
+
+def _around(box: _Box | None, x: float, y: float) -> _Box:
+    west, south, east, north = box or (x, y, x, y)
+    return min(west, x), min(south, y), max(east, x), max(north, y)
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,13 +280,22 @@ def _scan(value: Any) -> LayerScan:
     }
     _text("".join(columns), NAMES_LENGTH)
     numbers = {name: _of(int, value[name]) for name in _SCANNED}
-    far, box = value["far"], value["box"]
+    far = value["far"]
     return LayerScan(
         columns=columns,
         far=None if far is None else (float(far[0]), float(far[1])),
-        box=None if box is None else (float(box[0]), float(box[1]), float(box[2]), float(box[3])),
+        box=_box(value["box"]),
+        upright=_box(value["upright"]),
+        turned=_box(value["turned"]),
         **numbers,
     )
+
+
+def _box(value: Any) -> tuple[float, float, float, float] | None:
+    if value is None:
+        return None
+    west, south, east, north = map(float, value)
+    return west, south, east, north
 
 
 def _batch(value: Any, kind: str) -> Batch:

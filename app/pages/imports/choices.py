@@ -5,7 +5,7 @@ Layers and columns are sent by their numbers: their names can have anything in t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from werkzeug.datastructures import MultiDict
@@ -30,6 +30,7 @@ class Reading(NamedTuple):
     fields: dict[str, str]  # the number of a column, AUTOMATIC or NO_COLUMN
     metadata: list[int] | None  # numbers of columns; None: all others
     geometry: dict[str, str]  # the columns with the geometries, where a person has named them
+    geometry_columns: list[str]  # that have them
 
 
 def reading_of(found: Mapping[str, Any]) -> Reading:
@@ -55,6 +56,7 @@ def reading_of(found: Mapping[str, Any]) -> Reading:
         {field: chosen(field) for field in mapped_fields(found["kind"])},
         None if listed is None else [places[name] for name in listed if name in places],
         {name: mapping[name] for name in GEOMETRY_COLUMNS if mapping.get(name)},
+        [] if number is None else layers[number]["geometry_columns"],
     )
 
 
@@ -87,6 +89,17 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
     elif reading.columns:
         values["mapping"] = _mapping(form, reading)
     return values
+
+
+def left_out(form: MultiDict[str, str], before: Iterable[int]) -> list[int]:
+    """The features that are left out: of those that the form lists the ones that are not ticked,
+    and of the others those that were before."""
+    listed, kept = (_numbers(form.get("listed", "").split(",")), _numbers(form.getlist("kept")))
+    return sorted(set(before) - listed | (listed - kept))
+
+
+def _numbers(texts: Iterable[str]) -> set[int]:
+    return {int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10}
 
 
 def _answer(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:

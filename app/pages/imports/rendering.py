@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
@@ -22,7 +22,7 @@ from app.pages.filters import filtered
 from app.pages.imports import choices, words
 from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.bounds import PAGE_MAX
-from app.policy.files import FORMATS_IN
+from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.site.forms import Draft, errors_by_field, form_page, sent_texts
 from app.site.live import live_part
@@ -33,23 +33,28 @@ _PER_PAGE: Final = 50
 _CHOICES: Final = 100  # projects that assets can be imported into
 _FEATURES_PER_PAGE: Final = 100
 _SYSTEMS: Final = 20
-_SHOWN: Final[dict[str, tuple[str, Any]]] = {
-    "kept": ("state", "kept"),
-    "overlapping": ("overlapping", True),
-}
 _SEARCH_LENGTH: Final = 100  # characters
+
+# What the page shows besides the verdicts, as the service takes it.
+_OTHERS: Final[dict[str, dict[str, Any]]] = {
+    "overlapping": {"overlapping": True},
+    "left_out": {"left_out": True},
+    "kept": {"state": "kept"},
+}
 
 
 class Shown(NamedTuple):
     """Which features of an import the page shows."""
 
-    show: str  # a verdict, a name in _SHOWN or empty for all
+    show: str  # a verdict, a name in _OTHERS or empty for all
     page: int
 
     @property
     def wanted(self) -> dict[str, Any]:
         """As the service takes it."""
-        chosen = dict([_SHOWN.get(self.show, ("verdict", self.show))]) if self.show else {}
+        chosen: dict[str, Any] = {"verdict": self.show} if self.show else {}
+        if self.show in _OTHERS:
+            chosen = _OTHERS[self.show]
         return {**chosen, "page": self.page, "per_page": _FEATURES_PER_PAGE}
 
     def query(self, **others: Any) -> str:
@@ -60,7 +65,16 @@ class Shown(NamedTuple):
 def shown_features() -> Shown:
     """Which features the address of the request asks for."""
     show = request.args.get("show", "")
-    return Shown(show if show in (*words.VERDICTS, *_SHOWN) else "", _page_number())
+    return Shown(show if show in (*words.VERDICTS, *_OTHERS) else "", _page_number())
+
+
+def _shown_with(account_id: str, import_id: str) -> Shown:
+    """Likewise, or the page of all features that has the one that the address names."""
+    number = request.args.get("feature", type=int)
+    if number is None:
+        return shown_features()
+    before = listing.count_before(account_id, import_id, min(max(number, 1), FEATURES))
+    return Shown("", before // _FEATURES_PER_PAGE + 1)
 
 
 def checked(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str, Any]:
@@ -144,10 +158,11 @@ def import_page(
         typed: the form that says how the file is read, if it was sent.
     """
     found = listing.read_import(principal, import_id)
-    shown = shown_features()
+    shown = _shown_with(principal.account_id, import_id)
     features, total = listing.list_features(principal, import_id, **shown.wanted)
     projects = _project_names(principal.account_id, [found["project_id"]])
     asks_project = any(question["code"] == "geometry_type" for question in found["questions"])
+    has_map = any(map(_has_places, found["questions"]))
     search, systems_text = request.args.get("search", ""), request.args.get("systems")
     choosable, number = (
         _project_choices(principal.account_id, search, None) if asks_project else ([], 0)
@@ -167,8 +182,10 @@ def import_page(
         "choices": choosable,
         "more": number - _CHOICES,
         "search": search,
+        "asked": "crs" if systems_text else "geometry_type" if search else None,
         "systems_text": systems_text,
         "systems": _systems(principal.account_id, systems_text or ""),
+        "near": _near(principal.account_id) if has_map else [],
         "reading": choices.reading_of(found),
         "typed": typed or MultiDict(),
         "project": projects.get(found["project_id"]),
@@ -178,6 +195,15 @@ def import_page(
     if is_from_script():
         return live_part("imports/one.html", **values)
     return page("imports/import.html", error.status if error else 200, **values)
+
+
+def _has_places(question: Mapping[str, Any]) -> bool:
+    return any(each["bbox"] for each in (question, *question["options"]))
+
+
+def _near(account_id: str) -> list[tuple[float, float]]:
+    """Where projects of the account are, for a small map."""
+    return [(round(x, 3), round(y, 3)) for x, y in project_places(account_id)]
 
 
 def _systems(account_id: str, text: str) -> list[System]:

@@ -111,6 +111,25 @@ def change(principal: Principal, import_id: str) -> Response:
     return redirect_to(f"/imports/{import_id}")
 
 
+@bp.post(f"{_ONE}/leave-out")
+@of_account(_NEEDS)
+def leave_out(principal: Principal, import_id: str) -> Response:
+    """Leave out the features of a page that are not ticked, and take in those that are."""
+    try:
+        with transaction():
+            before = service.lock_import(principal, import_id).left_out
+            values = {"left_out": choices.left_out(request.form, before)}
+            values = rendering.checked(ImportUpdateSchema, values)
+            service.change_import(principal, import_id, values)
+    except ApiError as error:
+        if is_from_script():
+            raise
+        return rendering.import_page(principal, import_id, error)
+    if is_from_script():
+        return rendering.import_page(principal, import_id)
+    return redirect_to(f"/imports/{import_id}{rendering.shown_features().query()}#features")
+
+
 @bp.post(f"{_ONE}/apply")
 @of_account(_NEEDS)
 def apply(principal: Principal, import_id: str) -> Response:

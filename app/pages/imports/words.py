@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from app.geometry.plain_words import plain_message
 from app.imports.available_actions import AvailableActions
+from app.imports.features.faults import without_numbers
+from app.imports.features.mapping import ignored_among
 from app.imports.questions import must_answer
 from app.imports.record import country_words, overlap_words
+from app.pages.imports.choices import Reading
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
 from app.site.pages import format_hectares
@@ -39,6 +43,7 @@ FIELDS: Final[dict[str, str]] = {
     "location": "location",
     "metadata": "metadata",
 }
+_KEYS_SHOWN: Final = 10
 _MEGABYTE: Final = 1024 * 1024
 
 
@@ -72,20 +77,27 @@ def summary(found: Mapping[str, Any]) -> str:
     counts = found["counts"]
     if found["status"] == "ready" and found["crs"] is None:
         return f"{counted(found['progress']['total'], 'features')}, not judged yet"
-    words = ("new", "changed", "the same", "rejected")
+    words = ("new", "changed", "the same", "rejected", "left out")
     parts = [
-        f"{counts[verdict]:,} {word}"
-        for verdict, word in zip(VERDICTS, words, strict=True)
-        if counts[verdict]
+        f"{counts[name]:,} {word}"
+        for name, word in zip((*VERDICTS, "left_out"), words, strict=True)
+        if counts[name]
     ]
     if found["status"] == "ready":
-        place = len(parts) - bool(counts["rejected"])
+        place = len(parts) - bool(counts["rejected"]) - bool(counts["left_out"])
         parts[place:place] = overlap_words(found, format_hectares)
-    if placeless := counts["without_boundary"]:
-        total = sum(counts[verdict] for verdict in ("new", "changed", "same"))
-        how_many = "none with" if placeless >= total > 1 else f"{placeless:,} without"
-        parts.append(f"{how_many} {'a boundary' if found['kind'] == 'projects' else 'a location'}")
+    parts += _placeless(found)
     return ", ".join(parts) or "No features"
+
+
+def _placeless(found: Mapping[str, Any]) -> list[str]:
+    counts = found["counts"]
+    placeless = counts["without_boundary"]
+    if not placeless:
+        return []
+    total = sum(counts[verdict] for verdict in ("new", "changed", "same"))
+    how_many = "none with" if placeless >= total > 1 else f"{placeless:,} without"
+    return [f"{how_many} {'a boundary' if found['kind'] == 'projects' else 'a location'}"]
 
 
 def intent(found: Mapping[str, Any]) -> str:
@@ -129,6 +141,8 @@ def why_not(found: Mapping[str, Any]) -> str | None:
     counts = found["counts"]
     if counts["new"] or counts["changed"]:
         return None
+    if counts["left_out"]:
+        return "Nothing to apply: no feature that is new or changed is left in."
     if counts["rejected"] and not counts["same"]:
         return "Nothing to apply: every feature was rejected."
     return "Nothing to apply: no feature is new or changed."
@@ -158,15 +172,80 @@ def has_fault(found: Mapping[str, Any], message: str) -> bool:
 countries = country_words
 
 
-def changes(fields: Iterable[str]) -> str:
-    """The fields that differ."""
-    return ", ".join(FIELDS.get(name, name).lower() for name in fields)
+class Fault(NamedTuple):
+    """A problem of a feature, in plain words, with the places where it is: longitude, latitude, and
+    both as a text. ``code`` is that of the problem."""
+
+    code: str
+    message: str
+    places: list[tuple[float, float, str]]
 
 
-def place(coordinates: Sequence[float] | None) -> str | None:
+def faults(problems: Iterable[Mapping[str, Any]]) -> list[Fault]:
+    """The problems of a feature, each with all of its places. Those that differ in numbers alone
+    are one."""
+    found: dict[str, Fault] = {}
+    for problem in problems:
+        message = plain_message(problem["code"], problem["message"])
+        key = without_numbers(message)
+        fault = found.setdefault(key, Fault(problem["code"], message, []))
+        coordinates = problem["coordinates"]
+        if text := place(coordinates):
+            fault.places.append((coordinates[0], coordinates[1], text))
+    return list(found.values())
+
+
+def changes(feature: Mapping[str, Any]) -> str:
+    """The fields that differ, with the keys of the metadata."""
+    names = [FIELDS.get(name, name).lower() for name in feature["changes"]]
+    if keys := feature["metadata_changes"]:
+        listed = ", ".join(keys[:_KEYS_SHOWN])
+        more = len(keys) - _KEYS_SHOWN
+        keys_text = f"metadata ({listed}{f' and {more} more' if more > 0 else ''})"
+        names = [keys_text if name == "metadata" else name for name in names]
+    return ", ".join(names)
+
+
+def read_as(found: Mapping[str, Any], reading: Reading) -> list[tuple[str, list[str]]]:
+    """Where each column goes: what it becomes, with its columns. A name can have none."""
+    if found["mapping"] is None or reading.layer is None:
+        return []
+    places: dict[str, list[str]] = {"Name": []}
+    for field, number in reading.fields.items():
+        if number.isdecimal():
+            places[FIELDS[field]] = [reading.columns[int(number)]]
+    used = {column for columns in places.values() for column in columns}
+    places["Geometry"] = reading.geometry_columns
+    ignored = ignored_among(reading.columns, found["kind"])
+    chosen = None if reading.metadata is None else {reading.columns[n] for n in reading.metadata}
+    others = [name for name in reading.columns if name not in used]
+    metadata = [
+        name for name in others if (name not in ignored if chosen is None else name in chosen)
+    ]
+    places["Metadata"] = metadata
+    places["Not imported"] = [name for name in others if name not in set(metadata)]
+    return [(label, names) for label, names in places.items() if names or label == "Name"]
+
+
+def places(question: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Where a question's answers put the file, with their numbers, and where it is now."""
+    numbered = [(str(n), each["bbox"]) for n, each in enumerate(question["options"], start=1)]
+    all_places = [("now", question["bbox"]), *numbered]
+    return [{"label": label, "bbox": bbox} for label, bbox in all_places if bbox]
+
+
+def middle(box: Sequence[float] | None) -> str | None:
+    """The middle of a box as a text; None: there is none."""
+    if box is None:
+        return None
+    west, south, east, north = box
+    return place([(west + (east - west) % 360 / 2 + 180) % 360 - 180, (south + north) / 2], 2)
+
+
+def place(coordinates: Sequence[float] | None, digits: int = 5) -> str | None:
     """``44.50000° N, 122.10000° W``; None for what is not on the Earth."""
     if not coordinates or abs(coordinates[0]) > 180 or abs(coordinates[1]) > 90:
         return None
     longitude, latitude = coordinates[:2]
     north, east = "N" if latitude >= 0 else "S", "E" if longitude >= 0 else "W"
-    return f"{abs(latitude):.5f}° {north}, {abs(longitude):.5f}° {east}"
+    return f"{abs(latitude):.{digits}f}° {north}, {abs(longitude):.{digits}f}° {east}"

@@ -2,6 +2,7 @@
 
 import { createMap, mapButton } from "./map/map.js";
 import { showNeighbors } from "./map/neighbors.js";
+import { toast } from "./toasts.js";
 
 const { L } = window;
 const STYLE = { weight: 2, fillOpacity: 0.2 };
@@ -37,7 +38,10 @@ class View {
     this.shapes.clearLayers();
     this.layers.clear();
     const drawn = L.geoJSON(collection, {
-      style: ({ properties, geometry }) => ({ ...STYLE, className: `shape ${properties.part} ${geometry.type}` }),
+      style: ({ properties, geometry }) => ({
+        ...STYLE,
+        className: `shape ${properties.part} ${geometry.type}${properties.is_left_out ? " left-out" : ""}`,
+      }),
       pointToLayer: ({ properties }, place) =>
         L.circleMarker(place, { ...STYLE, radius: properties.part === "fault" ? 7 : 6, className: `shape ${properties.part}` }),
       onEachFeature: (feature, layer) => this.add(feature.properties, layer),
@@ -49,6 +53,7 @@ class View {
     this.showAll();
     if (!this.hasNeighbors) showNeighbors(this.map, null, false);
     this.hasNeighbors = true;
+    showAddressed();
   }
 
   add({ number, name, part, message }, layer) {
@@ -70,6 +75,10 @@ class View {
     const bounds = L.featureGroup(layers).getBounds();
     if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: 15, animate: false });
     else this.say("This feature has no place on the map.");
+  }
+
+  leaveOut(number, isLeftOut) {
+    for (const layer of this.layers.get(number) ?? []) layer.getElement?.()?.classList.toggle("left-out", isLeftOut);
   }
 
   mark(number) {
@@ -96,6 +105,71 @@ function choose(number, isFromMap = false) {
   view?.mark(number);
 }
 
+/** Show a feature in the list, and the first place of a fault of it on the map. */
+function showFault(number, code) {
+  const row = document.getElementById(`feature-${number}`);
+  if (!row || !view) return;
+  choose(number, true);
+  const places = [...row.querySelectorAll(".show-place")];
+  const place = places.find((link) => link.dataset.code === code) ?? places[0];
+  if (place) showPlace(place);
+  else view.show(number);
+}
+
+function showPlace({ dataset }) {
+  view.map.setView([dataset.latitude, dataset.longitude], 15, { animate: false });
+}
+
+/** Once: what the address names. */
+let addressed = new URLSearchParams(location.search);
+function showAddressed() {
+  if (addressed?.get("feature")) showFault(Number(addressed.get("feature")), addressed.get("fault"));
+  addressed = null;
+}
+
+// Ticks are sent one after the other, each with all that the list shows; what counts features changes.
+const COUNTING = ["headline", "feature-tabs", "decision"];
+let sending = Promise.resolve();
+
+async function leaveOut(form) {
+  try {
+    const response = await fetch(form.action, {
+      method: "POST",
+      body: new FormData(form),
+      headers: { "X-Requested-With": "fetch" },
+    });
+    if (!response.ok) throw new Error((await response.json()).error.message);
+    const made = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const id of COUNTING) {
+      const element = document.getElementById(id);
+      element.replaceChildren(...made.getElementById(id).childNodes);
+      window.htmx.process(element);
+    }
+  } catch (error) {
+    toast(`This was not saved: ${error.message} Reload the page.`, true);
+  }
+}
+
+/** A small map beside a question: where each answer puts the file. */
+function drawPlaces(element) {
+  const map = createMap(element);
+  map.scrollWheelZoom.disable();
+  for (const [longitude, latitude] of JSON.parse(element.dataset.near)) {
+    L.circleMarker([latitude, longitude], { radius: 4, className: "near-place", interactive: false }).addTo(map);
+  }
+  const places = L.featureGroup().addTo(map);
+  for (const { label, bbox: [west, south, east, north] } of JSON.parse(element.dataset.places)) {
+    const bounds = [[south, west], [north, east < west ? east + 360 : east]];
+    L.rectangle(bounds, { className: "option-place", interactive: false }).addTo(places);
+    const number = document.createElement("span");
+    number.className = "place-number";
+    number.textContent = label;
+    const icon = L.divIcon({ html: number, className: "", iconSize: null });
+    L.marker(L.latLngBounds(bounds).getCenter(), { icon, interactive: false, keyboard: false }).addTo(places);
+  }
+  map.fitBounds(places.getBounds(), { padding: [28, 28], maxZoom: 7, animate: false });
+}
+
 function text(content) {
   const box = document.createElement("span");
   box.dir = "auto";
@@ -106,7 +180,9 @@ function text(content) {
 /** Make the map anew where the page has another one, and load what the list shows. */
 function update() {
   const element = document.getElementById("map");
-  if (!element || !window.L) return;
+  if (!window.L) return;
+  for (const small of document.querySelectorAll(".small-map:not(.leaflet-container)")) drawPlaces(small);
+  if (!element) return;
   if (view?.element !== element) {
     view?.map.remove();
     view = new View(element);
@@ -116,6 +192,13 @@ function update() {
 
 document.addEventListener("click", (event) => {
   if (event.target.closest('a[href="#reading"]')) document.getElementById("reading").open = true;
+  const fault = event.target.closest("a.show-fault");
+  if (fault && view && document.getElementById(`feature-${fault.dataset.number}`)) {
+    event.preventDefault();
+    view.say("");
+    showFault(Number(fault.dataset.number), fault.dataset.code);
+  }
+  if (event.target.closest("input")) return;
   const link = event.target.closest("a.show-place");
   const row = event.target.closest("li[data-number]");
   if (!view || !row || (event.target.closest("a") && !event.target.closest(".show-feature, .show-place"))) return;
@@ -123,9 +206,15 @@ document.addEventListener("click", (event) => {
   const number = Number(row.dataset.number);
   view.say("");
   choose(number);
-  if (link) view.map.setView([link.dataset.latitude, link.dataset.longitude], 15, { animate: false });
+  if (link) showPlace(link);
   else view.show(number);
   if (matchMedia("(max-width: 60rem)").matches) view.element.scrollIntoView({ block: "nearest" });
+});
+document.addEventListener("change", ({ target }) => {
+  if (target.name !== "kept") return;
+  const form = target.form;
+  view?.leaveOut(Number(target.value), !target.checked);
+  sending = sending.then(() => leaveOut(form));
 });
 document.addEventListener("htmx:after:swap", update);
 update();
