@@ -338,7 +338,7 @@ def test_a_boundary_beyond_180_degrees_is_told_what_it_is(client: Client) -> Non
     record = sent(client, collection(feature({"type": "Polygon", "coordinates": [ring]}, name="F")))
     assert counts(record) == (0, 0, 0, 1)
     (fault,) = record["faults"]
-    assert "longitude 180.1 is not within -180 to 180. It is -179.9: split" in fault["message"]
+    assert "Longitude 180.1 is not within -180 to 180. It is -179.9: split" in fault["message"]
 
 
 def test_placemarks_without_a_place_are_asked_about(client: Client) -> None:

@@ -44,6 +44,13 @@ FIELDS: Final[dict[str, str]] = {
     "metadata": "metadata",
 }
 _KEYS_SHOWN: Final = 10
+_WARNINGS: Final[dict[str, str]] = {
+    "spike": "with spikes",
+    "repeated_position": "with repeated corners",
+    "sliver": "with slivers",
+    "in_the_sea": "in the sea, far from land",
+    "several_countries": "in several countries",
+}
 _MEGABYTE: Final = 1024 * 1024
 
 
@@ -170,6 +177,11 @@ def has_fault(found: Mapping[str, Any], message: str) -> bool:
 
 
 countries = country_words
+
+
+def odd(warning: Mapping[str, Any]) -> str:
+    """``3 features with slivers``."""
+    return f"{counted(warning['features'], 'features')} {_WARNINGS[warning['code']]}"
 
 
 class Fault(NamedTuple):
