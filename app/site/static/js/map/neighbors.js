@@ -13,7 +13,7 @@ export function showNeighbors(map, project, isExact = true) {
   const layer = L.geoJSON(null, { ...options, style: options }).addTo(map);
   let loaded = "";
   const load = async () => {
-    if (map.getZoom() < LEAST_ZOOM) return;
+    if (isExact && map.getZoom() < LEAST_ZOOM) return;
     const bbox = boxOfView(map, 0.1);
     if (bbox === loaded) return;
     loaded = bbox;
