@@ -29,7 +29,7 @@ _BY_CODE: Final = {
     "too_large": "This part covers more than half of the Earth. Draw a smaller one, or split it.",
 }
 _PLACE: Final = r"(?:part|ring|position) \d+(?:, (?:ring|position) \d+)*"
-_WITH_COLON: Final = re.compile(rf"^{_PLACE}[^:]*: ", re.IGNORECASE)
+_WITH_COLON: Final = re.compile(rf"^{_PLACE}(?: is out of range)?: ", re.IGNORECASE)
 _SUBJECT: Final = re.compile(rf"^{_PLACE}", re.IGNORECASE)
 _NAMES: Final = {"position": "This corner", "ring": "This outline", "part": "This part"}
 _TYPE: Final = re.compile(r"^(?:geometry|location)\.type ")

@@ -40,3 +40,9 @@ def test_numbers_that_tell_what_is_wrong_stay() -> None:
         "Part 0, ring 1, position 17 is out of range: longitude 500.5 is not within -180 to 180"
     )
     assert plain_message("out_of_range", message) == "Longitude 500.5 is not within -180 to 180"
+
+
+def test_what_is_before_a_colon_stays() -> None:
+    message = 'Position 0 has a longitude that is not a number: "{{x}}".'
+    plain = 'This corner has a longitude that is not a number: "{{x}}".'
+    assert plain_message("not_a_number", message) == plain
