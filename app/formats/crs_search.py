@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pyproj import Proj
@@ -20,6 +20,7 @@ _MARGIN: Final = 0.5  # degrees around the area of a system in which it is still
 _NEAR: Final = 5.0  # degrees from known places
 _SAME: Final = 0.01  # degrees between systems that say the same, such as two datums
 _STEPS: Final = 4  # along each edge of a box, which may be an arc elsewhere
+_TRIED: Final = 200  # systems of a search; each takes some 0.3 ms
 _DIGITS: Final = 5  # of degrees on a map
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
 _OF_TODAY: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
@@ -34,13 +35,28 @@ class System(NamedTuple):
     area: str
 
 
-def find_systems(text: str, near: Sequence[Position], most: int) -> list[System]:
+def find_systems(
+    text: str,
+    near: Sequence[Position],
+    most: int,
+    position: Position | None = None,
+    country_of: Callable[[Position], str] = lambda _: "",
+) -> list[System]:
     """The systems whose code, name or area has all words of a text, ignoring case and accents; the
-    first are those that are used at known places.
+    first are those that put a position into a country that the text names, then those that put it
+    into their own area, then those that are used at known places.
 
     Args:
         near: longitudes and latitudes, such as those of an account's projects.
+        position: x and y, as a file has them.
+        country_of: the name of the country of a longitude and latitude.
     """
+
+    def distrust(place: Position | None) -> int:
+        if place is None:
+            return 2
+        return 0 if set(_folded(country_of(place)).split()) & set(words) else 1
+
     words = _folded(text).split()
     if not words:
         return []
@@ -49,7 +65,10 @@ def find_systems(text: str, near: Sequence[Position], most: int) -> list[System]
         for info, use in _projected(None)
         if _has_words(_folded(f"EPSG:{info.code} {info.name} {use.name}"), words)
     ]
-    return [_system(info, use) for _, _, info, use in sorted(found)[:most]]
+    likely = sorted(found)[:_TRIED]
+    if position is not None:
+        likely.sort(key=lambda each: distrust(_place(each[2], each[3], position)))
+    return [_system(info, use) for _, _, info, use in likely[:most]]
 
 
 def nearest_systems(position: Position, near: Sequence[Position], most: int) -> list[System]:
@@ -140,8 +159,8 @@ def _apart(one: Position, other: Position) -> float:
 def _unlikeliness(info: CRSInfo) -> tuple[bool, bool, int]:
     """Lower for a system with a datum of today, and without what sets it apart in parentheses, such
     as another order of its axes, of those that say the same."""
-    is_old = not info.name.startswith(_OF_TODAY)
-    return is_old, "(" in info.name or "zN" in info.name, int(info.code)
+    is_old = info.name.partition(" / ")[0] not in _OF_TODAY
+    return is_old, " (" in info.name or "zN" in info.name, int(info.code)
 
 
 def _has_words(text: str, words: Sequence[str]) -> bool:

@@ -28,6 +28,9 @@ _BY_CODE: Final = {
     ),
     "too_large": "This part covers more than half of the Earth. Draw a smaller one, or split it.",
 }
+DRAWN: Final = frozenset(_BY_CODE)
+"""The codes of faults that an editor of shapes can mend."""
+
 _PLACE: Final = r"(?:part|ring|position) \d+(?:, (?:ring|position) \d+)*"
 _WITH_COLON: Final = re.compile(rf"^{_PLACE}(?: is out of range)?: ", re.IGNORECASE)
 _SUBJECT: Final = re.compile(rf"^{_PLACE}", re.IGNORECASE)

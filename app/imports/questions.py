@@ -104,10 +104,23 @@ def _middle(west: float, east: float) -> float:
     return (west + width / 2 + 180) % 360 - 180
 
 
-def _question(code: str, message: str, options: Iterable[Json], *, bbox: Box | None = None) -> Json:
-    """A question. ``bbox``: where the file is as it is read now."""
-    options = list(options)[:OPTIONS]
-    return {"code": code, "message": message, "bbox": bbox and list(bbox), "options": options}
+def _question(
+    code: str,
+    message: str,
+    options: Iterable[Json],
+    *,
+    bbox: Box | None = None,
+    position: Position | None = None,
+) -> Json:
+    """A question. ``bbox``: where the file is as it is read now. ``position``: its middle, in the
+    coordinate system that is asked for."""
+    return {
+        "code": code,
+        "message": message,
+        "bbox": bbox and list(bbox),
+        "position": position and list(position),
+        "options": list(options)[:OPTIONS],
+    }
 
 
 def _option(
@@ -136,7 +149,8 @@ def _which_crs(
         is_said = layer.crs is not None and file_format in _SAYS_CRS
         says = f", though the file says {layer.crs}" if is_said else ""
         message = f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}."
-        return _question("crs", f"{message} {_WHICH}", _systems(scan, near))
+        position = _middle_of(scan.box)
+        return _question("crs", f"{message} {_WHICH}", _systems(scan, near), position=position)
     if layer.crs is not None:
         return _which_of_degrees(layer.crs, scan)
     degrees = _option(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
@@ -144,6 +158,7 @@ def _which_crs(
         "crs",
         f"The file does not say which coordinate system it uses. {_WHICH}",
         [degrees, *_systems(scan, near)] if scan.in_degrees else _systems(scan, near),
+        position=_middle_of(scan.box),
     )
 
 
@@ -169,13 +184,16 @@ def _which_of_degrees(crs: str, scan: LayerScan) -> Json | None:
 def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
     """Options for the systems that put the first positions next to projects of the account."""
     assert scan.box is not None
-    west, south, east, north = scan.box
-    middle = ((west + east) / 2, (south + north) / 2)
     features = scan.areas + scan.lines + scan.points
-    for system in nearest_systems(middle, near, OPTIONS):
+    for system in nearest_systems(_middle_of(scan.box), near, OPTIONS):
         label = f"{system.name} ({shortened(system.area.rstrip('.'), 60)})"
         bbox = bounds_in_degrees(system.code, scan.box)
         yield _option(label, features, bbox=bbox, crs=system.code)
+
+
+def _middle_of(box: Box) -> Position:
+    west, south, east, north = box
+    return (west + east) / 2, (south + north) / 2
 
 
 def _samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
@@ -217,7 +235,7 @@ def _which_type(scan: LayerScan, answers: Answers) -> Json | None:
     if scan.points >= _CORNERS:
         joined = [_option("All are the corners of one boundary", scan.points, corners_by="")]
     message = "The file has points, and projects have areas as boundaries. What are the points?"
-    return _question("geometry_type", message, [to_assets, *columns[: OPTIONS - 2], *joined])
+    return _question("geometry_type", message, [*columns[: OPTIONS - 2], to_assets, *joined])
 
 
 def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:

@@ -330,11 +330,13 @@ class ImportOptionSchema(OutputSchema):
 
 class ImportQuestionSchema(OutputSchema):
     """A question about the file, with answers to choose from. ``bbox``: where the file is as it is
-    read now, if the question is about that."""
+    read now, if the question is about that. ``position``: the middle of the file in the coordinate
+    system that is asked for."""
 
     code = fields.String(required=True, metadata={"description": f"One of {', '.join(QUESTIONS)}."})
     message = fields.String(required=True)
     bbox = fields.List(fields.Float(), required=True, allow_none=True)
+    position = fields.List(fields.Float(), required=True, allow_none=True)
     options = fields.List(fields.Nested(ImportOptionSchema), required=True)
 
 

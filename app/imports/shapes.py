@@ -13,6 +13,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry.shapes import is_shown_whole, map_shapes
 from app.imports.listing import list_features, read_import
+from app.imports.record import not_found
 from app.models import Asset, ImportFeature, Project
 from app.policy.bounds import MAP_LEVELS
 from app.policy.imports import FEATURES_MAP_BYTES, FEATURES_MAP_READ_BYTES
@@ -20,6 +21,12 @@ from app.values.strict_json import Fragment, dumps
 
 _OWN: Final = CompiledQuery(
     columns_of(ImportFeature, ImportFeature.geometry).where(
+        ImportFeature.import_id == bindparam("import_id"),
+        ImportFeature.number == bindparam("number"),
+    )
+)
+_NAMED: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.name, ImportFeature.geometry).where(
         ImportFeature.import_id == bindparam("import_id"),
         ImportFeature.number == bindparam("number"),
     )
@@ -42,6 +49,20 @@ class _Drawn(NamedTuple):
     part: str
     text: str
     message: str | None = None
+
+
+def shape_of_feature(principal: Principal, import_id: str, number: int) -> tuple[str, str]:
+    """The name of a feature, and its geometry as the text of GeoJSON, which may be invalid; empty:
+    it has none that can be drawn.
+
+    Raises:
+        NotFound: there is no such import, or no such feature.
+    """
+    read_import(principal, import_id)
+    ids = {"account_id": principal.account_id, "import_id": import_id, "number": number}
+    if (row := _NAMED.first(**ids)) is None:
+        raise not_found()
+    return row.name, row.geometry or ""
 
 
 def draw_features(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.formats.crs_search import Box, bounds_in_degrees, find_systems, nearest_systems
+from app.formats.crs_search import Box, Position, bounds_in_degrees, find_systems, nearest_systems
 
 TYROL = [(10.0, 47.0)]
 
@@ -69,3 +69,16 @@ def test_the_place_of_a_box_is_told(code: str, box: Box, bounds: Box) -> None:
 
 def test_a_box_that_is_nowhere_has_no_place() -> None:
     assert bounds_in_degrees("EPSG:25832", (1e30, 0, 1e30, 1)) is None
+
+
+def test_systems_that_put_a_position_into_the_country_are_the_first() -> None:
+    """Near Brasov, in Stereo 70; in UTM it would be south of the Sahara."""
+
+    def country_of(place: Position) -> str:
+        if place[1] < 43:
+            return "Sudan"
+        return "France" if place[0] < 6 else "Germany" if place[0] < 15 else "Romania"
+
+    found = find_systems("romania", (), 5, (516759.4, 450049.6), country_of)
+    assert found[0].code == "EPSG:3844"
+    assert find_systems("germany", (), 5, (500_000, 5_400_000), country_of)[0].code == "EPSG:25832"

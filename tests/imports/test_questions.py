@@ -171,11 +171,11 @@ def test_points_are_the_corners_of_areas(client: Client) -> None:
     (question,) = record["questions"]
     assert question["code"] == "geometry_type"
     assert [option["put"] for option in question["options"]] == [
-        {"kind": "assets", "project_id": None},
         {"corners_by": "plot"},
+        {"kind": "assets", "project_id": None},
         {"corners_by": ""},
     ]
-    assert question["options"][1]["sample"] == {"plot": ["North", "South"]}
+    assert question["options"][0]["sample"] == {"plot": ["North", "South"]}
     assert refused(client, record) == ("unanswered", "geometry_type")
     record = answered(client, record, {"corners_by": "plot"})
     assert (codes(record), counts(record), record["corners_by"]) == ([], (2, 0, 0, 0), "plot")

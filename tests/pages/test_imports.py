@@ -113,6 +113,48 @@ def test_features_are_left_out_and_taken_back_in(browser: Browser, client: Clien
     assert "Left out" in browser.get(path).text
 
 
+def test_a_shape_that_was_rejected_is_opened_in_the_editor(
+    browser: Browser, client: Client
+) -> None:
+    """A walk crosses itself; closed, its corners can be moved."""
+    walk = [[10, 47], [10.01, 47.01], [10.01, 47], [10, 47.01], [10, 47.0001]]
+    page = ready(browser, feature({"type": "LineString", "coordinates": walk}, name="Walk 1"))
+    act(browser, "change", answer='{"close_lines": true}')
+    page = browser.get(page.path)
+    link = f"/projects/new?import={page.path.rpartition('/')[2]}&feature=1"
+    assert link in page.links
+    editor = browser.get(link)
+    fields = editor.form("/projects/new").fields
+    assert fields["name"] == "Walk 1"
+    assert json.loads(fields["geometry"]) == {"type": "Polygon", "coordinates": [[*walk, walk[0]]]}
+    gone = browser.get(f"{link}7")
+    assert gone.status == 404
+
+
+def test_what_overlaps_is_in_the_headline_and_in_a_list(browser: Browser, client: Client) -> None:
+    project = make_project(client, name="There", geometry=square(10, 45, 0.01))
+    page = ready(
+        browser,
+        feature(square(10.005, 45, 0.01), name="Over"),
+        feature(square(10.1, 45, 0.01), name="A"),
+        feature(square(10.105, 45, 0.01), name="B"),
+    )
+    assert "3 new, 1 overlaps with existing projects by 43.8" in page.text
+    assert "2 overlap with others of the file" in page.text
+    assert "In Italy" in page.text
+    page = browser.get(f"{page.path}?show=overlapping")
+    assert f"/projects/{project['id']}" in page.links
+    assert "feature 3, by 43.8" in page.text
+
+
+def test_warnings_are_counted_in_grey(browser: Browser) -> None:
+    ring = [[10, 45], [10.01, 45], [10.01, 45.000005], [10, 45.000005], [10, 45]]
+    sliver = feature({"type": "Polygon", "coordinates": [ring]}, name="Thin")
+    page = ready(browser, feature(square(10, 46, 0.01), name="Sound"), sliver)
+    assert "1 feature with slivers" in page.text
+    assert f"{page.path}?feature=2#feature-2" in page.links
+
+
 def test_all_left_out_leaves_nothing_to_apply(browser: Browser) -> None:
     page = ready(browser, feature(square(), name="A"))
     form = page.form(f"{page.path}/leave-out").fields | {"kept": ""}

@@ -31,6 +31,7 @@ _UNNAMED: Final = "Placemarks"
 _NAME_LENGTH: Final = 100
 
 _HEIGHTS: Final = "Heights were left out."
+_PICTURES: Final = "Pictures of descriptions were left out."
 _LINKS: Final = (
     "The file refers to another one (NetworkLink), which was not read. To import its contents, "
     "save it as a separate file."
@@ -165,6 +166,7 @@ class KmlReader(FormatReader):
         if shape.has_heights:
             self.note(_HEIGHTS)
         properties = data.properties(placemark)
+        self.note(_PICTURES if data.pictures else None)
         return SourceFeature(number, shape.geometry, properties, tuple(shape.problems))
 
 

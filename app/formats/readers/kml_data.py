@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from app.formats.features import FileInvalid
-from app.formats.kml_text import SCHEMA, from_html
+from app.formats.kml_text import SCHEMA, from_html, shown_text
 from app.formats.readers.kml_geometry import NESTED, SIMPLE
 from app.formats.readers.ordinates import read_number
 from app.formats.readers.xml_elements import Element, Wanted
@@ -58,6 +58,7 @@ class PlacemarkData:
 
     def __init__(self) -> None:
         self._types: dict[tuple[str, str], str] = {}  # by the id of the schema and the field
+        self.pictures = 0  # in the descriptions that were read
 
     def add_schema(self, schema: Element) -> None:
         """Raise FileInvalid when schemas have more fields than all layers could have."""
@@ -72,8 +73,12 @@ class PlacemarkData:
         """The values of a placemark, by column name. Its own elements come before ExtendedData of
         the same name. Its attribute ``id`` is left out: programs number placemarks with it."""
         found: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
-        if found["description"] and _is_ours(placemark):
-            found["description"] = from_html(found["description"])
+        if description := found["description"]:
+            if _is_ours(placemark):
+                found["description"] = from_html(description)
+            else:
+                found["description"], pictures = shown_text(description)
+                self.pictures += pictures
         for time in placemark.named(*_TIMES):
             for name, column in _TIMES[time.name].items():
                 found[column] = time.text_of(name)

@@ -22,7 +22,7 @@ from app.geometry import (
 )
 from app.geometry.problems import whole_problem
 from app.geometry.rings import stored_rings
-from app.imports.features.geometries import Note, boundary_of, is_empty, location_of
+from app.imports.features.geometries import Note, boundary_of, closed, is_empty, location_of
 from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.imports.features.outlines import outline
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
@@ -133,7 +133,9 @@ def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate |
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
-        return Rejected(feature.number, name, tuple(problems), outline(feature.geometry))
+        read = feature.geometry or {}
+        shape = outline(closed(read) if choices.close_lines else read)
+        return Rejected(feature.number, name, tuple(problems), shape)
     return Candidate(
         feature.number,
         name,

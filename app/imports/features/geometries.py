@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from math import dist
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
 from app.geometry.problems import whole_problem
@@ -74,14 +74,30 @@ def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
     """
     if geometry.get("type") == _COLLECTION:
         geometry = _areas_of(geometry, note)
-    if geometry.get("type") in _LINES:
-        if not close_lines:
-            raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
-        geometry = _closed(geometry)
+    if geometry.get("type") in _LINES and not close_lines:
+        raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
+    geometry = closed(geometry)
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
     with _in_plain_words():
         return read_boundary(geometry)
+
+
+def closed(geometry: Json) -> Json:
+    """A line as the area that it surrounds, each of its lines as a ring that ends where it begins;
+    another geometry, or one that is malformed, as it is."""
+    is_multi = geometry.get("type") == "MultiLineString"
+    lines = geometry.get("coordinates") if is_multi else [geometry.get("coordinates")]
+    if geometry.get("type") not in _LINES or not _are_lines(lines):
+        return geometry
+    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in lines]
+    if len(rings) == 1:
+        return {"type": "Polygon", "coordinates": rings}
+    return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+
+
+def _are_lines(value: Any) -> TypeGuard[list[list[Any]]]:
+    return isinstance(value, list) and all(isinstance(line, list) and line for line in value)
 
 
 def location_of(geometry: Json) -> Point:
@@ -148,14 +164,3 @@ def _members(geometry: Any, depth: int = 0) -> Iterator[Json]:
         return
     for member in members:
         yield from _members(member, depth + 1)
-
-
-def _closed(geometry: Json) -> dict[str, Any]:
-    """A line as the area that it surrounds: each of its lines becomes a ring that ends where it
-    begins."""
-    lines = geometry["coordinates"]
-    lines = lines if geometry["type"] == "MultiLineString" else [lines]
-    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in lines]
-    if len(rings) == 1:
-        return {"type": "Polygon", "coordinates": rings}
-    return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}

@@ -11,7 +11,8 @@ from flask import Response, current_app, request
 from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
-from app.formats.crs_search import System, find_systems
+from app.formats.crs_search import Position, System, find_systems
+from app.geometry.countries import country_at, country_name
 from app.http.errors import ApiError, Detail, ValidationFailed
 from app.imports import listing
 from app.imports.available_actions import available_actions
@@ -184,7 +185,7 @@ def import_page(
         "search": search,
         "asked": "crs" if systems_text else "geometry_type" if search else None,
         "systems_text": systems_text,
-        "systems": _systems(principal.account_id, systems_text or ""),
+        "systems": _systems(principal.account_id, found, systems_text or ""),
         "near": _near(principal.account_id) if has_map else [],
         "reading": choices.reading_of(found),
         "typed": typed or MultiDict(),
@@ -206,10 +207,17 @@ def _near(account_id: str) -> list[tuple[float, float]]:
     return [(round(x, 3), round(y, 3)) for x, y in project_places(account_id)]
 
 
-def _systems(account_id: str, text: str) -> list[System]:
-    """The coordinate systems that a search finds, those of the account's countries first."""
+def _systems(account_id: str, found: Mapping[str, Any], text: str) -> list[System]:
+    """The coordinate systems that a search finds, those first in which the file may be."""
     near = project_places(account_id) if text else []
-    return find_systems(text[:_SEARCH_LENGTH], near, _SYSTEMS)
+    asked = (question.get("position") for question in found["questions"])
+    position = next(filter(None, asked), None)
+    return find_systems(text[:_SEARCH_LENGTH], near, _SYSTEMS, position, _country_of)
+
+
+def _country_of(place: Position) -> str:
+    code = country_at(*place)
+    return country_name(code) if code else ""
 
 
 def _page_number() -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from app.geometry.plain_words import plain_message
+from app.geometry.plain_words import DRAWN, plain_message
 from app.imports.available_actions import AvailableActions
 from app.imports.features.faults import without_numbers
 from app.imports.features.mapping import ignored_among
@@ -82,7 +82,7 @@ def limits(most: int) -> list[str]:
 def summary(found: Mapping[str, Any]) -> str:
     """What an import would do, or has done."""
     counts = found["counts"]
-    if found["status"] == "ready" and found["crs"] is None:
+    if is_open(found):
         return f"{counted(found['progress']['total'], 'features')}, not judged yet"
     words = ("new", "changed", "the same", "rejected", "left out")
     parts = [
@@ -105,6 +105,19 @@ def _placeless(found: Mapping[str, Any]) -> list[str]:
     total = sum(counts[verdict] for verdict in ("new", "changed", "same"))
     how_many = "none with" if placeless >= total > 1 else f"{placeless:,} without"
     return [f"{how_many} {'a boundary' if found['kind'] == 'projects' else 'a location'}"]
+
+
+def is_open(found: Mapping[str, Any]) -> bool:
+    """Whether no feature is judged before a question is answered."""
+    is_judged = any(found["counts"][verdict] for verdict in ("new", "changed", "same"))
+    is_asked = found["crs"] is None or found["message"] is not None
+    return found["status"] == "ready" and is_asked and not is_judged
+
+
+def status(found: Mapping[str, Any]) -> tuple[str, str]:
+    """The words for the status of an import, and the class of their tag."""
+    is_asked = found["status"] == "ready" and found["message"] is not None
+    return ("Waits for an answer", "draft") if is_asked else STATUSES[found["status"]]
 
 
 def intent(found: Mapping[str, Any]) -> str:
@@ -205,6 +218,12 @@ def faults(problems: Iterable[Mapping[str, Any]]) -> list[Fault]:
         if text := place(coordinates):
             fault.places.append((coordinates[0], coordinates[1], text))
     return list(found.values())
+
+
+def is_mendable(feature: Mapping[str, Any]) -> bool:
+    """Whether a feature was rejected for its shape alone, which the editor can change."""
+    problems = feature["problems"]
+    return bool(problems) and all(problem["code"] in DRAWN for problem in problems)
 
 
 def changes(feature: Mapping[str, Any]) -> str:

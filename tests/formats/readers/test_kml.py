@@ -103,6 +103,25 @@ def test_placemarks_of_an_update_are_not_read(tmp_path: Path) -> None:
     assert layers(tmp_path, f"{update}{placemark()}") == [("Placemarks", 1)]
 
 
+def test_of_html_the_text_is_read(tmp_path: Path) -> None:
+    """As Google Earth and ArcGIS write descriptions; what only looks like HTML stays."""
+    path = tmp_path / "upload"
+    html = (
+        '<img src="files/p.jpg"/> planted&nbsp;2010<br>by hand <style>td {color: red}</style>'
+        "<table><tr><td>Area</td><td>7.5 ha</td></tr><tr><td>Oak</td></tr></table>"
+    )
+    path.write_text(
+        f"{HEAD}<Document><Placemark><description><![CDATA[{html}]]></description></Placemark>"
+        "<Placemark><description>a &lt; b &amp; &lt;c&gt;</description></Placemark>"
+        "</Document></kml>"
+    )
+    reader = KmlReader(path)
+    one, other = (each.properties["description"] for each in reader.read(reader.layers[0]))
+    assert one == "planted 2010\nby hand\nArea 7.5 ha\nOak"
+    assert other == "a < b & <c>"
+    assert reader.notes == ["Pictures of descriptions were left out."]
+
+
 def test_texts_and_times_are_columns(tmp_path: Path) -> None:
     content = (
         "<name> Oak \n</name><description><![CDATA[<table><tr><td>7</td></tr></table>]]>"
@@ -112,7 +131,7 @@ def test_texts_and_times_are_columns(tmp_path: Path) -> None:
     )
     assert properties(tmp_path, f"<Placemark>{content}</Placemark>") == {
         "name": "Oak",
-        "description": "<table><tr><td>7</td></tr></table>",
+        "description": "7",
         "address": "Main Street",
         "timestamp": "2024-05-01",
         "begin": "2024",
@@ -230,5 +249,5 @@ def test_sw_maps(tmp_path: Path) -> None:
     reader = KmlReader(kml(tmp_path, content))
     (feature,) = features(reader)
     assert feature.geometry == {"type": "Point", "coordinates": [10.5, 43.5]}
-    assert feature.properties == {"name": "Layer2 2", "description": "<h4>Layer: Layer2</h4>"}
+    assert feature.properties == {"name": "Layer2 2", "description": "Layer: Layer2"}
     assert reader.notes == ["Heights were left out."]

@@ -11,6 +11,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
+from app.imports.shapes import shape_of_feature
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
 from app.pages.recent_changes import last_change
@@ -34,8 +35,12 @@ _ONE: Final = "/projects/<project_id>/edit"
 @bp.get("/projects/new")
 @of_account("projects:write")
 def new_project(principal: Principal) -> Response:
-    """Draw a new project, or begin with the example."""
+    """Draw a new project, or begin with the example, or with a feature of an import."""
     draft = EXAMPLE if request.args.get("from") == "example" else ProjectDraft()
+    if import_id := request.args.get("import"):
+        number = request.args.get("feature", 0, int)
+        name, geometry = shape_of_feature(principal, import_id, number)
+        draft = ProjectDraft({"name": name, "geometry": geometry})
     return _editor(principal, draft)
 
 

@@ -117,7 +117,7 @@ function showFault(number, code) {
 }
 
 function showPlace({ dataset }) {
-  view.map.setView([dataset.latitude, dataset.longitude], 15, { animate: false });
+  view.map.setView([dataset.latitude, dataset.longitude], 17, { animate: false });
 }
 
 /** Once: what the address names. */

@@ -10,6 +10,7 @@ let request = null;
 
 const part = (id) => document.getElementById(id);
 const megabytes = (bytes) => number.format(bytes / 1024 / 1024);
+const size = (bytes) => (bytes < 1024 * 1024 ? `${number.format(bytes / 1024)} KB` : `${megabytes(bytes)} MB`);
 
 function showProblem(message) {
   const box = part("file-error");
@@ -24,7 +25,7 @@ function checkFile() {
   const [file] = input.files;
   const chosen = part("file-chosen");
   chosen.hidden = !file;
-  chosen.textContent = file ? `${file.name} (${megabytes(file.size)} MB)` : "";
+  chosen.textContent = file ? `${file.name} (${size(file.size)})` : "";
   let problem = "";
   if (file && file.size > Number(form.dataset.most)) {
     problem = `The file has ${megabytes(file.size)} MB, and can have ${form.dataset.size}. Split it into several, or simplify it.`;
