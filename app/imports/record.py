@@ -53,8 +53,8 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     all layers and columns, which may be long."""
     counts = dict(row.counts)
     hectares = _NO_HECTARES | counts.pop("hectares", {})
-    if placeless := counts.get("left_out_without_place"):
-        counts["without_boundary"] -= placeless
+    placeless = counts.get("without_boundary", 0) - counts.get("left_out_without_place", 0)
+    counts["without_boundary"] = max(0, placeless)  # earlier versions did not count them
     return {
         "id": row.id,
         "kind": row.kind,

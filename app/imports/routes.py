@@ -104,10 +104,9 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
     """Read the file again, with another layer, mapping or match, or as another kind; or leave out
     features.
 
-    `left_out` alone changes the counts at once, and the file is not read again: only for an import
-    that is `ready`.
     Only for an import that is `ready`, or that failed to read its file. A layer that took too much
-    time or memory to be read is not read again: name another one, or import a simpler file.
+    time or memory to be read is not read again: name another one, or import a simpler file. With
+    `left_out` alone the file is not read again, and the counts change at once.
     """
     return envelope.single(import_record(service.change_import(principal, import_id, values)))
 

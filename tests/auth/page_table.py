@@ -121,6 +121,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /imports/<import_id>/apply
         POST /imports/<import_id>/cancel
         POST /imports/<import_id>/change
+        POST /imports/<import_id>/leave-out
         GET /imports/<import_id>/shapes
         POST /imports/<import_id>/undo
         GET /imports/new

@@ -48,9 +48,9 @@ def test_without_a_terminal_the_options_are_named(run: Run, client: Client, corn
 @pytest.mark.usefixtures("terminal")
 def test_at_a_terminal_a_number_answers(run: Run, client: Client, corners: Path) -> None:
     words = ("import", str(corners), "--account", client.account_id)
-    done = run(*words, input="2\n")
+    done = run(*words, input="1\n")
     assert done.exit_code == 0, done.output
-    assert "  2  Each value of “plot” is a boundary with these corners" in done.stderr
+    assert "  1  Each value of “plot” is a boundary with these corners" in done.stderr
     assert sorted(projects(client)) == ["North", "South"]
 
 

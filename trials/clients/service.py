@@ -24,7 +24,6 @@ SIDE: Final = 0.01  # degrees from one square to the next
 ROW: Final = 50  # squares in a row
 BOX: Final = (10.0, 50.0, 10.199, 50.099)  # has 20 of them beside each other, in 10 rows
 
-RARE: Final = 1_602  # the number of the project with a key of its own
 MIXED: Final = ({"b": 1}, "x", 3)
 
 
@@ -37,6 +36,11 @@ class Layer(NamedTuple):
     count: int
     hectares: float
     in_box: int
+
+    @property
+    def rare(self) -> int:
+        """The number of the project with a key of its own, the last one."""
+        return self.count - 1
 
     @property
     def url(self) -> str:
@@ -80,20 +84,22 @@ def _fill(
         expand(["admin"]), client.owner_id, "owner@example.org",
     )  # fmt: skip
     with app.app_context():
-        records = [_create(principal, number) for number in range(count)]
+        records = [
+            _create(principal, number, is_rare=number == count - 1) for number in range(count)
+        ]
         db.session.commit()
         db.session.remove()
         close_all()
     return records
 
 
-def _create(principal: Principal, number: int) -> dict[str, Any]:
+def _create(principal: Principal, number: int, *, is_rare: bool) -> dict[str, Any]:
     geometry = _geometry(number)
     record = create_project(
         principal,
         name=f"Stand {number:05}",
         geometry=None if geometry is None else read_boundary(geometry),
-        metadata_json=json.dumps(_metadata(number)),
+        metadata_json=json.dumps(_metadata(number, is_rare=is_rare)),
     )
     if number % 10 == 0:
         west, south = _corner(number)
@@ -103,10 +109,10 @@ def _create(principal: Principal, number: int) -> dict[str, Any]:
     return record
 
 
-def _metadata(number: int) -> dict[str, Any]:
+def _metadata(number: int, *, is_rare: bool) -> dict[str, Any]:
     """One record has a key of its own, and one key has values of several types."""
     mixed = MIXED[number % len(MIXED)]
-    own = {"species": "oak"} if number == RARE else {}
+    own = {"species": "oak"} if is_rare else {}
     return {"forest": "Umpqua", "stand": number, "height": 1.5, "mixed": mixed} | own
 
 

@@ -86,6 +86,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "metadata_column": "0",
         "read_layer": "",
     },
+    "/imports/<import_id>/leave-out": {"kept": "1", "listed": "1,2"},
     "/imports/new": {"kind": "projects", "project_id": "", "search": ""},
     "/login/second-factor": _FACTOR,
     "/members/<member_id>/remove": {"was_joined_at": "", "was_role": "viewer"},
