@@ -1,4 +1,4 @@
-"""Texts in KML that no viewer takes for HTML.
+"""Texts in KML that no viewer takes for HTML, and the text of HTML that others write.
 
 Viewers show the description and the data of a placemark as HTML. So what would be a tag or a
 reference in a text is written as references, which are escaped as all of XML is. Other texts stay
@@ -24,7 +24,7 @@ _LINES: Final = frozenset(
     ["br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "table", "tr", "ul", "ol"]
 )
 _CELLS: Final = frozenset(("td", "th"))
-_HIDDEN: Final = frozenset(("head", "script", "style", "title"))
+_HIDDEN: Final = frozenset(("script", "style", "title"))
 _TEXTS: Final = {reference: text for text, reference in _REFERENCES.items()}
 
 

@@ -20,12 +20,6 @@ from app.policy.imports import FEATURES_MAP_BYTES, FEATURES_MAP_READ_BYTES
 from app.values.strict_json import Fragment, dumps
 
 _OWN: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.geometry).where(
-        ImportFeature.import_id == bindparam("import_id"),
-        ImportFeature.number == bindparam("number"),
-    )
-)
-_NAMED: Final = CompiledQuery(
     columns_of(ImportFeature, ImportFeature.name, ImportFeature.geometry).where(
         ImportFeature.import_id == bindparam("import_id"),
         ImportFeature.number == bindparam("number"),
@@ -60,7 +54,7 @@ def shape_of_feature(principal: Principal, import_id: str, number: int) -> tuple
     """
     read_import(principal, import_id)
     ids = {"account_id": principal.account_id, "import_id": import_id, "number": number}
-    if (row := _NAMED.first(**ids)) is None:
+    if (row := _OWN.first(**ids)) is None:
         raise not_found()
     return row.name, row.geometry or ""
 
