@@ -88,9 +88,11 @@ def ring_codes(positions: Sequence[Micro]) -> list[str]:
     corners = [here for here, after in itertools.pairwise(positions) if here != after]
     if len(corners) < len(positions) - 1:
         codes.append("equal_positions")
+    if len(corners) < 3:
+        return [*codes, "straight_line"]
     is_small = all(abs(x) <= 180_000_000 and abs(y) <= 180_000_000 for x, y in corners)
-    array = np.array(corners or [positions[0]], dtype=np.int64 if is_small else object)
-    if len(corners) < 3 or _is_straight(array):
+    array = np.array(corners, dtype=np.int64 if is_small else object)
+    if _is_straight(array):
         return [*codes, "straight_line"]
     return codes + _side_codes(array)
 
