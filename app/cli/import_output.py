@@ -243,7 +243,8 @@ def _place(problem: dict[str, Any]) -> str:
 
 
 def _head(row: Any) -> dict[str, Any]:
-    return {"feature": row.number, "name": row.name, "project_id": row.target_id}
+    target = {"asset_id" if row.is_plot else "project_id": row.target_id}
+    return {"feature": row.number, "name": row.name, **target}
 
 
 def _total(rows: Sequence[Any]) -> float:

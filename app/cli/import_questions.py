@@ -93,6 +93,10 @@ def _flag(put: Json) -> str:
             return f"--crs {code}"
         case {"corners_by": column}:
             return f"--corners-by {shlex.quote(column)}"
+        case {"points_as_plots": True, "project_id": _}:
+            return "--points-as-plots --project ID"
+        case {"points_as_plots": False}:
+            return "--no-points-as-plots"
         case {"project_id": _}:
             return "--project ID"
         case {"geometry": _}:

@@ -23,11 +23,11 @@ from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.applying import apply_features
 from app.imports.feature_rows import count_states, delete_features, feature_numbers
+from app.imports.features.mixed_targets import targets_of
 from app.imports.leases import Leased, lease
 from app.imports.listing import all_features
 from app.imports.questions import must_answer
 from app.imports.reading import read_file
-from app.imports.steps import targets_of
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
 from app.usage.statistics import statistics
@@ -73,6 +73,12 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
 )
 @account_option
 @click.option("--project", metavar="ID", help="Import assets, into this project.")
+@click.option(
+    "--points-as-plots/--no-points-as-plots",
+    default=None,
+    help="Make points plots, of the project that --project names or of a new one, and areas "
+    "projects; or reject the points.",
+)
 @click.option("--layer", help="The layer to import; by default, the first.")
 @click.option(
     "--name-property",
@@ -141,6 +147,7 @@ def import_(
     path: Path,
     account: str,
     project: str | None,
+    points_as_plots: bool | None,
     layer: str | None,
     name_property: str | None,
     external_id: str | None,
@@ -166,8 +173,9 @@ def import_(
     }
     mapping = {field: column for field, column in mapping.items() if column}
     choices = {
-        "kind": "assets" if project else "projects",
+        "kind": "assets" if project and not points_as_plots else "projects",
         "project_id": project,
+        "points_as_plots": points_as_plots,
         "filename": path.name[:FILENAME_LENGTH],
         "layer": layer,
         "mapping": mapping | ({"metadata": list(attributes)} if attributes else {}),
@@ -247,7 +255,7 @@ def _run_once(
         made = service.create_import(owner, upload_id=None, **choices)
         import_id, leased = made.id, lease(made)
     try:
-        _read(owner, leased, path, choices, quiet=quiet)
+        _read(owner, leased, path, quiet=quiet)
         record = listing.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
@@ -261,32 +269,24 @@ def _run_once(
         if unknown := set(choices["left_out"]) - feature_numbers(owner.account_id, import_id):
             raise CommandError(f"--leave-out: the file has no feature {min(unknown)}.")
         if not dry_run:
-            _apply(owner, import_id, choices, record, quiet=quiet)
+            _apply(owner, import_id, record, quiet=quiet)
         record = listing.read_import(owner, import_id)
         return Outcomes(record, all_features(owner.account_id, import_id), dry_run)
     finally:
         _close(owner, import_id)
 
 
-def _read(
-    owner: Principal, leased: Leased, path: Path, choices: dict[str, Any], *, quiet: bool
-) -> None:
-    targets = targets_of(choices["kind"], choices["project_id"])
+def _read(owner: Principal, leased: Leased, path: Path, *, quiet: bool) -> None:
+    with transaction():
+        targets = targets_of(service.lock_import(owner, leased.import_id))
     with own_step(owner, leased), ProgressBar("Reading  ", quiet=quiet) as bar:
         read_file(leased, path, targets, transaction, most=None, progress=bar)
 
 
-def _apply(
-    owner: Principal,
-    import_id: str,
-    choices: dict[str, Any],
-    record: dict[str, Any],
-    *,
-    quiet: bool,
-) -> None:
-    targets = targets_of(choices["kind"], choices["project_id"])
+def _apply(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: bool) -> None:
     with transaction():
-        leased = lease(service.apply_import(owner, import_id))
+        found = service.apply_import(owner, import_id)
+        targets, leased = targets_of(found), lease(found)
     with own_step(owner, leased), ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
         match, most = record["match"], float("inf")

@@ -46,13 +46,14 @@ class SourceFeature:
     ``number`` is its position in the layer, from 1. ``geometry`` is a parsed GeoJSON geometry of
     any type, with longitude and latitude in degrees, not validated; None: there is none.
     ``properties`` are JSON values by column name. ``problems`` say what could not be read; a
-    feature with any cannot be imported.
+    feature with any cannot be imported. ``part`` is the number of a point of several, from 1.
     """
 
     number: int
     geometry: dict[str, Any] | None
     properties: dict[str, Any]
     problems: tuple[Problem, ...] = ()
+    part: int | None = None
 
 
 class FormatReader(ABC):

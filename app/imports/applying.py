@@ -23,6 +23,8 @@ from app.http.errors import ApiError, Conflict
 from app.imports.feature_rows import count_features, update_features
 from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, stored_candidate
+from app.imports.features.mixed_targets import name_of_file, targets_of
+from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
 from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
@@ -107,6 +109,9 @@ def apply_features(
         for batch in batched_by_time(decided, BATCH_SECONDS):
             with in_transaction():
                 found = locked(leased)
+                if found.points_as_plots and not found.project_id and any(map(_is_plot, batch)):
+                    _make_project(principal, matcher, found)
+                    targets = targets_of(found)
                 written = [
                     (number, _write(principal, targets, matcher, match, *others))
                     for number, *others in batch
@@ -124,6 +129,18 @@ def apply_features(
                 return
     with in_transaction():
         _finish(locked(leased))
+
+
+def _is_plot(decided: tuple[int, Candidate, Decision | CannotImport, Any]) -> bool:
+    return decided[1].is_plot and isinstance(decided[2], Decision)
+
+
+def _make_project(principal: Principal, matcher: Matcher, found: Import) -> None:
+    """Make the project of an import's plots, named after its file."""
+    name = name_of_file(found.filename)
+    item = Candidate(0, name, {})
+    made = _create(principal, ProjectTargets(), matcher, item, matcher.free_name(name))
+    found.project_id, found.project_made_at = made.target_id, made.written_at
 
 
 def _next(ids: dict[str, str], after: int) -> list[Any]:

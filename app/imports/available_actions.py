@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -17,10 +18,10 @@ _UPLOAD: Final = CompiledQuery(
     columns_of(Import, Import.upload_id).where(Import.id == bindparam("import_id"))
 )
 _WRITTEN: Final = CompiledQuery(
-    columns_of(ImportFeature, ImportFeature.verdict, ImportFeature.state)
+    columns_of(ImportFeature, ImportFeature.verdict, ImportFeature.state, ImportFeature.is_plot)
     .add_columns(func.count().label("number"))
     .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state.is_not(None))
-    .group_by(ImportFeature.verdict, ImportFeature.state)
+    .group_by(ImportFeature.verdict, ImportFeature.state, ImportFeature.is_plot)
 )
 _NAMESAKES: Final = CompiledQuery(
     columns_of(ImportFeature)
@@ -36,13 +37,15 @@ _NAMESAKES: Final = CompiledQuery(
 
 class AvailableActions(NamedTuple):
     """The actions on an import, and their extent. ``actions``: those of change, apply, cancel and
-    undo. ``created`` and ``changed``: the number of features that an undo would take back.
+    undo. ``created`` and ``changed``: the number of features that an undo would take back, of the
+    former ``created_plots`` are assets in an import of projects.
     ``namesakes``: the number of new features whose name is in use."""
 
     actions: frozenset[str]
     created: int
     changed: int
     namesakes: int
+    created_plots: int = 0
 
 
 def available_actions(principal: Principal, import_id: str) -> AvailableActions:
@@ -51,10 +54,13 @@ def available_actions(principal: Principal, import_id: str) -> AvailableActions:
     ids = {"account_id": principal.account_id, "import_id": import_id}
     rows = _WRITTEN.all(**ids)
     has_file = _UPLOAD.scalar(**ids) is not None
-    applied = {row.verdict: row.number for row in rows if row.state == "applied"}
+    applied = Counter[str]()
+    for row in rows:
+        applied[row.verdict] += row.number * (row.state == "applied")
+    plots = (row.number for row in rows if row.is_plot and row.verdict == "new")
     actions = frozenset(_actions(status, has_file=has_file, has_written=bool(rows)))
     namesakes = int(_NAMESAKES.scalar(**ids))
-    return AvailableActions(actions, applied.get("new", 0), applied.get("changed", 0), namesakes)
+    return AvailableActions(actions, applied["new"], applied["changed"], namesakes, sum(plots))
 
 
 def _actions(status: str, *, has_file: bool, has_written: bool) -> Iterator[str]:

@@ -23,7 +23,7 @@ _GEOMETRY_COLUMNS: Final[tuple[set[str], ...]] = (
     {"easting", "northing", "zone"},
 )
 # With another of these, a file has other features.
-ENDS_LEFT_OUT: Final = frozenset({"layer", "kind", "corners_by"})
+ENDS_LEFT_OUT: Final = frozenset({"layer", "kind", "corners_by", "points_as_plots"})
 _WRONG_COLUMNS: Final = (
     "Geometries are read from geometry alone, from latitude and longitude, or from easting and "
     "northing, perhaps with zone."
@@ -34,26 +34,36 @@ def check_new_import(
     principal: Principal, *, kind: str, project_id: str | None = None, **choices: Any
 ) -> None:
     """Raise the errors that ``create_import`` would raise."""
-    check_kind(principal, kind, project_id)
+    check_kind(principal, kind, project_id, points_as_plots=choices.get("points_as_plots"))
     check_choices(kind, choices)
     that_gives_way(principal)
 
 
-def check_kind(principal: Principal, kind: str, project_id: str | None) -> None:
+def check_kind(
+    principal: Principal, kind: str, project_id: str | None, *, points_as_plots: bool | None = None
+) -> None:
     """Raise Forbidden if the credential may not write this kind, and ValidationFailed if the
     project does not fit it."""
     require_permission(principal, f"{kind}:write")
     if kind == "projects":
         require_project(principal, None)
-    _check_project(principal, kind, project_id)
+        if points_as_plots:
+            require_permission(principal, "assets:write")
+    elif points_as_plots is not None:
+        message = "All points become assets already. Leave it out, or import projects."
+        raise ValidationFailed(details=[Detail("points_as_plots", message)])
+    _check_project(principal, kind, project_id, has_plots=bool(points_as_plots))
 
 
-def _check_project(principal: Principal, kind: str, project_id: str | None) -> None:
+def _check_project(
+    principal: Principal, kind: str, project_id: str | None, *, has_plots: bool
+) -> None:
     if kind == "projects":
-        if project_id is not None:
-            message = "Only assets are imported into a project."
+        if project_id is not None and not has_plots:
+            message = "Only assets are imported into a project. Is points_as_plots true?"
             raise ValidationFailed(details=[Detail("project_id", message)])
-        return
+        if project_id is None:
+            return
     if project_id is None:
         message = "Assets need the id of the project that they are imported into."
         raise ValidationFailed(details=[Detail("project_id", message)])

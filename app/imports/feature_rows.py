@@ -35,6 +35,7 @@ _COUNTS: Final = CompiledChange(
     .add_columns(
         func.count().label("number"),
         func.count(ImportFeature.geometry).label("placed"),
+        func.sum(case((ImportFeature.is_plot, 1), else_=0)).label("plots"),
         func.sum(ImportFeature.area_m2).label("area_m2"),
         func.sum(ImportFeature.previous_area_m2).label("previous_area_m2"),
         func.count(ImportFeature.overlaps).label("overlapping"),
@@ -72,6 +73,7 @@ def feature_row(
         "number": item.number,
         "name": item.name,
         "verdict": "rejected",
+        "is_plot": item.is_plot,
         "target_id": None,
         "area_m2": None,
         "previous_area_m2": None,
@@ -195,10 +197,14 @@ def delete_features(
 def count_features(account_id: str, import_id: str) -> dict[str, Any]:
     """The number of features by verdict, without those that are left out, and of those that
     overlap; and the hectares of the projects that the import creates and changes, before and after
-    it, and of their overlaps with others. ``left_out`` counts the other features,
+    it, and of their overlaps with others. ``new_plots`` are those of the new ones that become
+    assets in an import of projects. ``left_out`` counts the other features,
     ``left_out_without_place`` those of them that would be written without a geometry. It sees what
     the current transaction has changed."""
-    names = (*VERDICTS, "left_out", "left_out_without_place", "overlapping", "overlapping_projects")
+    names = (
+        *(*VERDICTS, "new_plots", "left_out", "left_out_without_place"),
+        *("overlapping", "overlapping_projects"),
+    )
     counts: dict[str, Any] = dict.fromkeys(names, 0)
     before = after = overlap = 0
     for row in _COUNTS.all({"account_id": account_id, "import_id": import_id}):
@@ -208,6 +214,8 @@ def count_features(account_id: str, import_id: str) -> dict[str, Any]:
             counts["left_out_without_place"] += (row.number - row.placed) * is_written
             continue
         counts[row.verdict] = row.number
+        if row.verdict == "new":
+            counts["new_plots"] = int(row.plots or 0)
         if is_written:
             before += int(row.previous_area_m2 or 0)
             after += int(row.area_m2 or 0)

@@ -11,7 +11,7 @@ from app.formats.crs import read_crs
 from app.formats.crs_search import Box, Position, bounds_in_degrees, nearest_systems
 from app.formats.features import FileInvalid, Layer
 from app.geometry.countries import country_at, country_name
-from app.imports.features.mapping import ColumnMapping, LayerScan, shortened
+from app.imports.features.mapping import ColumnMapping, LayerScan, are_plots, shortened
 from app.models import Import, Project
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
 
@@ -42,6 +42,7 @@ class Answers(NamedTuple):
     corners_by: str | None
     close_lines: bool
     without_boundaries: bool
+    points_as_plots: bool | None = None
 
     @classmethod
     def of(cls, found: Import) -> Answers:
@@ -53,6 +54,7 @@ class Answers(NamedTuple):
             found.corners_by,
             found.close_lines,
             found.without_boundaries,
+            found.points_as_plots,
         )
 
 
@@ -65,17 +67,19 @@ def questions_of(
     near: Sequence[Position],
     *,
     asks_name: bool,
+    name_of_project: str,
 ) -> list[Json]:
     """The questions about a layer, the most important first.
 
     Args:
         asks_name: nobody has said which column has the names.
         near: where the account's projects are.
+        name_of_project: that of a new one for the points of the file.
     """
     asked = [
         _which_crs(layer, scan, file_format, answers, near),
         _which_geometry(scan, file_format, answers),
-        _which_type(scan, answers),
+        _which_type(scan, answers, name_of_project),
         _is_swapped(scan, answers, near),
         _are_lines_open(scan, answers),
     ]
@@ -88,7 +92,12 @@ def questions_of(
 def must_answer(questions: Sequence[Mapping[str, Any]]) -> Json | None:
     """The first question that has to be answered before an import is applied; None: there is
     none."""
-    return next((dict(each) for each in questions if each["code"] in MUST_BE_ANSWERED), None)
+    return next((dict(each) for each in questions if _is_required(each)), None)
+
+
+def _is_required(question: Mapping[str, Any]) -> bool:
+    # Absent: of an earlier version.
+    return bool(question.get("required", question["code"] in MUST_BE_ANSWERED))
 
 
 def project_places(account_id: str) -> list[Position]:
@@ -111,14 +120,16 @@ def _question(
     *,
     bbox: Box | None = None,
     position: Position | None = None,
+    required: bool | None = None,
 ) -> Json:
     """A question. ``bbox``: where the file is as it is read now. ``position``: its middle, in the
-    coordinate system that is asked for."""
+    coordinate system that is asked for. ``required``: None: as all of its code are."""
     return {
         "code": code,
         "message": message,
         "bbox": bbox and list(bbox),
         "position": position and list(position),
+        "required": code in MUST_BE_ANSWERED if required is None else required,
         "options": list(options)[:OPTIONS],
     }
 
@@ -215,9 +226,28 @@ def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json
     return _question("geometry", f"No feature of the file has a {what}.", [*options, without])
 
 
-def _which_type(scan: LayerScan, answers: Answers) -> Json | None:
-    if answers.kind != "projects" or scan.areas + scan.lines or not scan.points:
+def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
+    has_plots = are_plots(scan.columns)
+    points = scan.points + (scan.collected_points if has_plots else 0)
+    if answers.kind != "projects" or answers.points_as_plots is not None or not points:
         return None
+    plots = [
+        _option(
+            f"Plots kept as points, of a new project “{shortened(name)}”",
+            points,
+            points_as_plots=True,
+        ),
+        _option(
+            "Plots kept as points, of a project", points, points_as_plots=True, project_id=None
+        ),
+    ]
+    if scan.areas + scan.lines:
+        message = (
+            f"The file has areas, which become projects, and points in {_features(points)}. What "
+            "are the points?"
+        )
+        without = _option("Nothing: reject the points", points, points_as_plots=False)
+        return _question("geometry_type", message, [*plots, without], required=has_plots)
     to_assets = _option(
         "Import them as assets of a project", scan.points, kind="assets", project_id=None
     )
@@ -235,7 +265,9 @@ def _which_type(scan: LayerScan, answers: Answers) -> Json | None:
     if scan.points >= _CORNERS:
         joined = [_option("All are the corners of one boundary", scan.points, corners_by="")]
     message = "The file has points, and projects have areas as boundaries. What are the points?"
-    return _question("geometry_type", message, [*columns[: OPTIONS - 2], to_assets, *joined])
+    first = plots if has_plots else []
+    columns = columns[: OPTIONS - 2 - len(first)]
+    return _question("geometry_type", message, [*first, *columns, to_assets, *joined])
 
 
 def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -37,6 +37,7 @@ from app.imports.features.mapping import (
     is_export,
     within_bound,
 )
+from app.imports.features.mixed_targets import MixedTargets, name_of_file
 from app.imports.features.reader_process import Batch, Opened, ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW, ReadBounds, ReadWays
 from app.imports.features.sums import FeatureSums
@@ -204,6 +205,7 @@ def _plan(
         found.notes = _other_layers(layer, opened.layers)
         kind, crs, given, project_id = found.kind, found.given_crs, found.mapping, found.project_id
         match, answers = found.match, Answers.of(found)
+        name_of_project = name_of_file(found.filename)
     if most is not None and layer.features > most:
         raise FileInvalid(_too_many(layer, most))
     scan = process.scan(layer, crs, most)
@@ -225,13 +227,14 @@ def _plan(
         answers,
         project_places(leased.account_id),
         asks_name="name" not in given,
+        name_of_project=name_of_project,
     )
     crs_is_open = any(each["code"] == "crs" for each in questions)
     left_out: list[str] = []
     if not from_here:  # its keys that were no columns are together in one
         mapping, left_out = within_bound(mapping, scan, ignored)
     match = _chosen_match(match, mapping, from_here)
-    repeated = process.repeated_names(layer, crs, mapping.name) if match == "name" else set()
+    matcher = _matcher(leased, process, targets, match, (layer, crs, mapping.name))
     with in_transaction():
         found = locked(leased)
         found.mapping, found.match = mapping.as_json(), match
@@ -244,12 +247,35 @@ def _plan(
         elif scan.box is None:  # nothing to ask about
             found.crs = found.crs or "EPSG:4326"
     choices = Choices(
-        kind, mapping, layer.name, ignored, from_here, answers.close_lines, project_id
+        kind,
+        mapping,
+        layer.name,
+        ignored,
+        from_here,
+        answers.close_lines,
+        project_id,
+        points_as_plots=bool(answers.points_as_plots),
     )
-    matcher = targets.matcher(leased.account_id, match, repeated)
     seconds = float("inf") if most is None else DECIDE_SECONDS
     bounded = BoundedMatcher(matcher, seconds)
     return LayerPlan(layer, crs, choices, bounded, scan.features, crs_is_open)
+
+
+def _matcher(
+    leased: Leased,
+    process: ReaderProcess,
+    targets: Targets,
+    match: Match,
+    names: tuple[Layer, str | None, str | None],
+) -> Matcher:
+    """The matcher for a layer; ``names``: with its coordinate system, and the column of names."""
+    if match != "name":
+        return targets.matcher(leased.account_id, match)
+    if isinstance(targets, MixedTargets):
+        targets = replace(targets, repeated_plots=process.repeated_names(*names, of_points=True))
+        areas = process.repeated_names(*names, of_points=False)
+        return targets.matcher(leased.account_id, match, areas)
+    return targets.matcher(leased.account_id, match, process.repeated_names(*names))
 
 
 def _decide(
@@ -301,7 +327,7 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
             problem = whole_problem("conflict", error.message, error.field)
             geometry = item.boundary or item.location
             shape = geometry.text if geometry else None
-            item = Rejected(item.number, item.name, (problem,), shape)
+            item = Rejected(item.number, item.name, (problem,), shape, item.is_plot)
     return feature_row(leased.account_id, leased.import_id, item, decision)
 
 

@@ -7,24 +7,25 @@ from typing import Any, Final
 
 from app.http.errors import NotFound
 from app.models import Import
-from app.policy.imports import VERDICTS
+from app.policy.imports import MUST_BE_ANSWERED, VERDICTS
 from app.values.clock import format_value
 from app.values.records import hectares
 
 SUMMARY_COLUMNS: Final = (
     "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "status", "layer",
-    "match", "close_lines", "swap", "corners_by", "without_boundaries", "counts", "notes",
+    "match", "close_lines", "swap", "corners_by", "without_boundaries", "points_as_plots", "counts",
+    "notes",
     "progress_done", "progress_total", "message", "created_at", "updated_at",
     "user_id", "user_email",
 )  # fmt: skip
 COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
-    "metadata_changes", "problems", "outside", "overlaps", "state", "left_out",
+    "metadata_changes", "problems", "outside", "overlaps", "state", "left_out", "is_plot",
 )  # fmt: skip
 _COUNTS: Final = (
-    *VERDICTS, "left_out", "without_boundary", "overlapping", "overlapping_projects", "undone",
-    "kept",
+    *VERDICTS, "new_plots", "left_out", "without_boundary", "overlapping", "overlapping_projects",
+    "undone", "kept",
 )  # fmt: skip
 _COUNTRIES: Final = 5  # that are named
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
@@ -43,9 +44,10 @@ def import_record(row: Import | Any) -> dict[str, Any]:
 
 
 def _question(found: dict[str, Any]) -> dict[str, Any]:
-    """A question, perhaps of an earlier version, without places and samples."""
+    """A question, perhaps of an earlier version, without places and samples, or ``required``."""
     options = [{"bbox": None, "sample": {}} | option for option in found["options"]]
-    return {"bbox": None} | found | {"options": options}
+    required = found["code"] in MUST_BE_ANSWERED
+    return {"bbox": None, "required": required} | found | {"options": options}
 
 
 def import_summary(row: Import | Any) -> dict[str, Any]:
@@ -70,6 +72,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "swap": row.swap,
         "corners_by": row.corners_by,
         "without_boundaries": row.without_boundaries,
+        "points_as_plots": row.points_as_plots,
         "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),
@@ -115,11 +118,13 @@ def country_words(found: Mapping[str, Any]) -> str | None:
 
 
 def feature_record(kind: str, row: Any) -> dict[str, Any]:
-    """The record of a feature, from a row of ``FEATURE_COLUMNS``."""
+    """The record of a feature, from a row of ``FEATURE_COLUMNS``; ``kind``: that of its import."""
+    kind = "assets" if row.is_plot else kind
     own = {"overlaps": row.overlaps or []} if kind == "projects" else {"outside": row.outside}
     return {
         "number": row.number,
         "name": row.name,
+        "kind": kind,
         "verdict": row.verdict,
         "left_out": row.left_out,
         "state": row.state,

@@ -26,7 +26,6 @@ from app.policy.imports import (
     KINDS,
     LEFT_OUT,
     MATCHES,
-    MUST_BE_ANSWERED,
     OVERLAPS,
     QUESTIONS,
     STATES,
@@ -70,11 +69,19 @@ _CORNERS_BY: Final = {
 _WITHOUT_BOUNDARIES: Final = {
     "description": "Apply it although no feature has a boundary or, of assets, a location."
 }
+_POINTS_AS_PLOTS: Final = {
+    "description": (
+        "Of projects: true: points become plots, assets of the type `plot` in the project "
+        "`project_id`; if that is null, in a new one without a boundary, named after the file. "
+        "False: points are rejected. Null: nobody has said it, which a file for the EUDR with "
+        "points asks."
+    )
+}
 _LEFT_OUT: Final = {
     "description": (
         "The numbers of the features that are not to be written; null or an empty list: none. Sent "
         "alone, it needs no reading of the file. It stays when the file is read again, but with "
-        "another `layer`, `kind` or `corners_by`."
+        "another `layer`, `kind`, `corners_by` or `points_as_plots`."
     )
 }
 _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
@@ -173,7 +180,9 @@ class ImportCreateSchema(InputSchema):
 
     file = UploadedFile(required=True)
     kind = Choice("ImportKind", KINDS, load_default="projects", metadata=_KIND)
-    project_id = ProjectId(metadata={"description": "The project that assets are imported into."})
+    project_id = ProjectId(
+        metadata={"description": "The project that assets, or plots, are imported into."}
+    )
     layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
@@ -182,6 +191,7 @@ class ImportCreateSchema(InputSchema):
     swap = FormBoolean(metadata=_SWAP)
     corners_by = Text(longest=COLUMN_NAME_LENGTH, metadata=_CORNERS_BY)
     without_boundaries = FormBoolean(metadata=_WITHOUT_BOUNDARIES)
+    points_as_plots = FormBoolean(metadata=_POINTS_AS_PLOTS)
 
 
 class ImportUpdateSchema(InputSchema):
@@ -193,7 +203,10 @@ class ImportUpdateSchema(InputSchema):
     kind = Choice("ImportKind", KINDS, metadata=_KIND)
     project_id = ProjectId(
         allow_none=True,
-        metadata={"description": "The project that assets are imported into; null for projects."},
+        metadata={
+            "description": "The project that assets, or plots, are imported into; null for "
+            "projects, and for plots of a new one."
+        },
     )
     layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
@@ -203,6 +216,7 @@ class ImportUpdateSchema(InputSchema):
     swap = StrictBoolean(metadata=_SWAP)
     corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True, metadata=_CORNERS_BY)
     without_boundaries = StrictBoolean(metadata=_WITHOUT_BOUNDARIES)
+    points_as_plots = StrictBoolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
     left_out = BoundedList(
         StrictInteger(low=1, high=FEATURES), longest=LEFT_OUT, allow_none=True, metadata=_LEFT_OUT
     )
@@ -258,15 +272,16 @@ class ImportLayerSchema(OutputSchema):
 
 
 class ImportCountsSchema(OutputSchema):
-    """How many features have each verdict, without those that are left out, and how many those
-    are; how many that are not rejected have no boundary or, of assets, no location; how many
-    overlap with projects or with one another, and how many of these with projects; after an undo,
-    how many were undone and kept."""
+    """How many features have each verdict, without those that are left out; how many of the new
+    ones become plots, assets in an import of projects; how many are left out; how many that are not
+    rejected have no boundary or, of assets, no location; how many overlap with projects or with one
+    another, and how many of these with projects; after an undo, how many were undone and kept."""
 
     new = fields.Integer(required=True)
     changed = fields.Integer(required=True)
     same = fields.Integer(required=True)
     rejected = fields.Integer(required=True)
+    new_plots = fields.Integer(required=True)
     left_out = fields.Integer(required=True)
     without_boundary = fields.Integer(required=True)
     overlapping = fields.Integer(required=True)
@@ -331,12 +346,13 @@ class ImportOptionSchema(OutputSchema):
 class ImportQuestionSchema(OutputSchema):
     """A question about the file, with answers to choose from. ``bbox``: where the file is as it is
     read now, if the question is about that. ``position``: the middle of the file in the coordinate
-    system that is asked for."""
+    system that is asked for. ``required``: the import cannot be applied before it is answered."""
 
     code = fields.String(required=True, metadata={"description": f"One of {', '.join(QUESTIONS)}."})
     message = fields.String(required=True)
     bbox = fields.List(fields.Float(), required=True, allow_none=True)
     position = fields.List(fields.Float(), required=True, allow_none=True)
+    required = fields.Boolean(required=True)
     options = fields.List(fields.Nested(ImportOptionSchema), required=True)
 
 
@@ -372,11 +388,13 @@ class ImportSummarySchema(OutputSchema):
         "swap": False,
         "corners_by": None,
         "without_boundaries": False,
+        "points_as_plots": None,
         "counts": {
             "new": 1,
             "changed": 1,
             "same": 20,
             "rejected": 1,
+            "new_plots": 0,
             "left_out": 1,
             "without_boundary": 0,
             "overlapping": 1,
@@ -435,6 +453,7 @@ class ImportSummarySchema(OutputSchema):
     swap = fields.Boolean(required=True)
     corners_by = fields.String(required=True, allow_none=True)
     without_boundaries = fields.Boolean(required=True)
+    points_as_plots = fields.Boolean(required=True, allow_none=True, metadata=_POINTS_AS_PLOTS)
     counts = fields.Nested(ImportCountsSchema, required=True)
     hectares = fields.Nested(ImportHectaresSchema, required=True)
     bbox = fields.List(
@@ -502,8 +521,8 @@ class ImportSchema(ImportSummarySchema):
         required=True,
         metadata={
             "description": (
-                "What to say about the file, the most important first. Until "
-                f"{', '.join(MUST_BE_ANSWERED)} are answered, the import cannot be applied."
+                "What to say about the file, the most important first. Until those that are "
+                "`required` are answered, the import cannot be applied."
             )
         },
     )
@@ -539,6 +558,7 @@ class ImportFeatureSchema(OutputSchema):
     example: ClassVar = {
         "number": 7,
         "name": "Cottage Grove District",
+        "kind": "projects",
         "verdict": "changed",
         "left_out": False,
         "state": None,
@@ -563,6 +583,12 @@ class ImportFeatureSchema(OutputSchema):
         required=True, metadata={"description": "Position in the layer, from 1."}
     )
     name = fields.String(required=True)
+    kind = Choice(
+        "ImportKind",
+        KINDS,
+        required=True,
+        metadata={"description": "What it becomes: a project, or an asset, as plots do."},
+    )
     verdict = Choice("ImportVerdict", VERDICTS, required=True)
     left_out = fields.Boolean(
         required=True, metadata={"description": "It is not written, by the choice of a person."}

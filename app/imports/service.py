@@ -65,7 +65,7 @@ def create_import(
     Args:
         upload_id: None: the caller has the file, and reads it.
         choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``close_lines``, ``swap``,
-            ``corners_by``, ``without_boundaries`` and ``left_out``.
+            ``corners_by``, ``without_boundaries``, ``points_as_plots`` and ``left_out``.
 
     Raises:
         Forbidden: the credential may not write what is imported.
@@ -163,12 +163,19 @@ def _with_kind(
         Forbidden: the credential may not write this kind.
         ValidationFailed: assets need a project, and projects have none.
     """
-    if not choices.keys() & {"kind", "project_id"}:
+    if not choices.keys() & {"kind", "project_id", "points_as_plots"}:
         return choices
     kind = choices.get("kind", found.kind)
-    project_id = choices.get("project_id", found.project_id if kind == "assets" else None)
-    check_kind(principal, kind, project_id)
-    changed: dict[str, Any] = {**choices, "kind": kind, "project_id": project_id}
+    as_plots = choices.get("points_as_plots", found.points_as_plots if kind == found.kind else None)
+    has_project = kind == "assets" or as_plots
+    project_id = choices.get("project_id", found.project_id if has_project else None)
+    check_kind(principal, kind, project_id, points_as_plots=as_plots)
+    changed: dict[str, Any] = {
+        **choices,
+        "kind": kind,
+        "project_id": project_id,
+        "points_as_plots": as_plots,
+    }
     if kind == found.kind:
         return changed
     fields = (*mapped_fields(kind), *GEOMETRY_COLUMNS, "metadata")
@@ -261,6 +268,8 @@ def lock_import(principal: Principal, import_id: str) -> Import:
     if found is None or not may_see(principal, found):
         raise not_found()
     require_permission(principal, f"{found.kind}:write")
+    if found.points_as_plots:
+        require_permission(principal, "assets:write")
     return found
 
 

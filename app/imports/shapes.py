@@ -108,7 +108,7 @@ def _texts(
     ids = {"account_id": account_id, "import_id": found["id"], "number": record["number"]}
     row = _OWN.first(**ids)
     own = None if row is None else row.geometry  # the file is read again at the moment
-    now = _existing(account_id, found["kind"], record)
+    now = _existing(account_id, record)
     if own is not None and now is not None and _SHAPES.isdisjoint(record["changes"]):
         own = None
     if now is not None:
@@ -117,8 +117,9 @@ def _texts(
         yield record["verdict"], own
 
 
-def _existing(account_id: str, kind: str, record: Mapping[str, Any]) -> str | None:
+def _existing(account_id: str, record: Mapping[str, Any]) -> str | None:
     """The geometry of the project or asset that a feature is, or None."""
+    kind = record["kind"]
     target_id = record["project_id" if kind == "projects" else "asset_id"]
     if target_id is None:
         return None

@@ -15,10 +15,8 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.imports.applying import apply_features
 from app.imports.attribution import acting_for
-from app.imports.features.asset_targets import AssetTargets
-from app.imports.features.project_targets import ProjectTargets
+from app.imports.features.mixed_targets import targets_of
 from app.imports.features.reader_process import TooCostly
-from app.imports.features.targets import Targets
 from app.imports.leases import Leased, LeaseLost, do_others_wait, end_step, locked
 from app.imports.reading import affordable_layers, read_file
 from app.imports.undoing import undo_features
@@ -35,6 +33,9 @@ _IMPORT: Final = CompiledQuery(
         Import,
         Import.kind,
         Import.project_id,
+        Import.points_as_plots,
+        Import.layers,
+        Import.layer,
         Import.upload_id,
         Import.filename,
         Import.match,
@@ -64,13 +65,8 @@ def run_step(leased: Leased, in_transaction: Transaction) -> None:
         log.info("import %s: canceled, deleted, or continued by another worker", leased.import_id)
 
 
-def targets_of(kind: str, project_id: str | None) -> Targets:
-    """The targets of the features of an import."""
-    return AssetTargets(project_id or "") if kind == "assets" else ProjectTargets()
-
-
 def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
-    targets = targets_of(found.kind, found.project_id)
+    targets = targets_of(found)
     if leased.status == "reading":
         with local_copy(leased.account_id, found.upload_id, found.filename) as path:
             read_file(leased, path, targets, in_transaction)

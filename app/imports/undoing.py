@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Text, bindparam, cast, func
 
@@ -22,14 +22,16 @@ from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
 from app.imports.feature_rows import count_states, update_features
+from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.imports.waiting import wait_for_deliveries
-from app.models import ImportFeature, Project
+from app.models import Import, ImportFeature, Project
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes
+from app.values.clock import format_time
 
 _TO_UNDO: Final = (
     ImportFeature.import_id == bindparam("import_id"),
@@ -100,7 +102,30 @@ def undo_features(
         found = locked(leased)
         delete_upload(found)  # of one that failed while it was applied
         found.counts = found.counts | count_states(**ids)
+        _undo_project(principal, found)
         end_step(found, "undone")
+
+
+class _Made(NamedTuple):
+    """The project of an import's plots, as ``Targets.undo`` takes what a feature became."""
+
+    target_id: str
+    written_at: str
+    before: None = None
+
+
+def _undo_project(principal: Principal, found: Import) -> None:
+    """Delete the project that an import made for its plots; or say in a note why it was kept."""
+    if found.project_id is None or found.project_made_at is None:
+        return
+    try:
+        with db.session.begin_nested():
+            made = _Made(found.project_id, format_time(found.project_made_at))
+            ProjectTargets().undo(principal, made)
+    except (CannotUndo, ApiError) as error:
+        message = error.message if isinstance(error, ApiError) else str(error)
+        note = f"The project of the plots, {found.project_id}, was kept: {message}"
+        found.notes = [*found.notes, note]
 
 
 def _next(ids: dict[str, str]) -> list[Any]:

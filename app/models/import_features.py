@@ -20,8 +20,9 @@ class ImportFeature(Base):
     for a map alone. ``outside`` is of assets: outside the boundary of their project; null: it has
     none, or they have no location. ``overlaps`` are the largest, as the API shows them, null if
     there are none; ``overlap_m2`` is the sum of all with projects. ``left_out``: a person wants it
-    not to be written. ``metadata_changes`` are the keys of metadata that differ. ``state`` is null
-    until the import is applied: then it is ``applied``, after that ``undone`` or ``kept``.
+    not to be written. ``is_plot``: it is for an asset, in an import of projects.
+    ``metadata_changes`` are the keys of metadata that differ. ``state`` is null until the import is
+    applied: then it is ``applied``, after that ``undone`` or ``kept``.
     ``written_at`` is the ``updated_at`` that the target got, by which a later change of it shows.
     """
 
@@ -43,6 +44,7 @@ class ImportFeature(Base):
     area_m2: Mapped[int | None] = mapped_column(BigInteger)
     previous_area_m2: Mapped[int | None] = mapped_column(BigInteger)
     left_out: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    is_plot: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     changes: Mapped[list[str]] = mapped_column(JSON)
     metadata_changes: Mapped[list[str]] = mapped_column(JSON, default=list, server_default="[]")
     is_namesake: Mapped[bool] = mapped_column(Boolean, default=False)

@@ -28,8 +28,9 @@ class Import(Base):
     ``crs`` is the coordinate system that the file names, if its positions can be in it;
     ``given_crs`` is that which a person has named, and wins.
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
-    ``questions`` (``app.imports.questions``). ``left_out`` has the numbers of the features that are
-    not written.
+    ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until somebody
+    says it. ``project_made_at``: the import made the project of its plots, and this is the
+    ``updated_at`` that it got. ``left_out`` has the numbers of the features that are not written.
     ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
     ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
     was read, and the seconds that deciding took while it was applied. ``lease`` belongs to the
@@ -51,7 +52,7 @@ class Import(Base):
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
     kind: Mapped[str] = mapped_column(String(10))
-    project_id: Mapped[str | None] = mapped_column(Key)  # of assets
+    project_id: Mapped[str | None] = mapped_column(Key)  # of assets; of plots null for a new one
     source: Mapped[str] = mapped_column(String(10))  # where it was started: api, cli, dashboard
     user_id: Mapped[str] = mapped_column(Key)  # who started it
     user_email: Mapped[str] = mapped_column(String(254))
@@ -72,6 +73,8 @@ class Import(Base):
     swap: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
     corners_by: Mapped[str | None] = mapped_column(Text)
     without_boundaries: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    points_as_plots: Mapped[bool | None] = mapped_column(Boolean)
+    project_made_at: Mapped[datetime | None] = mapped_column(Timestamp)
     questions: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default="[]")
     left_out: Mapped[list[int]] = mapped_column(JSON, default=list, server_default="[]")
     counts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)

@@ -101,3 +101,35 @@ def test_latitude_and_longitude_are_swapped(run: Run, client: Client, tmp_path: 
     assert "  --swap  Swap them in the whole file" in asked.stderr
     assert run(*words, "--swap").exit_code == 0
     assert projects(client)["A"]["geometry"]["coordinates"][0][0] == [115, -2]
+
+
+def test_points_become_plots(run: Run, client: Client, tmp_path: Path) -> None:
+    row = {"ProducerCountry": "AT", "ProductionPlace": "Imst"}
+    path = features_file(tmp_path, (row, square()), (row, point()))
+    words = ("import", str(path), "--account", client.account_id)
+    refused = run(*words)
+    assert refused.exit_code == 1
+    assert "  --points-as-plots --project ID  Plots kept as points, of a project" in refused.stderr
+    assert "  --no-points-as-plots            Nothing: reject the points" in refused.stderr
+    done = run(*words, "--points-as-plots")
+    assert done.exit_code == 0, done.output
+    made = projects(client)
+    assert sorted(made) == ["Imst", path.stem]
+    (plot,) = client.get(f"/v1/projects/{made[path.stem]['id']}/assets").json["data"]
+    assert (plot["name"], plot["type"]) == ("Imst", "plot")
+    again = run(*words, "--points-as-plots", "--project", made[path.stem]["id"])
+    assert (again.exit_code, "2 same" in again.output) == (0, True), again.output
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_number_answers_what_points_are(run: Run, client: Client, tmp_path: Path) -> None:
+    project = make_project(client, name="Coop")["id"]
+    path = features_file(tmp_path, ({"ProductionPlace": "Imst"}, point()))
+    words = ("import", str(path), "--account", client.account_id)
+    done = run(*words, input=f"2\n{project}\n")
+    assert done.exit_code == 0, done.output
+    (plot,) = client.get(f"/v1/projects/{project}/assets").json["data"]
+    assert plot["type"] == "plot"
+    import_id = client.get("/v1/imports").json["data"][0]["id"]
+    assert run("undo-import", import_id, "--account", client.account_id).exit_code == 0
+    assert client.get(f"/v1/projects/{project}/assets").json["data"] == []

@@ -203,8 +203,8 @@ def test_a_file_is_read_without_a_question(client: Client, kind: str, tmp_path: 
 def test_what_whisp_says_of_a_plot_is_kept(client: Client) -> None:
     content = f'plotId,external_id,Area,ProducerCountry,geo\n1,F-1,84.5,AT,"{TEXT}"\n'
     record = sent(client, content, "whisp.csv")
-    assert hectares(client, record) == pytest.approx({"whisp 1": HECTARES}, rel=1e-5)
-    made = projects(client)["whisp 1"]
+    assert hectares(client, record) == pytest.approx({"F-1": HECTARES}, rel=1e-5)
+    made = projects(client)["F-1"]
     assert made["external_id"] == "F-1"
     assert made["metadata"] == {"plotId": 1, "Area": 84.5, "ProducerCountry": "AT"}
     assert made["geometry"] == SQUARE

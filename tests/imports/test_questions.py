@@ -204,9 +204,11 @@ def test_too_few_corners_are_a_fault(client: Client) -> None:
     assert counts(record) == (0, 0, 0, 1)
 
 
-def test_points_beside_areas_ask_nothing(client: Client) -> None:
+def test_points_beside_areas_may_stay_rejected(client: Client) -> None:
     record = ready(client, feature(square(), name="A"), feature(point(), name="B"))
-    assert codes(record) == []
+    assert [(each["code"], each["required"]) for each in record["questions"]] == (
+        [("geometry_type", False)]
+    )
     assert record["faults"][0]["message"] == "The feature is a point, and a boundary is an area."
 
 

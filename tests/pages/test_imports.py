@@ -421,3 +421,23 @@ def test_another_layer_has_other_columns(browser: Browser) -> None:
     assert "Walk" in page.text
     act(browser, "change", layer="0", close_lines="true")
     assert "Spring" in browser.get(page.path).text
+
+
+def test_points_of_a_file_for_the_eudr_become_plots(browser: Browser, client: Client) -> None:
+    make_project(client, name="Coop")
+    row = {"ProducerCountry": "AT", "ProductionPlace": "Imst", "Area": 4}
+    page = ready(browser, feature(square(), **row), feature(point(), **row))
+    found = browser.get(page.path)
+    assert "Plots kept as points, of a new project “forests”" in found.text
+    assert "Nothing: reject the points" in found.text
+    act(browser, "change", answer=json.dumps({"points_as_plots": True}))
+    work(browser)
+    found = browser.get(page.path)
+    assert "Projects and plots kept as points" in found.text
+    assert "Apply: create 1 project and 1 plot" in found.text
+    assert "Name ProductionPlace Metadata ProducerCountry , ProductionPlace , Area" in found.text
+    act(browser, "apply", looked_at=found.form(f"{page.path}/apply").fields["looked_at"])
+    found = browser.get(page.path)
+    assert "Projects and plots kept as points of forests" in found.text
+    assert "Plot kept as a point" in found.text
+    assert "deletes the 1 project and 1 plot that it created" in found.text

@@ -25,6 +25,7 @@ from sqlalchemy import func, select
 from app.db.extensions import db
 from app.doctor.doctor import run_checks
 from app.models import Delivery, Webhook
+from app.policy.imports import KINDS
 from app.values import clock
 from tests.cli.conftest import runner
 from tests.make import Browser, sign_in
@@ -61,6 +62,10 @@ def is_new(then: Any, now: Any) -> bool:
 
 def is_added(then: Any, now: Any) -> bool:
     return bool(then == MISSING and now >= 0)
+
+
+def is_kind(then: Any, now: Any) -> bool:
+    return bool(then == MISSING and now in KINDS)
 
 
 def is_none_yet(then: Any, now: Any) -> bool:
@@ -155,6 +160,8 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         Meant("/v1/imports/.*", r"layers\[\]\.geometry", is_new, "came later"),
         Meant("/v1/imports.*", r".*counts\.left_out", is_added, "came later"),
         Meant("/v1/imports/.*features.*", r"\[\]\.left_out", is_added, "came later"),
+        Meant("/v1/imports/.*features.*", r"\[\]\.kind", is_kind, "came later"),
+        Meant("/v1/imports.*", r".*counts\.new_plots", is_added, "came later"),
         Meant(
             "/v1/imports/.*", r"left_out|layers\[\]\.geometry_columns", is_none_yet, "came later"
         ),
@@ -165,7 +172,7 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
             "came later",
         ),
         Meant("/v1/imports.*", r"(\[\]\.)?(swap|without_boundaries)", is_added, "came later"),
-        Meant("/v1/imports.*", r"(\[\]\.)?corners_by", is_new, "came later"),
+        Meant("/v1/imports.*", r"(\[\]\.)?(corners_by|points_as_plots)", is_new, "came later"),
         Meant("/v1/imports/.*", r"questions", is_none_yet, "came later"),
         Meant(
             "/ogc/.*items.*", r"body\.features\[\]\.properties\..*", is_column, "of one type each"

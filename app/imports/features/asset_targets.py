@@ -37,7 +37,7 @@ from app.models import Asset, Project
 from app.values.clock import parse_time
 from app.values.text import fold
 
-_DEFAULT_TYPE: Final = "point_of_interest"
+DEFAULT_TYPE: Final = "point_of_interest"
 _COMPARED: Final = 20  # assets of a name and place that are compared with a feature
 _FOUND_BY: Final = (Asset.id, Asset.external_id, Asset.name, Asset.longitude, Asset.latitude)
 _IN_PROJECT: Final = Asset.project_id == bindparam("project_id")
@@ -94,7 +94,8 @@ class AssetMatcher:
                 self._by_id[row.id] = row
                 self._by_cell.setdefault(_cell(name, row), []).append(row)
 
-        text = _BOUNDARY.scalar(account_id=self.account_id, project_id=self.project_id)
+        found = _BOUNDARY.first(account_id=self.account_id, project_id=self.project_id)
+        text = found and found.geometry  # plots may be of a project that is not made yet
         self._boundary = None if text is None else stored_rings(text)
 
     def decide(self, item: Candidate) -> Decision:
@@ -164,9 +165,11 @@ class AssetMatcher:
 
 @dataclass(frozen=True, slots=True)
 class AssetTargets:
-    """The assets of a project, as ``Targets``."""
+    """The assets of a project, as ``Targets``. ``default_type``: that of a new one that says
+    none."""
 
     project_id: str
+    default_type: str = DEFAULT_TYPE
 
     def matcher(
         self,
@@ -178,7 +181,7 @@ class AssetTargets:
         return AssetMatcher(account_id, self.project_id, match, repeated_names, taken)
 
     def create(self, principal: Principal, item: Candidate, name: str) -> Written:
-        values = {"type": _DEFAULT_TYPE, **item.values, "name": name}
+        values = {"type": self.default_type, **item.values, "name": name}
         made = create_asset(principal, self.project_id, location=item.location, **values)
         return Written(made["id"], name, parse_time(made["updated_at"]), None)
 

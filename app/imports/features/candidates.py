@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from marshmallow import ValidationError
@@ -22,7 +22,14 @@ from app.geometry import (
 )
 from app.geometry.problems import whole_problem
 from app.geometry.rings import stored_rings
-from app.imports.features.geometries import Note, boundary_of, closed, is_empty, location_of
+from app.imports.features.geometries import (
+    Note,
+    boundary_of,
+    closed,
+    is_empty,
+    kind_of,
+    location_of,
+)
 from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.imports.features.outlines import outline
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
@@ -48,7 +55,8 @@ class Choices:
     ``default_name`` is the name of features that have none, with a number behind it.
     ``ignored`` are columns that become nothing. ``is_export``: the file was exported from here.
     ``close_lines``: closed lines and tracks become boundaries. ``project_id`` is that of the
-    project that assets are imported into.
+    project that assets are imported into. ``points_as_plots``: points become assets, and all else
+    projects; ``is_of_plots``: these are the choices for such points.
     """
 
     kind: str
@@ -58,6 +66,16 @@ class Choices:
     is_export: bool = False
     close_lines: bool = False
     project_id: str | None = None
+    points_as_plots: bool = False
+    is_of_plots: bool = False
+
+    def of(self, feature: SourceFeature) -> Choices:
+        """How a feature is read."""
+        geometry = feature.geometry or {}
+        if not self.points_as_plots or kind_of(geometry) != "points" or is_empty(geometry):
+            return self
+        mapping = self.mapping.of_plots()
+        return replace(self, kind="assets", mapping=mapping, is_of_plots=True)
 
     def has(self, column: str) -> bool:
         """True if a column becomes the value of a field, or metadata."""
@@ -75,7 +93,8 @@ class Candidate:
     project or asset that was exported as this feature. ``is_numbered``: it has no name of its own,
     and ``name`` is that of its layer with its number. ``is_cut``: its name was too long, and
     ``is_kept``: it is whole in the metadata. ``cleaned`` are the columns whose texts had characters
-    that cannot be stored. A stored one has none of these three.
+    that cannot be stored. A stored one has none of these three. ``is_plot``: it becomes an asset,
+    in a file of projects.
     """
 
     number: int
@@ -88,6 +107,7 @@ class Candidate:
     is_cut: bool = False
     is_kept: bool = False
     cleaned: tuple[str, ...] = ()
+    is_plot: bool = False
 
     @property
     def bounds(self) -> Bounds | None:
@@ -112,16 +132,18 @@ class Rejected:
     name: str
     problems: tuple[Problem, ...]
     shape: str | None = None
+    is_plot: bool = False
 
 
 def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate | Rejected:
     """Check a feature. One whose geometry is null or empty becomes a project without a boundary, or
     an asset without a location. No name and no character of a text make it invalid."""
+    choices = choices.of(feature)
     cleaned = tuple(filter(choices.has, _with_controls(feature.properties)))
     properties = feature.properties | {
         column: without_controls(feature.properties[column]) for column in cleaned
     }
-    whole_name = feature_name(properties, choices.mapping.name)
+    whole_name = feature_name(properties, choices.mapping.name, feature.part)
     name = cut_off(whole_name) or f"{default_start(choices)} {feature.number}"
     problems = [*feature.problems]
     values = _values(properties, choices, problems)
@@ -135,7 +157,7 @@ def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate |
     if problems:
         read = feature.geometry or {}
         shape = outline(closed(read) if choices.close_lines else read)
-        return Rejected(feature.number, name, tuple(problems), shape)
+        return Rejected(feature.number, name, tuple(problems), shape, choices.is_of_plots)
     return Candidate(
         feature.number,
         name,
@@ -147,6 +169,7 @@ def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate |
         is_cut=len(whole_name) > NAME_LENGTH,
         is_kept=is_kept,
         cleaned=cleaned,
+        is_plot=choices.is_of_plots,
     )
 
 
@@ -156,6 +179,7 @@ def stored_values(item: Candidate) -> dict[str, Any]:
     values: dict[str, Any] = {
         "name": item.name,
         "is_numbered": item.is_numbered,
+        "is_plot": item.is_plot,
         "own_id": item.own_id,
         "columns": item.values,
     }
@@ -196,6 +220,7 @@ def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -
         location,
         values["own_id"],
         is_numbered=values.get("is_numbered", False),  # absent: of an earlier version
+        is_plot=values.get("is_plot", False),  # likewise
     )
 
 
@@ -217,13 +242,14 @@ def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]
     return [whole_problem("conflict", message, "properties.project_id")]
 
 
-def feature_name(properties: Mapping[str, Any], column: str | None) -> str:
+def feature_name(properties: Mapping[str, Any], column: str | None, part: int | None = None) -> str:
     """The name of a feature in one line, however long; empty when it has none that can be seen.
-    Numbers are spelled out."""
+    Numbers are spelled out. ``part``: the number behind it, of one point of several."""
     value = properties.get(column) if column else None
     if value is None or isinstance(value, bool | dict | list):
         return ""
-    return _one_line(str(value))
+    name = one_line(str(value))
+    return f"{name} {part}" if name and part else name
 
 
 def cut_off(name: str) -> str:
@@ -233,14 +259,15 @@ def cut_off(name: str) -> str:
     return name[: NAME_LENGTH - len(_CUT)].rstrip() + _CUT
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """A text in one line; empty when nothing of it can be seen."""
     text = without_controls(_LINE_BREAKS.sub(" ", text.strip())).strip()
     return text if has_visible(text) else ""
 
 
 def default_start(choices: Choices) -> str:
     """What the number of a feature without a name is put behind."""
-    return _one_line(choices.default_name)[: NAME_LENGTH - 10].rstrip() or _NAMELESS
+    return one_line(choices.default_name)[: NAME_LENGTH - 10].rstrip() or _NAMELESS
 
 
 def _with_controls(properties: Mapping[str, Any]) -> list[str]:
@@ -263,7 +290,9 @@ def _keep_name(name: str, values: dict[str, Any], choices: Choices) -> bool:
     if column is None or choices.mapping.metadata is not None:
         return False
     metadata = loads((values.get("metadata_json") or "{}").encode())
-    metadata[without_controls(column)] = name
+    if (key := without_controls(column)) in metadata:
+        return True
+    metadata[key] = name
     with suppress(ValidationError):
         field = input_field(_FIELDS[choices.kind]["metadata"])
         values["metadata_json"] = field.deserialize(metadata)
@@ -304,7 +333,7 @@ def _values(
 
 
 def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
-    of_fields = choices.mapping.fields.values()
+    of_fields = choices.mapping.used
     found = {
         without_controls(name): _with_line_feeds(value)
         for name, value in properties.items()

@@ -41,6 +41,26 @@ def kind_of(geometry: Json) -> str | None:
     return _KINDS.get(str(geometry.get("type")))
 
 
+def has_points(geometry: Json) -> bool:
+    """True if a collection that nobody has validated has points."""
+    is_collection = geometry.get("type") == _COLLECTION
+    return is_collection and any(kind_of(each) == "points" for each in _members(geometry))
+
+
+def by_kind(geometry: Json) -> tuple[Json | None, list[dict[str, Any]]]:
+    """What a geometry has besides points, None if that is nothing, and its points."""
+    if geometry.get("type") != _COLLECTION:
+        points = points_of(geometry)
+        return (None if points else geometry), points
+    others, points = [], []
+    for each in _members(geometry):
+        if kind_of(each) == "points":
+            points += points_of(each) or [dict(each)]
+        else:
+            others.append(each)
+    return ({"type": _COLLECTION, "geometries": others} if others else None), points
+
+
 def is_nearly_closed(geometry: Json) -> bool:
     """True if closing the lines of a geometry hardly makes them longer, as those that surround an
     area do; of a geometry that nobody has validated."""

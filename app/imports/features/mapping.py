@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from app.formats.features import SourceFeature
 from app.formats.positions import first_position, is_degrees
 from app.formats.writers.dbf import NAME_BYTES
-from app.imports.features.geometries import is_nearly_closed, kind_of
+from app.imports.features.geometries import has_points, is_nearly_closed, kind_of
 from app.policy.bounds import METADATA_KEYS
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.imports import GEOMETRY_COLUMNS, SAMPLE_LENGTH, SAMPLES
@@ -24,6 +24,7 @@ NAME_WORDS: Final = (
     "denumire", "nume", "ime", "jmeno", "meno", "nev", "nimetus", "pavadinimas", "nosaukums",
     "isim", "nama", "denominazione", "denominacion", "denominacao", "bezeichnung",
     "titel", "titre", "titulo", "имя", "название", "назва", "ονομα", "名称", "名前",
+    "productionplace",
     "project", "district", "unit", "site", "stand", "compartment", "reserve", "park", "area",
     "forest", "wood", "region",
 )  # fmt: skip
@@ -36,6 +37,8 @@ _UNITS: Final = (
 _NUMBER: Final = re.compile(r"[+-]?[0-9][0-9 .,'’_]*(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 _QUANTITY: Final = re.compile(rf"(?:{_NUMBER.pattern})\s*(?:{_UNITS})", re.IGNORECASE)
 
+_UNIT: Final = re.compile(_UNITS, re.IGNORECASE)
+
 _Box = tuple[float, float, float, float]
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
@@ -43,6 +46,11 @@ _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
 _OF_PLOTS: Final = re.compile(  # of a file for the EUDR, and of Whisp's results
     r"producer|productionplace$|area$|country$|risk_|ind_", re.IGNORECASE
 )
+_OF_EUDR: Final = frozenset({"producername", "producercountry", "productionplace"})
+_RISKS: Final = "risk_"  # how columns of Whisp's results begin
+_PLACE: Final = "productionplace"
+_NEVER: Final = frozenset({"producername"})  # it has the names of people
+_PLOT_IDS: Final = ("external_id", "plotid", "plot_id")
 # What GDAL's driver LIBKML makes of any KML file; ``id2`` is a second ``id``.
 _ALWAYS_OF_KML: Final = frozenset({"tessellate", "extrude", "visibility"})
 _OF_KML: Final = _ALWAYS_OF_KML | {
@@ -96,7 +104,8 @@ class LayerScan:
     """How the columns of a layer are used, and where its features are.
 
     ``unreadable`` counts features with problems. ``areas``, ``lines`` and ``points`` count
-    geometries; ``nearly_closed`` the lines whose ends nearly meet. ``in_degrees`` and
+    geometries, ``collected_points`` the collections that have points, which count as areas; and
+    ``nearly_closed`` the lines whose ends nearly meet. ``in_degrees`` and
     ``not_degrees`` count those whose first position can be in degrees and cannot,
     ``in_swapped_degrees`` those of the latter that can the other way round. ``far`` is the first
     position that cannot be in degrees; ``box`` is around all first positions, ``upright`` around
@@ -110,6 +119,7 @@ class LayerScan:
     lines: int = 0
     points: int = 0
     nearly_closed: int = 0
+    collected_points: int = 0
     in_degrees: int = 0
     not_degrees: int = 0
     in_swapped_degrees: int = 0
@@ -129,6 +139,7 @@ class LayerScan:
         kind = kind_of(feature.geometry or {})
         self.areas += kind == "areas"
         self.points += kind == "points"
+        self.collected_points += has_points(feature.geometry or {})
         if kind == "lines":
             self.lines += 1
             self.nearly_closed += is_nearly_closed(feature.geometry or {})
@@ -168,6 +179,20 @@ class ColumnMapping:
     @property
     def has_external_id(self) -> bool:
         return "external_id" in self.fields
+
+    @property
+    def used(self) -> frozenset[str]:
+        """The columns of fields, which are no metadata. ``ProductionPlace`` is both."""
+        return frozenset(
+            column
+            for name, column in self.fields.items()
+            if name != "name" or column.casefold() != _PLACE
+        )
+
+    def of_plots(self) -> ColumnMapping:
+        """That of the points which become assets, where others become projects."""
+        known = mapped_fields("assets")
+        return replace(self, fields={n: each for n, each in self.fields.items() if n in known})
 
     def as_json(self) -> dict[str, Any]:
         """As the API shows it, and the database keeps it."""
@@ -213,7 +238,8 @@ def guess_name_column(scan: LayerScan) -> str | None:
 
     It has a usual word for its name, and its values are not numbers; whole ones are names if the
     word means nothing else. Of several the likeliest word wins, where it is filled in at least half
-    of the features and does not say the same in all of them.
+    of the features and does not say the same in all of them. Plots that have no other name have
+    the ids that Whisp knows them by.
     """
     likely = [name for name, use in scan.columns.items() if use.filled and _has_names(name, use)]
 
@@ -223,7 +249,21 @@ def guess_name_column(scan: LayerScan) -> str | None:
         constant = use.filled > 1 and not use.varies
         return rare, constant, _rank(name), -use.filled
 
-    return min(likely, key=unlikeliness, default=None)
+    found = min(likely, key=unlikeliness, default=None)
+    return _plot_ids(scan) if found is None and are_plots(scan.columns) else found
+
+
+def are_plots(columns: Iterable[str]) -> bool:
+    """True if the columns are those of a file for the EUDR, or of Whisp's results."""
+    words = [name.casefold() for name in columns]
+    return any(word in _OF_EUDR or word.startswith(_RISKS) for word in words)
+
+
+def _plot_ids(scan: LayerScan) -> str | None:
+    """The first column with ids of plots that at least half of the features have."""
+    names = {name.casefold(): name for name, use in scan.columns.items()}
+    found = (names[word] for word in _PLOT_IDS if word in names)
+    return next((name for name in found if 2 * scan.columns[name].filled >= scan.features), None)
 
 
 def within_bound(
@@ -232,7 +272,7 @@ def within_bound(
     """The mapping with as many columns for metadata as there may be, where none were chosen, and
     the columns that are left out: those with values, first of all those of the EUDR and of Whisp,
     then in their order. Columns without values are none of either."""
-    used = {*mapping.fields.values(), *ignored}
+    used = {*mapping.used, *ignored}
     others = [name for name in scan.columns if name not in used]
     if mapping.metadata is not None or len(others) <= METADATA_KEYS:
         return mapping, []
@@ -276,7 +316,11 @@ def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
 
 
 def _has_names(name: str, use: ColumnUse) -> bool:
-    rank = _rank(name)
+    rank, numbers = _rank(name), use.whole + use.measured
+    if name.casefold() in _NEVER or (name.casefold() == "area" and 2 * numbers > use.filled):
+        return False
+    if not use.varies and _UNIT.fullmatch(str(use.first)):
+        return False
     if use.whole + use.measured == use.filled:
         return 0 <= rank < _MEANS_NAME and not use.measured
     return rank >= 0

@@ -71,7 +71,7 @@ _START: Final = (
 )
 _SCANNED: Final = (
     *("features", "unreadable", "areas", "lines", "points", "nearly_closed"),
-    *("in_degrees", "not_degrees", "in_swapped_degrees"),
+    *("collected_points", "in_degrees", "not_degrees", "in_swapped_degrees"),
 )
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 
@@ -142,9 +142,12 @@ class ReaderProcess:
         """
         return self._ask(_scan, "scan", asdict(layer), crs, most)
 
-    def repeated_names(self, layer: Layer, crs: str | None, column: str | None) -> set[str]:
-        """The names that several features have, as ``fold`` makes them."""
-        return set(self._ask(_texts, "repeated_names", asdict(layer), crs, column))
+    def repeated_names(
+        self, layer: Layer, crs: str | None, column: str | None, of_points: bool | None = None
+    ) -> set[str]:
+        """The names that several features have, as ``fold`` makes them; None: all features count,
+        else those that are points, or those that are not."""
+        return set(self._ask(_texts, "repeated_names", asdict(layer), crs, column, of_points))
 
     def features(self, layer: Layer, crs: str | None, choices: Choices) -> Iterator[Batch]:
         """Yield the features of a layer, checked, in lists that are short enough for one
@@ -152,7 +155,7 @@ class ReaderProcess:
         given = asdict(choices) | {"ignored": list(choices.ignored)}
         self._send("features", asdict(layer), crs, given)
         features, last = 0, 0
-        while batch := self._receive(lambda value: _batch(value, choices.kind)):
+        while batch := self._receive(lambda value: _batch(value, choices)):
             features += len(batch)
             numbers = [last, *(each.number for each in batch)]
             if features > self._most:
@@ -298,17 +301,24 @@ def _box(value: Any) -> tuple[float, float, float, float] | None:
     return west, south, east, north
 
 
-def _batch(value: Any, kind: str) -> Batch:
+def _batch(value: Any, choices: Choices) -> Batch:
     return [
-        _rejected(each) if "problems" in each else _candidate(each, kind)
+        _rejected(each, choices) if "problems" in each else _candidate(each, choices)
         for each in _of(list, value)
     ]
 
 
-def _rejected(value: Any) -> Rejected:
+def _rejected(value: Any, choices: Choices) -> Rejected:
     problems = tuple(_problem(each) for each in _of(list, value["problems"]))
     name, shape = _text(value["name"], NAME_LENGTH), _maybe(str, value["shape"])
-    return Rejected(_of(int, value["number"]), name, problems, shape)
+    is_plot = _is_plot(value, choices)
+    return Rejected(_of(int, value["number"]), name, problems, shape, is_plot)
+
+
+def _is_plot(value: Any, choices: Choices) -> bool:
+    if (is_plot := _of(bool, value["is_plot"])) and not choices.points_as_plots:
+        raise ValueError
+    return is_plot
 
 
 def _problem(value: Any) -> Problem:
@@ -324,11 +334,12 @@ def _problem(value: Any) -> Problem:
     )
 
 
-def _candidate(value: Any, kind: str) -> Candidate:
+def _candidate(value: Any, choices: Choices) -> Candidate:
     values, text = value["values"], _maybe(str, value["geometry"])
     _text(values["name"], NAME_LENGTH)
     _maybe(str, values["own_id"])
     _of(bool, values["is_numbered"])
+    kind = "assets" if _is_plot(values, choices) else choices.kind
     if not set(_of(dict, values["columns"])) <= imported_columns(kind):
         raise ValueError
     for each in values["columns"].values():

@@ -38,8 +38,9 @@ from app.imports.features.candidates import (
     stored_values,
 )
 from app.imports.features.corners import JoinedCorners
-from app.imports.features.geometries import Note, kind_of, points_of
+from app.imports.features.geometries import Note, by_kind, kind_of, points_of
 from app.imports.features.mapping import ColumnMapping, LayerScan
+from app.imports.features.producers import Producers
 from app.imports.features.text_changes import TextChanges
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
@@ -165,11 +166,16 @@ def _scan(
 
 
 def _repeated_names(
-    reader: FormatReader, layer: dict[str, Any], crs: str | None, column: str | None
+    reader: FormatReader,
+    layer: dict[str, Any],
+    crs: str | None,
+    column: str | None,
+    of_points: bool | None,
 ) -> Iterator[list[str]]:
     names = Counter(
         fold(cut_off(feature_name(feature.properties, column)))
         for feature in reader.read(_layer(layer), crs)
+        if of_points in (None, kind_of(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
 
@@ -179,8 +185,10 @@ def _features(
 ) -> Iterator[list[Any]]:
     chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
     features = reader.read(_layer(layer), crs)
-    if chosen.kind == "assets":
-        features = _single_points(features, chosen.mapping.name, reader.note)
+    producers = Producers()
+    features = map(producers.counted, features)
+    if chosen.kind == "assets" or chosen.points_as_plots:
+        features = _single_points(features, reader.note, is_mixed=chosen.points_as_plots)
     prepared = (prepare(feature, chosen, reader.note) for feature in features)
     changes = TextChanges()
     # Lists that are short enough for one transaction: other writers wait for it.
@@ -188,30 +196,32 @@ def _features(
         for item in batch:
             changes.add(item)
         yield list(map(_as_json, batch))
-    for note in changes.notes(chosen):
+    for note in (*changes.notes(chosen), *producers.notes()):
         reader.note(note)
     yield []
 
 
 def _single_points(
-    features: Iterator[SourceFeature], name: str | None, note: Note
+    features: Iterator[SourceFeature], note: Note, *, is_mixed: bool
 ) -> Iterator[SourceFeature]:
-    """Yield a feature for each point of one that has several, numbered behind its name."""
+    """Yield a feature for each point of one that has several, numbered behind its name; where
+    points and areas are read, also for all else of a collection with points."""
     number = 0
     for feature in features:
-        points = points_of(feature.geometry or {})
-        if len(points) < 2 or feature.problems:
+        geometry = feature.geometry or {}
+        others, points = by_kind(geometry) if is_mixed else (None, points_of(geometry))
+        if len(points) + (others is not None) < 2 or feature.problems:
             number += 1
-            yield replace(feature, number=number)
+            one = points[0] if is_mixed and points else feature.geometry
+            yield replace(feature, number=number, geometry=one)
             continue
         note(_DIVIDED)
-        own_name = feature_name(feature.properties, name)
-        for place, point in enumerate(points, start=1):
+        if others is not None:
             number += 1
-            properties = feature.properties
-            if name and own_name:
-                properties = properties | {name: f"{own_name} {place}"}
-            yield replace(feature, number=number, geometry=point, properties=properties)
+            yield replace(feature, number=number, geometry=dict(others))
+        for part, point in enumerate(points, start=1):
+            number += 1
+            yield replace(feature, number=number, geometry=point, part=part)
 
 
 def _as_json(item: Candidate | Rejected) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from app.geometry.plain_words import DRAWN, plain_message
 from app.imports.available_actions import AvailableActions
 from app.imports.features.faults import without_numbers
-from app.imports.features.mapping import ignored_among
+from app.imports.features.mapping import ColumnMapping, ignored_among
 from app.imports.questions import must_answer
 from app.imports.record import country_words, overlap_words
 from app.pages.imports.choices import Reading
@@ -123,9 +123,18 @@ def status(found: Mapping[str, Any]) -> tuple[str, str]:
 def intent(found: Mapping[str, Any]) -> str:
     """What applying does: ``create 12 projects and change 3``."""
     new, changed, kind = found["counts"]["new"], found["counts"]["changed"], found["kind"]
+    words = _created(new, found["counts"]["new_plots"], kind)
     if new and changed:
-        return f"create {counted(new, kind)} and change {changed:,}"
-    return f"change {counted(changed, kind)}" if changed else f"create {counted(new, kind)}"
+        return f"create {words} and change {changed:,}"
+    return f"change {counted(changed, kind)}" if changed else f"create {words}"
+
+
+def _created(number: int, plots: int, kind: str) -> str:
+    """``12 projects``, or ``12 projects and 3 plots``; ``number`` counts both."""
+    if not plots:
+        return counted(number, kind)
+    others = f"{counted(number - plots, kind)} and " if number > plots else ""
+    return f"{others}{counted(plots, 'plots')}"
 
 
 def namesakes(found: Mapping[str, Any], number: int) -> str:
@@ -146,7 +155,8 @@ def undo_consequence(found: Mapping[str, Any], can: AvailableActions) -> str:
     """What an undo does, in numbers."""
     kind, parts = found["kind"], []
     if can.created:
-        parts.append(f"deletes the {counted(can.created, kind)} that it created")
+        words = _created(can.created, can.created_plots, kind)
+        parts.append(f"deletes the {words} that it created")
     if can.changed:
         parts.append(f"restores the {counted(can.changed, kind)} that it changed")
     return f"This {' and '.join(parts)}."
@@ -245,7 +255,7 @@ def read_as(found: Mapping[str, Any], reading: Reading) -> list[tuple[str, list[
     for field, number in reading.fields.items():
         if number.isdecimal():
             places[FIELDS[field]] = [reading.columns[int(number)]]
-    used = {column for columns in places.values() for column in columns}
+    used = ColumnMapping.from_json(found["mapping"]).used
     places["Geometry"] = reading.geometry_columns
     ignored = ignored_among(reading.columns, found["kind"])
     chosen = None if reading.metadata is None else {reading.columns[n] for n in reading.metadata}

@@ -29,6 +29,7 @@ _CANDIDATE = {
         "name": "Alpine",
         "own_id": None,
         "is_numbered": False,
+        "is_plot": False,
         "columns": {"external_id": "A"},
         "boundary": {
             "type": "Polygon",
@@ -255,11 +256,13 @@ def changed(change: dict[str, Any]) -> dict[str, Any]:
         {"values": {"name": 1}},
         {"values": {"own_id": 1}},
         {"values": {"is_numbered": 0}},
+        {"values": {"is_plot": 0}},
+        {"values": {"is_plot": True}},  # points were not to become plots
         {"values": {"columns": {"account_id": "acct_other"}}},
         {"values": {"columns": []}},
         {"values": {"boundary": {"type": "Polygon"}}},
         {"values": {"boundary": None, "location": [0, 0]}, "geometry": '"x"'},
-        {"problems": [{"code": 1}], "name": "a", "shape": None},
+        {"problems": [{"code": 1}], "name": "a", "shape": None, "is_plot": False},
     ],
 )
 def test_a_feature_of_another_shape_fails(
