@@ -55,12 +55,14 @@ def available_actions(principal: Principal, import_id: str) -> AvailableActions:
     rows = _WRITTEN.all(**ids)
     has_file = _UPLOAD.scalar(**ids) is not None
     applied = Counter[str]()
+    plots = 0
     for row in rows:
-        applied[row.verdict] += row.number * (row.state == "applied")
-    plots = (row.number for row in rows if row.is_plot and row.verdict == "new")
+        if row.state == "applied":
+            applied[row.verdict] += row.number
+            plots += row.number * (row.is_plot and row.verdict == "new")
     actions = frozenset(_actions(status, has_file=has_file, has_written=bool(rows)))
     namesakes = int(_NAMESAKES.scalar(**ids))
-    return AvailableActions(actions, applied["new"], applied["changed"], namesakes, sum(plots))
+    return AvailableActions(actions, applied["new"], applied["changed"], namesakes, plots)
 
 
 def _actions(status: str, *, has_file: bool, has_written: bool) -> Iterator[str]:
