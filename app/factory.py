@@ -17,6 +17,7 @@ from app.chat import model as chat_model
 from app.chat.routes import bp as chat_bp
 from app.core import create_core
 from app.database_webhook.routes import bp as database_webhook_bp
+from app.eudr.routes import bp as eudr_bp
 from app.events.routes import bp as events_bp
 from app.exports.account_export.routes import bp as account_export_bp
 from app.exports.routes import bp as exports_bp
@@ -63,7 +64,7 @@ def create_app(settings: Settings) -> Flask:
 
     api = document.init_app(app)
     for blueprint in (
-        projects_bp, maps_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp,
+        projects_bp, maps_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, eudr_bp, account_bp,
         account_export_bp, usage_bp, members_bp, webhooks_bp, webhook_logs_bp, webhook_replays_bp,
         events_bp, audit_log_bp, credentials_bp, me_bp,
     ):  # fmt: skip

@@ -44,7 +44,7 @@ _METADATA: Final = {
 }  # fmt: skip
 # The Information System takes 25 MB, so the archived projects alone: about 8 % of all.
 _NO_HEADERS: Final[Mapping[str, str]] = {}
-_FILTERS: Final = {"eudr": "&status=archived"}
+_FILTERS: Final = {"eudr": "&status=archived&producer_name=Jo&producer_country=US"}
 
 
 class Cost(NamedTuple):

@@ -31,10 +31,12 @@ from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import Export, export_of, record_export, write_export
 from app.formats.writers.formats import READ_TWICE
 from app.http.errors import BadRequest
+from app.policy import eudr
 from app.policy.files import FORMATS_OUT
 from app.projects.listing import list_projects, project_query
 from app.projects.summaries import summarize_project
 
+_OPTIONS: Final = {"project_id": "project", "boundaries": "no-boundaries"}
 _SHOWN: Final = 10  # problems in a message
 _FORMATS: Final = {
     f".{extension.rpartition('.')[2]}": name for name, (_, extension) in FORMATS_OUT.items()
@@ -62,7 +64,16 @@ _FORMATS: Final = {
 @click.option("--updated-since", metavar="TIME", help="Only records that changed since (RFC 3339).")
 @click.option("--producer-name", metavar="NAME", help="Of plots whose metadata has none (eudr).")
 @click.option("--producer-country", metavar="CC", help="Likewise, two letters (eudr).")
-@click.option("--holes", type=click.Choice(("ignore",)), help="Leave out holes (eudr).")
+@click.option("--holes", type=click.Choice(eudr.HOLES), help="What becomes of holes (eudr).")
+@click.option(
+    "--variant",
+    type=click.Choice([str(number) for number in eudr.VARIANTS]),
+    help="1: for one producer, 2: for several (eudr).",
+)
+@click.option("--points", is_flag=True, help="With plots that are kept as points (eudr).")
+@click.option("--no-boundaries", is_flag=True, help="Without boundaries (eudr).")
+@click.option("--divide", is_flag=True, help="A zip of files within the bounds (eudr).")
+@click.option("--cattle", is_flag=True, help="Points may have more than 4 hectares (eudr).")
 @yes_option
 @json_option
 @examples(
@@ -80,9 +91,10 @@ def export(
     assets: bool,
     project_id: str | None,
     type_: str | None,
+    no_boundaries: bool,
     yes: bool,
     as_json: bool,
-    **filters: str | None,
+    **filters: str | bool | None,
 ) -> None:
     """Export projects or assets to a file.
 
@@ -93,7 +105,8 @@ def export(
     For everything that an account has in one archive, use bin/canopy account export.
     """
     found = find_account(account)
-    given = filters | {
+    given = {name: value for name, value in filters.items() if value is not False} | {
+        "boundaries": False if no_boundaries else None,
         "project_id": project_id,
         "type": type_,
         "format": _format(path, format_name),
@@ -125,7 +138,7 @@ def _format(path: Path, given: str | None) -> str:
     return guessed
 
 
-def _export(account_id: str, kind: str, given: dict[str, str | None]) -> Export:
+def _export(account_id: str, kind: str, given: dict[str, Any]) -> Export:
     """The export that the options ask for. Raises UsageError for one that is wrong, or of the other
     kind."""
     schema = AssetExportQuerySchema() if kind == "assets" else ProjectExportQuerySchema()
@@ -134,7 +147,9 @@ def _export(account_id: str, kind: str, given: dict[str, str | None]) -> Export:
     except ValidationError as error:
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         name, (message, *_) = next(iter(messages.items()))
-        option = {"project_id": "project"}.get(name, name).replace("_", "-")
+        option = {"project_id": "project", "boundaries": "no-boundaries"}.get(name, name).replace(
+            "_", "-"
+        )
         if name not in schema.fields:
             message = f"{kind.capitalize()} have no such filter."
         raise click.UsageError(f"--{option}: {message}") from None
@@ -165,9 +180,13 @@ def _problems_as_message() -> Iterator[None]:
     try:
         yield
     except BadRequest as error:
-        lines = [f"{detail.field}: {detail.message}" for detail in error.details]
+        lines = [
+            detail.message if detail.field == "format" else f"{detail.field}: {detail.message}"
+            for detail in error.details
+            if detail.message != error.message
+        ]
+        shown = lines[:_SHOWN]
         more = f"… and {len(lines) - _SHOWN} more." if len(lines) > _SHOWN else ""
-        shown = lines[:_SHOWN] if lines and not lines[0].startswith("format:") else []
         raise CommandError("\n       ".join(filter(None, [error.message, *shown, more]))) from None
 
 

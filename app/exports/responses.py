@@ -12,7 +12,6 @@ from app.downloads.responses import stream_file
 from app.exports import service
 from app.exports.service import Export
 from app.formats.writers.formats import STREAMED
-from app.policy.files import FORMATS_OUT
 
 
 def file_response(export: Export) -> Response:
@@ -24,9 +23,9 @@ def file_response(export: Export) -> Response:
         return service.write_export(export, app, check, at_once=at_once)
 
     def name(slug: str) -> str:
-        return service.filename(slug, export.kind, export.format)
+        return service.filename(slug, export)
 
-    return stream_file(export.account_id, write, FORMATS_OUT[export.format][0], name)
+    return stream_file(export.account_id, write, export.media_type, name)
 
 
 def _client_check(export: Export) -> Callable[[int], None]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from flask import Response
 
 from app.api.blueprint import ApiBlueprint
+from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.exports.responses import file_response
@@ -71,6 +72,8 @@ def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 def _file(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
+    if values.get("points"):
+        require_permission(principal, "assets:read")
     values["within"] = principal.project_ids
     export = export_of(kind, principal.account_id, values)
     response = file_response(export)

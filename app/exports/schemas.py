@@ -10,12 +10,14 @@ from marshmallow import fields, validate
 from app.api.fields import FilterQuerySchema, ProjectId, SearchText
 from app.api.resource_fields import filter_fields
 from app.exports.service import FORMATS
+from app.formats.writers.eudr_plots import country_error
+from app.policy import eudr
 from app.policy.bounds import NAME_LENGTH
+from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import ASSET, PROJECT
-from app.values.fields import Text
+from app.values.fields import QueryBoolean, QueryInteger, QuerySchema, Text
 
-_EUDR_ONLY = ("producer_name", "producer_country", "holes")
-_ONLY = "Only for `format=eudr`: "
+_ONLY = "For the EUDR: "
 
 
 class _FormatOf(validate.OneOf):
@@ -36,21 +38,28 @@ def _format(kind: str) -> fields.String:
     )
 
 
-class ProjectExportQuerySchema(FilterQuerySchema):
-    """Which projects, and in which format."""
+class ProducerCountry(Text):
+    """The code of a country, in capitals or not."""
 
-    class Meta(FilterQuerySchema.Meta):
-        include = filter_fields(PROJECT)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(shortest=2, longest=2, **options)
 
-    format = _format("projects")
-    search = SearchText("the name, the description or the external id")
+    def _deserialize(self, *args: Any, **values: Any) -> str:
+        code = str(super()._deserialize(*args, **values)).upper()
+        if code not in COUNTRY_CODES:
+            raise ma.ValidationError(country_error(code))
+        return code
+
+
+class EudrQuerySchema(QuerySchema):
+    """What a file for the EUDR is to be."""
+
     producer_name = Text(
         shortest=1,
         longest=NAME_LENGTH,
         metadata={"description": f"{_ONLY}`ProducerName` of plots whose metadata has none."},
     )
-    producer_country = fields.String(
-        validate=validate.Regexp(r"[A-Za-z]{2}\Z", error="Must be two letters (ISO 3166-1)."),
+    producer_country = ProducerCountry(
         metadata={
             "description": f"{_ONLY}`ProducerCountry` of plots whose metadata has none, as in ISO "
             "3166-1 alpha-2.",
@@ -58,21 +67,74 @@ class ProjectExportQuerySchema(FilterQuerySchema):
         },
     )
     holes = fields.String(
-        validate=validate.OneOf(("ignore",)),
+        validate=validate.OneOf(eudr.HOLES),
         metadata={
-            "description": f"{_ONLY}leaves out the holes of boundaries. Without it, an export with "
-            "holes is rejected, because the Information System does not know them."
+            "description": f"{_ONLY}what becomes of holes, which the Information System does not "
+            "know. `split`, the default, cuts the plot in parts around them; `ignore` fills them; "
+            "`refuse` makes them a problem."
+        },
+    )
+    variant = QueryInteger(
+        low=eudr.VARIANTS[0],
+        high=eudr.VARIANTS[-1],
+        metadata={
+            "description": f"{_ONLY}1, the default: a file for one producer. 2: for several, so "
+            "that each plot needs `ProducerCountry`."
+        },
+    )
+    divide = QueryBoolean(
+        metadata={
+            "description": f"{_ONLY}write a zip of several files, each of at most "
+            f"{eudr.FILE_BYTES:,} bytes and {eudr.FILE_PRODUCERS:,} producers."
+        },
+    )
+    cattle = QueryBoolean(
+        metadata={
+            "description": f"{_ONLY}the commodity is cattle, so points may have more than "
+            f"{eudr.POINT_HECTARES:g} hectares."
         },
     )
 
+
+class EudrProjectsQuerySchema(EudrQuerySchema):
+    """The same, and what it has of projects."""
+
+    boundaries = QueryBoolean(
+        metadata={"description": f"{_ONLY}whether the boundaries of projects are plots (true)."},
+    )
+    points = QueryBoolean(
+        metadata={
+            "description": f"{_ONLY}whether the projects' assets of type `{eudr.PLOT_TYPE}` are in "
+            "the file, too, as points (false). It needs `assets:read` besides."
+        },
+    )
+
+
+class _ExportQuerySchema(FilterQuerySchema):
+    """Which records, and in which format."""
+
     @ma.validates_schema
     def _check_format(self, data: dict[str, Any], **_: Any) -> None:
-        others = [name for name in _EUDR_ONLY if name in data]
-        if others and data.get("format") != "eudr":
+        is_eudr = data.get("format") == "eudr"
+        others = [name for name in EudrProjectsQuerySchema().fields if name in data]
+        if others and not is_eudr:
             raise ma.ValidationError({name: ["Only for format=eudr."] for name in others})
+        if is_eudr and data.get("type", eudr.PLOT_TYPE) != eudr.PLOT_TYPE:
+            message = f"Only assets of type {eudr.PLOT_TYPE} are plots. Leave type out."
+            raise ma.ValidationError({"type": [message]})
 
 
-class AssetExportQuerySchema(FilterQuerySchema):
+class ProjectExportQuerySchema(_ExportQuerySchema, EudrProjectsQuerySchema):
+    """Which projects, and in which format."""
+
+    class Meta(FilterQuerySchema.Meta):
+        include = filter_fields(PROJECT)
+
+    format = _format("projects")
+    search = SearchText("the name, the description or the external id")
+
+
+class AssetExportQuerySchema(_ExportQuerySchema, EudrQuerySchema):
     """Which assets, and in which format."""
 
     class Meta(FilterQuerySchema.Meta):

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, ParamSpec, TypeVar
+from typing import IO, Any, Final, NamedTuple
 
 from flask import Flask
 
-from app.assets.listing import asset_query, scan_assets
 from app.audit.entries import created, record_read
 from app.audit.targets import Target
-from app.db.replica import read_from_replica
 from app.downloads.files import ExportedFile, no_room, sized, whole_file
-from app.formats.writers.eudr import NO_OPTIONS, EudrOptions, write_eudr
-from app.formats.writers.features import FEATURE_TYPES
+from app.exports.reading import EudrReader, in_short_queries, scan_records
+from app.formats.writers.eudr import NO_OPTIONS, write_eudr
+from app.formats.writers.eudr_plots import EudrOptions
+from app.formats.writers.features import FEATURE_TYPES, Feature
 from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import CannotWrite, FeatureSource, blocks
 from app.http.errors import BadRequest, Detail
-from app.lists.scanning import Reader
 from app.policy.files import FORMATS_OUT
-from app.projects.listing import project_query, scan_projects
-from app.values import clock, processor_clock
+from app.values import clock
 from app.values.clock import format_value
 from app.values.text import slugify
 
-P = ParamSpec("P")
-R = TypeVar("R")
-T = TypeVar("T")
-
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "projects": tuple(name for name in FORMATS_OUT if name != "gpx"),
-    "assets": tuple(name for name in FORMATS_OUT if name != "eudr"),
+    "assets": tuple(FORMATS_OUT),
 }
+
+_OF_PROJECTS: Final = ("boundaries", "points")  # what a file for the EUDR has of projects
 
 
 class Export(NamedTuple):
@@ -44,6 +40,8 @@ class Export(NamedTuple):
         format: one of the kind's ``FORMATS``.
         filters: those of the list, as its schema loads them; for assets also ``project_id``, and
             ``within``: the ids of the projects that it is limited to.
+        boundaries, points: what a file for the EUDR has of projects: their boundaries, and their
+            plots kept as points.
     """
 
     kind: str
@@ -51,6 +49,16 @@ class Export(NamedTuple):
     account_id: str
     filters: Mapping[str, Any] = {}
     eudr: EudrOptions = NO_OPTIONS
+    boundaries: bool = True
+    points: bool = False
+
+    @property
+    def media_type(self) -> str:
+        return "application/zip" if self.eudr.divide else FORMATS_OUT[self.format][0]
+
+    @property
+    def extension(self) -> str:
+        return "zip" if self.eudr.divide else FORMATS_OUT[self.format][1]
 
 
 def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
@@ -60,12 +68,12 @@ def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
         values: the query, as its schema loads it.
     """
     filters = dict(values)
-    eudr = EudrOptions(
-        filters.pop("producer_name", None),
-        filters.pop("producer_country", None),
-        filters.pop("holes", None) == "ignore",
-    )
-    return Export(kind, filters.pop("format"), account_id, filters, eudr)
+    own = {
+        name: filters.pop(name) for name in (*EudrOptions._fields, *_OF_PROJECTS) if name in filters
+    }
+    of_projects = {name: own.pop(name) for name in _OF_PROJECTS if name in own}
+    format_name = filters.pop("format")
+    return Export(kind, format_name, account_id, filters, EudrOptions(**own), **of_projects)
 
 
 def write_export(
@@ -88,25 +96,40 @@ def write_export(
         BadRequest: the records cannot be written in this format.
         ServiceUnavailable: there is no room for the file.
     """
+    if export.format == "eudr":
+        features = features_for_eudr(export, app, on_batch)
+        return sized(_whole_file(partial(write_eudr, features, options=export.eudr), app))
     source = _source(export, app, on_batch)
     if write := STREAMED.get(export.format):
         pieces = blocks(write(source))
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
-    return sized(_whole_file(export, source, Path(app.instance_path)))
+    return sized(_whole_file(partial(WHOLE[export.format], source), app))
 
 
-def filename(slug: str, kind: str, format_name: str) -> str:
+def features_for_eudr(
+    export: Export, app: Flask, on_batch: Callable[[int], None] = lambda _: None
+) -> Iterator[Feature]:
+    """The records that a file for the EUDR is written of."""
+    reader = EudrReader(export.account_id, app, on_batch)
+    filters = dict(export.filters)
+    if export.kind == "assets":
+        return reader.plots(filters)
+    return reader.projects(filters, boundaries=export.boundaries, points=export.points)
+
+
+def filename(slug: str, export: Export) -> str:
     """The name of the file of an account, such as ``green-woods-projects-2026-11-22.geojson``."""
-    what = f"{kind}-eudr" if format_name == "eudr" else kind
-    return f"{slugify(slug)}-{what}-{clock.now().date()}.{FORMATS_OUT[format_name][1]}"
+    what = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
+    return f"{slugify(slug)}-{what}-{clock.now().date()}.{export.extension}"
 
 
-def _whole_file(export: Export, source: FeatureSource, folder: Path) -> IO[bytes]:
-    write = WHOLE.get(export.format) or partial(write_eudr, options=export.eudr)
+def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
     try:
-        return write(source, folder)
+        return write(Path(app.instance_path))
     except CannotWrite as error:
-        details = [Detail(record_id, message) for record_id, message in error.problems]
+        details = [
+            Detail(each.record_id or "format", each.message, each.code) for each in error.problems
+        ]
         details = details or [Detail("format", str(error))]
         raise BadRequest(str(error), details=details) from None
     except OSError:
@@ -115,45 +138,20 @@ def _whole_file(export: Export, source: FeatureSource, folder: Path) -> IO[bytes
 
 def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> FeatureSource:
     def read(*, metadata_only: bool) -> Iterator[Any]:
-        return in_short_queries(app, partial(_scan, export, metadata_only), on_batch)
+        scan = partial(
+            scan_records,
+            export.kind,
+            export.account_id,
+            dict(export.filters),
+            metadata_only=metadata_only,
+        )
+        return in_short_queries(app, scan, on_batch)
 
     return FeatureSource(
         FEATURE_TYPES[export.kind],
         lambda: read(metadata_only=False),
         lambda: (text for text in read(metadata_only=True) if text is not None),
     )
-
-
-def _scan(export: Export, metadata_only: bool, reader: Reader) -> Iterator[list[Any]]:
-    filters = dict(export.filters)
-    if export.kind == "projects":
-        query = project_query(**filters)
-        return scan_projects(reader, export.account_id, query, metadata_only=metadata_only)
-    project_id = filters.pop("project_id", None)
-    query = asset_query(**filters)
-    return scan_assets(
-        reader, export.account_id, query, project_id=project_id, metadata_only=metadata_only
-    )
-
-
-def in_short_queries(
-    app: Flask, scan: Callable[[Reader], Iterable[list[T]]], on_batch: Callable[[int], None]
-) -> Iterator[T]:
-    """Yield the records of a scan, which holds no connection between two queries.
-
-    Args:
-        app: provides a context for each query.
-        on_batch: called with the number of records of each batch.
-    """
-
-    def read(query: Callable[P, R], *args: P.args, **values: P.kwargs) -> R:
-        with app.app_context():
-            return read_from_replica(partial(query, *args, **values))
-
-    for batch in scan(read):
-        processor_clock.restart()  # some formats have no piece before all batches are read
-        on_batch(len(batch))
-        yield from batch
 
 
 def record_export(export: Export, account_name: str) -> None:

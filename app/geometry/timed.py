@@ -132,6 +132,13 @@ def differences(old: Any, new: Any, box: Any, seconds: float) -> tuple[Any, Any]
     return None if found is None else tuple(shapely.from_wkb(found))
 
 
+def triangles(polygon: Any, seconds: float) -> Any:
+    """The constrained Delaunay triangles of a polygon, or None if it takes longer than ``seconds``
+    of processor time, or GEOS fails."""
+    found, _ = _run("triangles", seconds, [polygon])
+    return None if found is None else shapely.from_wkb(found[0])
+
+
 def processor_seconds() -> float:
     """The processor seconds of this thread, with those of its tasks in the other process."""
     return thread_time() + getattr(_thread, "seconds", 0.0)

@@ -40,11 +40,16 @@ def _differences(old: Any, new: Any, box: Any = None) -> list[bytes]:
     return [shapely.to_wkb(each) for each in differences]
 
 
+def _triangles(polygon: Any) -> list[bytes]:
+    return [shapely.to_wkb(shapely.constrained_delaunay_triangles(polygon))]
+
+
 TASKS: Final[dict[str, Callable[..., Any]]] = {
     "are_valid": _are_valid,
     "validity_reason": _validity_reason,
     "intersection": _intersection,
     "differences": _differences,
+    "triangles": _triangles,
 }
 
 

@@ -48,6 +48,9 @@ Kosovo by it, and has the others in these countries."""
 
 COUNTRY_CODES: Final = frozenset((*CODES_BY_NUMBER.values(), *CODES_BY_NAME.values()))
 
+MISTAKEN_CODES: Final = {"UK": ("GB", "the United Kingdom"), "EL": ("GR", "Greece")}
+"""Codes that are in use, and are none of ISO 3166-1: the right one, and the country."""
+
 NAMES: Final = {
     "AG": "Antigua and Barbuda", "BA": "Bosnia and Herzegovina", "CD": "DR Congo",
     "CF": "Central African Republic", "CK": "Cook Islands", "CY": "Cyprus",

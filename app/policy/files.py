@@ -76,5 +76,3 @@ COLUMNS_OUT: Final = 200
 COLUMN_KEY_LENGTH: Final = 100  # of a key that becomes a column
 SHAPEFILE_BYTES: Final = 2**31 - 1  # of each of its files
 SHAPEFILE_TEXT_BYTES: Final = 254  # of a value
-EUDR_BYTES: Final = 25_000_000  # that the Information System takes in one file
-EUDR_PROBLEMS: Final = 100  # that are listed

@@ -25,7 +25,6 @@ GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "nort
 # What is asked about a file, the most important first; the first three must be answered.
 QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "name")
 MUST_BE_ANSWERED: Final = QUESTIONS[:3]
-PLOT_TYPE: Final = "plot"  # of the assets that points of a file for the EUDR become
 OPTIONS: Final = 5  # of a question, at most
 SAMPLES: Final = 3  # values of a column, beside an option
 SAMPLE_LENGTH: Final = 40  # characters of each

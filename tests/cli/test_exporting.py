@@ -14,6 +14,7 @@ import pytest
 from flask import Flask
 
 from app.account.lookup import read_account
+from app.formats.writers import eudr
 from config import ROOT
 from tests.cli.conftest import Run
 from tests.formats.writers.sources import read_with_gdal
@@ -110,7 +111,8 @@ def test_an_existing_file_is_replaced_only_on_confirmation(
         (("--output", "x.csv", "--holes", "ignore"), "--holes: Only for format=eudr."),
         (("--output", "x.gpx"), "--format: gpx is for assets."),
         (("--output", "x.csv", "--project", "proj_1"), "--project: Must be the id of a project"),
-        (("--assets", "--output", "x.csv", "--producer-name", "Jo"), "Assets have no such filter."),
+        (("--assets", "--output", "x.csv", "--producer-name", "Jo"), "Only for format=eudr."),
+        (("--assets", "--format", "eudr", "--output", "x.json", "--points"), "no such filter."),
     ],
 )
 def test_wrong_usage(run: Run, client: Client, words: tuple[str, ...], said: str) -> None:
@@ -129,20 +131,32 @@ def test_what_does_not_exist(run: Run, client: Client, tmp_path: Path) -> None:
     assert "cannot be written" in _export(run, client, "--output", nowhere, code=1)
 
 
-def test_a_file_for_the_eudr(run: Run, client: Client, tmp_path: Path) -> None:
+def test_a_file_for_the_eudr(
+    run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hole = {
         "type": "Polygon",
         "coordinates": [square_ring(size=1.0), square_ring(10.2, 50.2, 0.3)[::-1]],
     }
     made = make_project(client, geometry=hole)
+    make_asset(client, made["id"], type="plot", location=point(10.1, 50.1))
     file = tmp_path / "plots.geojson"
-    words = ("--format", "eudr", "--producer-country", "de", "--output", str(file))
-    refused = _export(run, client, *words, code=1)
-    assert f"{made['id']}: Part 0 has holes" in refused
+    words = ("--format", "eudr", "--producer-name", "Jo", "--output", str(file))
+    refused = _export(run, client, *words, "--variant", "2", code=1)
+    assert f"{made['id']}: Set ProducerCountry" in refused
     assert not file.exists()
-    _export(run, client, *words, "--holes", "ignore")
-    (plot,) = json.loads(file.read_bytes())["features"]
-    assert plot["properties"]["ProducerCountry"] == "DE"
+    words = (*words, "--producer-country", "de", "--yes")
+    for more, expected in (
+        (("--holes", "ignore"), ["Polygon"]),
+        ((), ["Polygon", "Polygon"]),
+        (("--points",), ["Polygon", "Polygon", "Point"]),
+        (("--points", "--no-boundaries"), ["Point"]),
+    ):
+        _export(run, client, *words, *more)
+        plots = json.loads(file.read_bytes())["features"]
+        assert sorted(plot["geometry"]["type"] for plot in plots) == sorted(expected)
+    monkeypatch.setattr(eudr, "FILE_BYTES", 400)
+    assert "divide=true" in _export(run, client, *words, code=1)
 
 
 def test_nothing_is_left_of_a_file_that_fails(

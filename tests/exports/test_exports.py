@@ -19,14 +19,24 @@ from flask import Flask
 
 from app.account.lookup import read_account
 from app.exports import service
-from app.exports.service import FORMATS
+from app.exports.service import FORMATS, Export
 from app.formats.writers import eudr
 from app.policy.files import FORMATS_OUT
 from tests.contract import decoded
 from tests.formats.writers.sources import read_with_gdal
-from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
+from tests.make import (
+    Client,
+    make_account,
+    make_asset,
+    make_key,
+    make_project,
+    multi_square,
+    point,
+    square,
+)
 from tests.make.geometry import square_ring
 
+EUDR = "format=eudr&producer_name=Jo%20Oak&producer_country=de"
 HOLED = {
     "type": "Polygon",
     "coordinates": [square_ring(size=1.0), square_ring(10.2, 50.2, 0.3)[::-1]],
@@ -61,7 +71,7 @@ def _details(response: Any) -> dict[str, str]:
 def test_every_format_is_read_by_gdal(
     client: Client, project: dict[str, Any], tmp_path: Path, kind: str, subtests: pytest.Subtests
 ) -> None:
-    for format_name in FORMATS[kind]:
+    for format_name in (each for each in FORMATS[kind] if each != "eudr"):
         with subtests.test(format_name):
             response = client.get(f"/v1/exports/{kind}?format={format_name}")
             media_type, ending = FORMATS_OUT[format_name]
@@ -74,13 +84,15 @@ def test_every_format_is_read_by_gdal(
 
 
 def test_the_name_of_the_file(client: Client) -> None:
+    make_project(client, geometry=square())
     with client.app.app_context():
         slug = read_account(client.account_id)["slug"]
     today = datetime.now(UTC).date()
     for query, name in (
         ("projects?format=geojson", f"{slug}-projects-{today}.geojson"),
         ("projects", f"{slug}-projects-{today}.geojson"),
-        ("projects?format=eudr", f"{slug}-projects-eudr-{today}.geojson"),
+        (f"projects?{EUDR}", f"{slug}-projects-eudr-{today}.geojson"),
+        (f"projects?{EUDR}&divide=true", f"{slug}-projects-eudr-{today}.zip"),
         ("assets?format=shp", f"{slug}-assets-{today}.shp.zip"),
     ):
         headers = client.get(f"/v1/exports/{query}").headers
@@ -90,7 +102,9 @@ def test_the_name_of_the_file(client: Client) -> None:
 
 
 def test_no_slug_can_break_the_header() -> None:
-    name = service.filename('a"\r\nSet-Cookie: x=1; filename="b/../é', "projects", "csv")
+    name = service.filename(
+        'a"\r\nSet-Cookie: x=1; filename="b/../é', Export("projects", "csv", "a")
+    )
     assert re.fullmatch(r"[a-z0-9-]+\.csv", name)
 
 
@@ -133,7 +147,11 @@ def test_of_another_account_nothing_is_there(
     [
         ("projects?format=xlsx", "format"),
         ("projects?format=gpx", "format"),
-        ("assets?format=eudr", "format"),
+        ("assets?format=eudr&type=equipment", "type"),
+        ("assets?format=eudr&points=true", "points"),
+        ("projects?format=eudr&variant=3", "variant"),
+        ("projects?format=eudr&producer_country=UK", "producer_country"),
+        ("projects?points=true", "points"),
         ("projects?page=2", "page"),
         ("projects?status=gone", "status"),
         ("projects?bbox=1,2,3", "bbox"),
@@ -156,30 +174,64 @@ def test_a_format_for_assets(client: Client) -> None:
 
 def test_a_file_for_the_eudr(client: Client) -> None:
     make_project(client, name="Plain", geometry=square(1))
-    make_project(client, geometry=square(2), metadata={"ProducerName": "Green Woods"})
-    path = "/v1/exports/projects?format=eudr&producer_name=Jo%20Oak&producer_country=fr"
+    make_project(client, geometry=square(3), metadata={"ProducerName": "Green Woods"})
+    path = f"/v1/exports/projects?{EUDR}&variant=2"
     first, second = (each["properties"] for each in _features(client, path))
-    assert (first["ProducerName"], first["ProducerCountry"]) == ("Jo Oak", "FR")
-    assert (first["ProductionPlace"], second["ProducerName"]) == ("Plain", "Green Woods")
+    assert first["ProducerName"] == "Green Woods"
+    assert (second["ProducerName"], second["ProducerCountry"]) == ("Jo Oak", "DE")
+    assert second["ProductionPlace"] == "Plain"
 
 
-def test_holes_are_rejected_unless_they_are_to_be_ignored(client: Client) -> None:
+def test_plots_that_are_points_for_the_eudr(client: Client) -> None:
+    made = make_project(client, name="Without a boundary")
+    make_asset(client, made["id"], type="plot", name="P", location=point(10.5, 50.5))
+    make_asset(client, made["id"], type="plot", name="Nowhere")
+    make_asset(client, made["id"], name="No plot", location=point(10.6, 50.6))
+    other = make_project(client, name="Other", geometry=square(20))
+    make_asset(client, other["id"], type="plot", name="Q", location=point(20.5, 50.5))
+    for query, places in (
+        (f"projects?{EUDR}", ["Other"]),
+        (f"projects?{EUDR}&points=true&ids={other['id']}", ["Other", "Q"]),
+        (f"projects?{EUDR}&points=true&boundaries=false&ids={other['id']}", ["Q"]),
+        (f"projects?{EUDR}&points=true&boundaries=false&search=other", ["Q"]),
+        (f"assets?{EUDR}&project_id={other['id']}", ["Q"]),
+        (f"assets?{EUDR}&search=P&bbox=10,50,11,51", ["P"]),
+    ):
+        found = _features(client, f"/v1/exports/{query}")
+        assert [each["properties"]["ProductionPlace"] for each in found] == places
+    (detail,) = client.get(f"/v1/exports/projects?{EUDR}&points=true").json["error"]["details"]
+    assert detail["code"] == "no_place"
+
+
+def test_plots_that_are_points_need_a_permission(client: Client) -> None:
+    make_project(client, geometry=square())
+    limited = make_key(client, permissions=["projects:read"])
+    assert limited.get(f"/v1/exports/projects?{EUDR}").status_code == 200
+    refused = limited.get(f"/v1/exports/projects?{EUDR}&points=true")
+    assert refused.status_code == 403
+    assert "assets:read" in refused.json["error"]["message"]
+
+
+def test_what_stands_against_a_file_for_the_eudr(client: Client) -> None:
     made = make_project(client, geometry=HOLED)
-    path = "/v1/exports/projects?format=eudr"
-    details = _details(client.get(path))
-    assert "holes=ignore" in details[made["id"]]
-    (plot,) = _features(client, f"{path}&holes=ignore")
-    assert len(plot["geometry"]["coordinates"]) == 1
+    response = client.get(f"/v1/exports/projects?{EUDR}&holes=refuse")
+    assert response.status_code == 400
+    (detail,) = response.json["error"]["details"]
+    assert (detail["field"], detail["code"]) == (made["id"], "hole")
+    assert len(_features(client, f"/v1/exports/projects?{EUDR}")) == 2
+    assert len(_features(client, f"/v1/exports/projects?{EUDR}&holes=ignore")) == 1
 
 
 def test_a_file_that_is_too_large_is_rejected_before_anything_is_sent(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_project(client, geometry=square())
-    monkeypatch.setattr(eudr, "EUDR_BYTES", 50)
-    response = client.get("/v1/exports/projects?format=eudr")
-    assert "25 MB" in _details(response)["format"]
+    for number in range(2):
+        make_project(client, geometry=square(3 * number))
+    monkeypatch.setattr(eudr, "FILE_BYTES", 400)
+    response = client.get(f"/v1/exports/projects?{EUDR}")
+    assert "divide=true" in _details(response)["format"]
     assert response.content_type == "application/json"
+    assert client.get(f"/v1/exports/projects?{EUDR}&divide=true").content_type == "application/zip"
 
 
 @pytest.mark.parametrize("format_name", ["gpkg", "shp", "eudr"])
@@ -190,7 +242,8 @@ def test_a_full_disk(
     def full(*_: Any, **__: Any) -> Any:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    path = f"/v1/exports/projects?format={format_name}"
+    own = EUDR if format_name == "eudr" else f"format={format_name}"
+    path = f"/v1/exports/projects?{own}&search=Wald"
     with monkeypatch.context() as patched:
         for name in ("TemporaryFile", "mkdtemp"):
             patched.setattr(tempfile, name, full)

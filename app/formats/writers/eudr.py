@@ -1,174 +1,176 @@
-"""GeoJSON as the Information System of Regulation (EU) 2023/1115 (EUDR) reads it.
-
-From the Commission's "EUDR GeoJSON File Description", of which guides to versions 1.4 and 1.5 say:
-
-* WGS 84, longitude first. The system has six decimals; so they are rounded here, and written with
-  their zeros.
-* one Feature for each plot, so a MultiPolygon becomes several;
-* the properties ProducerName, ProducerCountry (ISO 3166-1 alpha-2), ProductionPlace and Area (in
-  hectares), and no others. They come from the metadata, whatever the case of their names there;
-* rings that do not cross themselves, and have no position twice in a row;
-* no holes: the system counts them as part of the plot;
-* at most 25 MB.
+"""GeoJSON as the Information System of Regulation (EU) 2023/1115 (EUDR) reads it: a Feature for
+each plot, in the order of producers. What the system takes is in ``app.policy.eudr``, and what is
+written of a record in ``app.formats.writers.eudr_plots``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import groupby
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from sqlite3 import Connection
+from typing import IO, Final
 
-import shapely
-
+from app.formats.writers.eudr_plots import EudrOptions, Plot, read_plots
 from app.formats.writers.features import Feature
-from app.formats.writers.shapes import Ring, read_shape
-from app.formats.writers.source import CannotWrite, FeatureSource
-from app.formats.writers.temporary import new_file
-from app.geometry import geodesic_area
-from app.policy.files import EUDR_BYTES, EUDR_PROBLEMS
-from app.values.strict_json import Fragment, dumps
-
-_DECIMALS: Final = 6
-_FEWEST: Final = 4  # positions of a ring
-_NAME, _COUNTRY, _PLACE, _AREA = "ProducerName", "ProducerCountry", "ProductionPlace", "Area"
-_SQUARE_METERS: Final = 10_000  # of a hectare
-_TOO_LARGE: Final = (
-    f"The file would be larger than the {EUDR_BYTES // 10**6} MB that the Information System takes."
-    " Export fewer projects at a time: filter them by status, search, bbox or ids."
-)
-_INVALID: Final = "The Information System would not take these plots as they are. See details."
-_NO_PLOTS: Final = "None of the projects has a boundary."
-_HOLES: Final = (
-    "Part {part} has holes, which the Information System takes for part of the plot. Split the part"
-    " around them, or add holes=ignore to leave the holes out."
-)
-_ROUNDED: Final = (
-    "Part {part} crosses itself or vanishes when its coordinates have six decimals. Its positions "
-    "are too close to each other: remove some."
-)
-
-
-class EudrOptions(NamedTuple):
-    """Properties of all plots, and whether holes may be left out."""
-
-    producer_name: str | None = None
-    producer_country: str | None = None
-    ignore_holes: bool = False
-
+from app.formats.writers.source import CannotWrite, Finding
+from app.formats.writers.temporary import new_database, new_file
+from app.policy.eudr import FILE_BYTES, FILE_PRODUCERS, IN_ERROR
 
 NO_OPTIONS: Final = EudrOptions()
+_BEGINNING: Final = b'{"type":"FeatureCollection","features":[\n'
+_BETWEEN: Final = b",\n"
+_END: Final = b"\n]}\n"
+_IN_ORDER: Final = "SELECT {} FROM plots ORDER BY producer, country, place, is_point, id, part"
+_INVALID: Final = "The Information System would not take these plots as they are. See details."
+_NO_PLOTS: Final = "There are no plots to write. Draw a boundary, or choose other projects."
 
 
-def write_eudr(source: FeatureSource, folder: Path, options: EudrOptions = NO_OPTIONS) -> IO[bytes]:
-    """Write the file. Records without a geometry are left out.
+def write_eudr(
+    features: Iterable[Feature], folder: Path, options: EudrOptions = NO_OPTIONS
+) -> IO[bytes]:
+    """Write the file, or a zip of files with ``divide``.
 
     Args:
+        features: projects, and assets that are plots kept as points, in any order.
         folder: where it is written.
 
     Returns:
         The file, at its beginning.
 
     Raises:
-        CannotWrite: it would be too large, none of the records has a geometry, or the system
-            would not accept some of the plots.
+        CannotWrite: there are no plots, or the system would not take them.
         OSError: there is no room for it.
     """
-    problems: list[tuple[str, str]] = []
-    with new_file(folder) as file:
-        file.write(b'{"type":"FeatureCollection","features":[\n')
-        between, is_without_plots = b"", False
-        for feature in source.features():
-            rings = _exteriors(feature)
-            is_without_plots = not (rings or between)
-            found = _problems(feature, rings, options)
-            problems += list(found)[: EUDR_PROBLEMS - len(problems)]
-            for plot in [] if problems else _plots(feature, rings, options):
-                file.write(between + plot)
-                between = b",\n"
-            if file.tell() > EUDR_BYTES:
-                raise CannotWrite(_TOO_LARGE)
+    problems: list[Finding] = []
+    with plot_store(folder) as store:
+        for reading in read_plots(features, options):
+            problems += reading.problems[: IN_ERROR - len(problems)]
+            if not problems:
+                store.add(reading.plots)
+        if not problems:
+            problems = file_problems(store.files(), options)
         if problems:
             raise CannotWrite(_INVALID, problems)
-        if is_without_plots:
+        if not store.features:
             raise CannotWrite(_NO_PLOTS)
-        file.write(b"\n]}\n")
+        with new_file(folder) as file:
+            if options.divide:
+                _write_zip(file, store)
+            else:
+                file.writelines(_pieces(store.plots()))
     return file
 
 
-class _Exterior(NamedTuple):
-    """The exterior ring of a part, unchanged and with six decimals. ``has_holes``: the part has
-    holes."""
+class EudrFile:
+    """A file of a division: how many ``features``, ``producers`` and ``bytes`` it has."""
 
-    ring: Ring
-    rounded: Ring
-    has_holes: bool
+    def __init__(self) -> None:
+        self.features = 0
+        self.producers = 0
+        self.bytes = len(_BEGINNING) + len(_END)
+        self._last: tuple[str, str] | None = None
 
+    def takes(self, producer: tuple[str, str], size: int) -> bool:
+        """Return whether it has room for a plot."""
+        is_large = self.bytes + len(_BETWEEN) + size > FILE_BYTES
+        is_new = producer != self._last
+        return not self.features or not (is_large or (is_new and self.producers == FILE_PRODUCERS))
 
-def _exteriors(feature: Feature) -> list[_Exterior]:
-    """The exterior rings of all parts. Positions that are equal after rounding become one."""
-    parts = [] if feature.geometry is None else read_shape(feature.geometry).parts
-    return [_Exterior(part[0], _rounded(part[0]), len(part) > 1) for part in parts]
-
-
-def _rounded(ring: Ring) -> Ring:
-    positions = ([round(x, _DECIMALS), round(y, _DECIMALS)] for x, y, *_ in ring)
-    return [position for position, _ in groupby(positions)]
-
-
-def _problems(
-    feature: Feature, exteriors: list[_Exterior], options: EudrOptions
-) -> Iterator[tuple[str, str]]:
-    """Yield (record id, message) for what the system would not accept, or would misread."""
-    country = _own(feature).get(_COUNTRY, options.producer_country)
-    if country is not None and not _is_country(country):
-        yield feature.id, f"{_COUNTRY} must be two letters, as ISO 3166-1 alpha-2 has them."
-    for number, (_, rounded, has_holes) in enumerate(exteriors):
-        if has_holes and not options.ignore_holes:
-            yield feature.id, _HOLES.format(part=number)
-        if len(rounded) < _FEWEST or not shapely.is_valid(shapely.polygons(rounded)):
-            yield feature.id, _ROUNDED.format(part=number)
+    def add(self, producer: tuple[str, str], size: int) -> None:
+        """Count a plot, after those of the producers before it."""
+        self.bytes += size + (len(_BETWEEN) if self.features else 0)
+        self.features += 1
+        self.producers += producer != self._last
+        self._last = producer
 
 
-def _plots(feature: Feature, exteriors: list[_Exterior], options: EudrOptions) -> Iterator[bytes]:
-    """Yield the text of a Feature for each part."""
-    own = _own(feature)
-    country = own.get(_COUNTRY, options.producer_country)
-    properties = {
-        _NAME: own.get(_NAME, options.producer_name),
-        _COUNTRY: country and country.upper(),
-        _PLACE: own.get(_PLACE, feature.properties.get("name")),
-    }
-    known = {name: value for name, value in properties.items() if value is not None}
-    for ring, rounded, _ in exteriors:
-        hectares = round(geodesic_area([ring]) / _SQUARE_METERS, 4)
-        area = own.get(_AREA, hectares) if len(exteriors) == 1 else hectares
-        yield dumps(
-            {
-                "type": "Feature",
-                "properties": known | {_AREA: area},
-                "geometry": {"type": "Polygon", "coordinates": _text(rounded)},
-            }
+def file_problems(files: list[EudrFile], options: EudrOptions) -> list[Finding]:
+    """What stands against files as a whole.
+
+    Args:
+        files: those that the plots would be divided into.
+    """
+    if options.divide or len(files) < 2:
+        return []
+    found = []
+    size, producers = sum(each.bytes for each in files), sum(each.producers for each in files)
+    how = "Add divide=true for several files, or filter the plots."
+    if producers > FILE_PRODUCERS:
+        message = f"There are {producers:,} producers, and a file takes {FILE_PRODUCERS:,}. {how}"
+        found.append(Finding("too_many_producers", message))
+    if size > FILE_BYTES:
+        megabytes = FILE_BYTES // 10**6
+        message = f"The file would have {size / 10**6:.1f} MB, and {megabytes} are taken. {how}"
+        found.append(Finding("too_large", message))
+    return found
+
+
+class PlotStore:
+    """Plots on the disk, which are read in their order: producer, country, place, polygons before
+    points, id and part."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.features = 0
+        self.points = 0
+        connection.execute(
+            "CREATE TABLE plots (producer TEXT, country TEXT, place TEXT, is_point INTEGER,"
+            " id TEXT, part INTEGER, text BLOB,"
+            " PRIMARY KEY (producer, country, place, is_point, id, part)) WITHOUT ROWID"
         )
 
+    def add(self, plots: list[Plot]) -> None:
+        """Add the plots of a record."""
+        rows = [plot[:-1] for plot in plots]
+        self._connection.executemany("INSERT INTO plots VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self.features += len(plots)
+        self.points += sum(plot.is_point for plot in plots)
 
-def _text(ring: Ring) -> Fragment:
-    """The coordinates of a Polygon without holes."""
-    positions = ",".join(f"[{x:.{_DECIMALS}f},{y:.{_DECIMALS}f}]" for x, y in ring)
-    return Fragment(f"[[{positions}]]")
+    def plots(self) -> Iterator[bytes]:
+        """Yield the texts, in order."""
+        for (text,) in self._connection.execute(_IN_ORDER.format("text")):
+            yield text
+
+    def files(self) -> list[EudrFile]:
+        """The files that the plots are divided into, each within the bounds."""
+        rows = self._connection.execute(_IN_ORDER.format("producer, country, length(text)"))
+        files: list[EudrFile] = []
+        for producer, country, size in rows:
+            if not files or not files[-1].takes((producer, country), size):
+                files.append(EudrFile())
+            files[-1].add((producer, country), size)
+        return files
+
+    def producers(self) -> int:
+        """The number of producers, by name and country."""
+        rows = self._connection.execute(
+            "SELECT count(*) FROM (SELECT DISTINCT producer, country FROM plots)"
+        )
+        return int(rows.fetchone()[0])
 
 
-def _own(feature: Feature) -> dict[str, Any]:
-    """The properties of plots in the metadata, by the names of the system, if of the right type."""
-    values = {name.lower(): value for name, value in feature.properties.items()}
-    found = {name: values.get(name.lower()) for name in (_NAME, _COUNTRY, _PLACE, _AREA)}
-    kinds = {_AREA: (int, float)}
-    return {
-        name: value
-        for name, value in found.items()
-        if type(value) in kinds.get(name, (str,)) and value != ""
-    }
+@contextmanager
+def plot_store(folder: Path) -> Iterator[PlotStore]:
+    """A store in a folder, of which nothing is left when the block ends. Raises OSError."""
+    with new_database(folder) as (connection, file), file:
+        yield PlotStore(connection)
 
 
-def _is_country(text: str) -> bool:
-    return len(text) == 2 and text.isascii() and text.isalpha()
+def _pieces(plots: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the text of a file."""
+    yield _BEGINNING
+    for number, plot in enumerate(plots):
+        yield _BETWEEN + plot if number else plot
+    yield _END
+
+
+def _write_zip(file: IO[bytes], store: PlotStore) -> None:
+    plots = store.plots()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, part in enumerate(store.files(), start=1):
+            with archive.open(f"plots-{number}.geojson", "w") as entry:
+                for piece in _pieces(islice(plots, part.features)):
+                    entry.write(piece)

@@ -15,7 +15,7 @@ from app.imports.features.mapping import are_plots
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import Decision, Match, Targets, Written
-from app.policy.imports import PLOT_TYPE
+from app.policy.eudr import PLOT_TYPE
 from app.values.ids import is_id
 
 _NAMELESS: Final = "Plots"

@@ -23,6 +23,7 @@ PLACES: Final = {
     "GET /v1/events": "events.ndjson",
     "GET /v1/events/<event_id>": "events.ndjson",
     "GET /v1/exports/assets": "assets.geojson",
+    "GET /v1/eudr": "projects.geojson",
     "GET /v1/exports/projects": "projects.geojson",
     "GET /v1/imports": "imports.json",
     "GET /v1/imports/<import_id>": "imports.json",

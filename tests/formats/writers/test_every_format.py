@@ -103,7 +103,7 @@ def test_nested_values_are_json_in_tables(format_name: str, tmp_path: Path) -> N
     assert _column(columns, "owner")[2] == '{"name":"Jo","since":1999}'
 
 
-@pytest.mark.parametrize("format_name", [*PROJECT_FORMATS, "eudr"])
+@pytest.mark.parametrize("format_name", PROJECT_FORMATS)
 def test_no_projects_make_a_valid_file(format_name: str, tmp_path: Path) -> None:
     path = write(source(type=PROJECTS), format_name, tmp_path)
     _check_empty(path, format_name)

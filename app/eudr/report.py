@@ -1,0 +1,209 @@
+"""What the files for the EUDR would be, without making them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import thread_time
+from typing import Any, Final
+
+import shapely
+from flask import Flask
+
+from app.downloads.files import no_room
+from app.exports.service import Export, features_for_eudr
+from app.formats.writers.eudr import PlotStore, file_problems, plot_store
+from app.formats.writers.eudr_plots import Grid, Reading, degrees, finding, read_plots
+from app.formats.writers.features import Feature
+from app.formats.writers.source import Finding
+from app.geometry.polygons import polygon_rings
+from app.geometry.shapes import Shape, common_area, shape_of
+from app.http.errors import BadRequest
+from app.policy.bounds import OVERLAP_M2
+from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
+
+_SQUARE_METERS: Final = 10_000  # of a hectare
+_TOGETHER: Final = 100  # plots that are compared with all others, while their shapes are kept
+
+
+@dataclass
+class Report:
+    """What the files would be.
+
+    Attributes:
+        files: how many; more than one only with ``divide``.
+        counts: how many problems and warnings there are, by their codes.
+        problems, warnings: at most LISTED of each, in the order of creation.
+        is_complete: whether all plots were compared for overlaps.
+    """
+
+    files: int = 0
+    features: int = 0
+    points: int = 0
+    producers: int = 0
+    bytes: int = 0
+    problems: list[Finding] = field(default_factory=list)
+    warnings: list[Finding] = field(default_factory=list)
+    problem_counts: dict[str, int] = field(default_factory=dict)
+    warning_counts: dict[str, int] = field(default_factory=dict)
+    is_complete: bool = True
+
+    @property
+    def plots(self) -> int:
+        """The polygons."""
+        return self.features - self.points
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.problem_counts and self.features > 0
+
+    def add_problems(self, found: list[Finding]) -> None:
+        """Count problems, and list them."""
+        _add(found, self.problems, self.problem_counts)
+
+    def add_warnings(self, found: list[Finding]) -> None:
+        """Count warnings, and list them."""
+        _add(found, self.warnings, self.warning_counts)
+
+
+def _add(found: list[Finding], listed: list[Finding], counts: dict[str, int]) -> None:
+    listed += found[: LISTED - len(listed)]
+    for each in found:
+        counts[each.code] = counts.get(each.code, 0) + 1
+
+
+def make_report(export: Export, app: Flask) -> Report:
+    """Report on the file that an export in the format ``eudr`` would be.
+
+    Raises:
+        BadRequest: there are more than REPORT_PLOTS plots.
+        ServiceUnavailable: there is no room on the disk for the plots.
+    """
+    report, shapes = Report(), _Shapes()
+    try:
+        with plot_store(Path(app.instance_path)) as store:
+            for reading in read_plots(features_for_eudr(export, app), export.eudr):
+                report.add_problems(reading.problems)
+                report.add_warnings(reading.warnings)
+                store.add(reading.plots)
+                shapes.add(reading)
+                if store.features > REPORT_PLOTS:
+                    raise BadRequest(
+                        f"There are more than {REPORT_PLOTS:,} plots. Filter them, and look at one "
+                        "part after the other."
+                    )
+            _sum_up(report, store, export)
+    except OSError:
+        raise no_room() from None
+    report.add_warnings(list(shapes.overlaps()))
+    report.is_complete = shapes.is_complete
+    return report
+
+
+def report_record(report: Report) -> dict[str, Any]:
+    """The record of a report."""
+    return {
+        "ready": report.is_ready,
+        "files": report.files,
+        "features": report.features,
+        "plots": report.plots,
+        "points": report.points,
+        "producers": report.producers,
+        "bytes": report.bytes,
+        "problems": [each._asdict() for each in report.problems],
+        "warnings": [each._asdict() for each in report.warnings],
+        "problem_counts": report.problem_counts,
+        "warning_counts": report.warning_counts,
+        "overlaps_complete": report.is_complete,
+    }
+
+
+def _sum_up(report: Report, store: PlotStore, export: Export) -> None:
+    """Add what is known of the files as a whole."""
+    files = store.files()
+    report.features, report.points, report.producers = (
+        store.features, store.points, store.producers(),
+    )  # fmt: skip
+    report.files = len(files) if export.eudr.divide else min(1, len(files))
+    report.bytes = sum(each.bytes for each in files)
+    report.add_problems(file_problems(files, export.eudr))
+    if export.eudr.variant == 1 and report.producers > 1:
+        message = (
+            f"The file has {report.producers:,} producers, and variant 1 is for one. Choose variant"
+            " 2, or filter the plots of one producer."
+        )
+        report.add_warnings([Finding("several_producers", message)])
+
+
+class _Shapes:
+    """The plots of a report, to find out which of them overlap.
+
+    Attributes:
+        is_complete: all were compared.
+    """
+
+    def __init__(self) -> None:
+        self._records: list[Feature] = []  # without geometries
+        self._outlines: list[Grid] = []
+        self._owners: list[int] = []
+        self._positions = 0
+        self.is_complete = True
+
+    def add(self, reading: Reading) -> None:
+        """Add the plots of a record whose shape has no problem."""
+        if any(each.code == "breaks_at_six_decimals" for each in reading.problems):
+            return
+        self._positions += sum(len(plot.outline) for plot in reading.plots)
+        if self._positions > OVERLAP_POSITIONS:
+            self.is_complete = False
+            return
+        properties = reading.feature.properties
+        names = {name: properties.get(name) for name in ("id", "name", "project_id")}
+        self._outlines += [plot.outline for plot in reading.plots]
+        self._owners += [len(self._records)] * len(reading.plots)
+        self._records.append(Feature(None, names))
+
+    def overlaps(self) -> Iterator[Finding]:
+        """Yield a warning for each two records that overlap, at the later one."""
+        drawn = [_drawn(outline) for outline in self._outlines]
+        tree = shapely.STRtree(drawn)
+        shapes: dict[int, Shape] = {}
+        told: set[tuple[int, int]] = set()
+        end = thread_time() + OVERLAP_SECONDS
+        for start in range(0, len(drawn), _TOGETHER):
+            first, second = tree.query(drawn[start : start + _TOGETHER])
+            for one, other in zip((first + start).tolist(), second.tolist(), strict=True):
+                owners = self._owners[one], self._owners[other]
+                if one >= other or owners in told:
+                    continue
+                if thread_time() > end:
+                    self.is_complete = False
+                    return
+                if message := _overlap(one, other, drawn, shapes):
+                    told.add(owners)
+                    name = self._records[owners[0]].properties["name"]
+                    yield finding(self._records[owners[1]], "overlap", message.format(name))
+            shapes.clear()
+
+
+def _drawn(outline: Grid) -> Any:
+    positions = degrees(outline)
+    return shapely.Point(positions[0]) if len(outline) == 1 else shapely.Polygon(positions)
+
+
+def _overlap(one: int, other: int, drawn: list[Any], shapes: dict[int, Shape]) -> str | None:
+    """What two plots have in common, with a place for the name of the first; None: nothing."""
+    points = [drawn[each].geom_type == "Point" for each in (one, other)]
+    if all(points):
+        return None
+    if any(points):
+        is_inside = shapely.intersects(drawn[one], drawn[other])
+        return "One lies within the other: “{}”." if is_inside else None
+    for each in (one, other):
+        if each not in shapes:
+            shapes[each] = shape_of(polygon_rings(drawn[each]))
+    common = common_area(shapes[one], shapes[other])
+    if common is None or common < OVERLAP_M2:
+        return None
+    return f"It has {common / _SQUARE_METERS:,.4f} hectares in common with “{{}}”."

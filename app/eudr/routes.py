@@ -1,0 +1,47 @@
+"""/v1/eudr."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, current_app
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint
+from app.api.expensive import expensive_work
+from app.api.schemas import single_of
+from app.auth.guard import require_permission
+from app.auth.principal import Principal
+from app.eudr.report import make_report, report_record
+from app.eudr.schemas import EudrReportQuerySchema, EudrReportSchema
+from app.exports.service import export_of
+
+bp = ApiBlueprint(
+    "eudr",
+    __name__,
+    url_prefix="/v1",
+    description="Plots for the EU Deforestation Regulation.",
+)
+
+
+@bp.operation(
+    "GET",
+    "/eudr",
+    needs="projects:read",
+    of_some_projects=True,
+    query=EudrReportQuerySchema,
+    gives=(200, single_of(EudrReportSchema)),
+)
+def report_eudr(principal: Principal, values: dict[str, Any]) -> Response:
+    """Check the plots for the EUDR.
+
+    What `GET /v1/exports/projects?format=eudr` with the same parameters would give: how many plots,
+    and what stands against them. It needs `assets:read` besides.
+    """
+    require_permission(principal, "assets:read")
+    values |= {"format": "eudr", "within": principal.project_ids}
+    export = export_of("projects", principal.account_id, values)
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    with expensive_work():
+        report = make_report(export, app)
+    return envelope.single(report_record(report))

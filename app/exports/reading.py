@@ -1,0 +1,132 @@
+"""The records of an export, read in short queries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from typing import Any, Final, ParamSpec, TypeVar
+
+from flask import Flask
+from sqlalchemy import bindparam
+
+from app.assets.listing import asset_query, scan_assets
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.db.replica import read_from_replica
+from app.formats.writers.features import ASSETS, PROJECTS, Feature
+from app.lists.scanning import Reader
+from app.models import Asset
+from app.policy.eudr import PLOT_TYPE
+from app.projects.listing import project_query, scan_projects
+from app.values import processor_clock
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+OnBatch = Callable[[int], None]
+
+_PROJECTS_WITH_PLOTS: Final = CompiledQuery(
+    columns_of(Asset, Asset.project_id).where(Asset.type == bindparam("type")).distinct()
+)
+_FEW: Final = 50  # projects whose plots are read one project after the other
+
+
+def in_short_queries(
+    app: Flask, scan: Callable[[Reader], Iterable[list[T]]], on_batch: OnBatch
+) -> Iterator[T]:
+    """Yield the records of a scan, which holds no connection between two queries.
+
+    Args:
+        app: provides a context for each query.
+        on_batch: called with the number of records of each batch.
+    """
+
+    def read(query: Callable[P, R], *args: P.args, **values: P.kwargs) -> R:
+        with app.app_context():
+            return read_from_replica(partial(query, *args, **values))
+
+    for batch in scan(read):
+        processor_clock.restart()  # some formats have no piece before all batches are read
+        on_batch(len(batch))
+        yield from batch
+
+
+def scan_records(
+    kind: str,
+    account_id: str,
+    filters: dict[str, Any],
+    reader: Reader,
+    *,
+    metadata_only: bool = False,
+) -> Iterator[list[Any]]:
+    """Yield the projects or assets that filters leave, in batches.
+
+    Args:
+        kind: "projects" or "assets".
+        filters: those of the list, as its schema loads them; for assets also ``project_id``.
+        metadata_only: the JSON text of their metadata instead, None where there is none.
+    """
+    if kind == "projects":
+        query = project_query(**filters)
+        return scan_projects(reader, account_id, query, metadata_only=metadata_only)
+    project_id, others = filters.get("project_id"), dict(filters)
+    others.pop("project_id", None)
+    query = asset_query(**others)
+    return scan_assets(
+        reader, account_id, query, project_id=project_id, metadata_only=metadata_only
+    )
+
+
+class EudrReader:
+    """Reads what a file for the EUDR is written of.
+
+    Args:
+        app: provides a context for each query.
+        on_batch: called with the number of records of each batch.
+    """
+
+    def __init__(self, account_id: str, app: Flask, on_batch: OnBatch) -> None:
+        self._account_id, self._app, self._on_batch = account_id, app, on_batch
+
+    def plots(self, filters: dict[str, Any]) -> Iterator[Feature]:
+        """Yield the plots kept as points, of the assets that filters leave."""
+        return map(ASSETS.feature, self._read("assets", filters | {"type": PLOT_TYPE}))
+
+    def projects(
+        self, filters: dict[str, Any], *, boundaries: bool, points: bool
+    ) -> Iterator[Feature]:
+        """Yield the projects that filters leave, without those that have plots and no boundary,
+        and then their plots.
+
+        Args:
+            boundaries: whether the projects are wanted.
+            points: whether their plots are.
+        """
+        found: list[str] = []
+        for record in self._read("projects", filters):
+            found.append(record["id"])
+            if boundaries and (record["geometry"] or record["id"] not in self._with_plots):
+                yield PROJECTS.feature(record)
+        if points and len(found) <= _FEW:
+            for project_id in found:
+                yield from self.plots({"project_id": project_id})
+        elif points:
+            wanted = frozenset(found)
+            for plot in self.plots({"within": filters.get("within")}):
+                if plot.properties["project_id"] in wanted:
+                    yield plot
+
+    def _read(self, kind: str, filters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        scan = partial(scan_records, kind, self._account_id, filters)
+        return in_short_queries(self._app, scan, self._on_batch)
+
+    @cached_property
+    def _with_plots(self) -> frozenset[str]:
+        """The ids of the projects that have plots."""
+
+        def read() -> frozenset[str]:
+            rows = _PROJECTS_WITH_PLOTS.tuples(account_id=self._account_id, type=PLOT_TYPE)
+            return frozenset(project_id for (project_id,) in rows)
+
+        with self._app.app_context():
+            return read_from_replica(read)

@@ -1,0 +1,88 @@
+"""Polygons without holes that together are one with holes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import shapely
+
+from app.geometry import timed
+from app.geometry.complexity import SMALL
+from app.geometry.rings import Floats
+
+_SAME: Final = 1e-9  # of an area: parts that together are the polygon
+
+
+def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
+    """Cut a polygon through each of its holes.
+
+    Each cut is an edge of a constrained Delaunay triangulation, so it joins two positions of the
+    polygon: no position is new, no area is lost, and the parts only touch. One goes to the west
+    from the westernmost position of each hole, and one to the east from the easternmost, so every
+    hole lies on a way across the polygon.
+
+    Args:
+        polygon: a valid one, without heights. Whole numbers are exact.
+        seconds: of processor time, which a large one may take.
+
+    Returns:
+        The parts, counter-clockwise, from west to east; None where it took too long, or failed.
+    """
+    triangles = _triangles(polygon, seconds)
+    if triangles is None:
+        return None
+    corners = shapely.get_coordinates(shapely.get_parts(triangles)).reshape(-1, 4, 2)
+    edges = np.concatenate([corners[:, :2], corners[:, 1:3], corners[:, 2:4]])
+    edges = np.concatenate([edges, edges[:, ::-1]])
+    edges = edges[np.lexsort(edges[:, 0].T)]
+    rings = shapely.get_rings(polygon)
+    cuts = [cut for hole in rings[1:] for cut in _cuts(shapely.get_coordinates(hole), edges)]
+    lines = shapely.union_all([*rings, *map(shapely.LineString, cuts)])
+    faces = shapely.get_parts(shapely.polygonize([lines]))
+    shapely.prepare(polygon)
+    parts = faces[shapely.contains_properly(polygon, shapely.point_on_surface(faces))]
+    is_whole = np.isclose(shapely.area(parts).sum(), shapely.area(polygon), rtol=_SAME, atol=0)
+    if not is_whole or shapely.get_num_interior_rings(parts).any():
+        return None
+    west, south, *_ = shapely.bounds(parts).T
+    return list(shapely.orient_polygons(parts[np.lexsort((south, west))]))
+
+
+def _triangles(polygon: Any, seconds: float) -> Any:
+    if shapely.get_num_coordinates(polygon) > SMALL:
+        return timed.triangles(polygon, seconds)
+    try:
+        return shapely.constrained_delaunay_triangles(polygon)
+    except shapely.errors.GEOSException:
+        return None
+
+
+def _cuts(hole: Floats, edges: Floats) -> list[Floats]:
+    """The cuts to the west and to the east of a hole. There may be none where it touches another
+    ring, as it is joined to that already.
+
+    Args:
+        edges: of the triangles, in both directions, by the latitude and longitude of their starts.
+    """
+    found = []
+    for start, is_ahead in (
+        (hole[np.lexsort(hole.T[::-1])[0]], np.less),
+        (hole[np.lexsort(hole.T[::-1])[-1]], np.greater),
+    ):
+        of_start = edges[_among(edges[:, 0], start)]
+        ahead = of_start[is_ahead(of_start[:, 1, 0], start[0])]
+        if len(ahead):
+            lengths = np.square(ahead[:, 1] - start).sum(axis=1)
+            found.append(ahead[np.argmin(lengths)])
+    return found
+
+
+def _among(starts: Floats, start: Floats) -> slice:
+    """Where a position is among sorted ones."""
+    low, high = (np.searchsorted(starts[:, 1], start[1], side) for side in ("left", "right"))
+    row = starts[low:high, 0]
+    return slice(
+        int(low + np.searchsorted(row, start[0], "left")),
+        int(low + np.searchsorted(row, start[0], "right")),
+    )

@@ -1,0 +1,58 @@
+"""What the Information System of Regulation (EU) 2023/1115 (EUDR) takes.
+
+From the Commission's "EUDR Operator API Reference v1.0": chapter 9, the GeoJSON file description
+1.3 of 29 May 2026, and chapter 10, the rules that a statement is checked by.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+PLOT_TYPE: Final = "plot"
+"""The type of the assets that are plots kept as points."""
+
+NAME, COUNTRY, PLACE, AREA = "ProducerName", "ProducerCountry", "ProductionPlace", "Area"
+"""The properties that the system reads. Their case matters there, and all others are ignored."""
+
+FILE_BYTES: Final = 25_000_000  # of the geolocation of a statement
+FILE_PRODUCERS: Final = 1_000  # of a commodity, by name and country
+NAME_LENGTH: Final = 500  # characters of ProducerName and ProductionPlace
+DECIMALS: Final = 6  # of a position; the system cuts off any more
+
+SMALLEST_HECTARES: Final = 0.0001
+POINT_HECTARES: Final = (
+    4.0  # of a plot that may be a point, but for cattle; also where none is said
+)
+AREA_TOLERANCE: Final = 0.05  # of the area, by which Area may differ from it
+
+HOLES: Final = ("split", "ignore", "refuse")
+VARIANTS: Final = (1, 2)
+
+# What stands against a file, and what is worth a look.
+PROBLEMS: Final = {
+    "country_missing": "The plot has no `ProducerCountry` (with `variant=2`).",
+    "country_invalid": "`ProducerCountry` is no code of ISO 3166-1 alpha-2.",
+    "producer_missing": "The plot has no `ProducerName`.",
+    "no_place": "The project has neither a boundary nor plots, or the plot has no location.",
+    "area_invalid": f"`Area` is 0 or less, or that of a point below {SMALLEST_HECTARES:.4f}.",
+    "point_over_4_ha": "The plot is a point, and `Area` is more than 4 hectares.",
+    "hole": "The boundary has holes (with `holes=refuse`).",
+    "breaks_at_six_decimals": "The plot crosses itself or vanishes at six decimals.",
+    "too_long": f"`ProducerName` or `ProductionPlace` has more than {NAME_LENGTH} characters.",
+    "too_many_producers": f"The file has more than {FILE_PRODUCERS:,} producers.",
+    "too_large": f"The file has more than {FILE_BYTES:,} bytes.",
+}
+WARNINGS: Final = {
+    "area_differs": f"`Area` differs from the measured area by more than {AREA_TOLERANCE:.0%}.",
+    "area_text": "`Area` is no number, and the file has one in its place.",
+    "country_missing": "The plot has no `ProducerCountry` (with `variant=1`).",
+    "several_producers": "The file has several producers (with `variant=1`).",
+    "overlap": "Two plots have an area in common.",
+    "place_missing": "The plot has no `ProductionPlace`, and the file has its name.",
+}
+
+LISTED: Final = 10_000  # problems that a report lists, and warnings
+IN_ERROR: Final = 100  # problems that an error lists
+REPORT_PLOTS: Final = 100_000
+OVERLAP_POSITIONS: Final = 3_000_000  # of plots that are compared
+OVERLAP_SECONDS: Final = 5.0  # of processor time, to find overlaps

@@ -1,0 +1,58 @@
+"""Files for the EUDR, exported, imported into an empty account, and exported again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.eudr_plots import fill, make_plots
+from tests.eudr_validator import faults_of
+from tests.imports.making import act, read, upload, work
+from tests.make import Client, make_account, make_project
+from tests.make.geometry import square_ring
+
+pytestmark = pytest.mark.both
+
+FILE = "format=eudr&points=true&variant=2"
+
+
+def exported(client: Client, query: str = FILE) -> bytes:
+    response = client.get(f"/v1/exports/projects?{query}")
+    assert response.status_code == 200, response.text
+    assert faults_of(response.data, variant=2 if "variant=2" in query else 1) == []
+    return response.data
+
+
+def imported(client: Client, data: bytes, **answers: Any) -> dict[str, Any]:
+    """An import of a file, applied."""
+    record = upload(client, data, "plots.geojson").json["data"]
+    work(client)
+    if answers:
+        response = client.put(f"/v1/imports/{record['id']}", json=answers)
+        assert response.status_code == 200, response.text
+        work(client)
+    return act(client, read(client, record["id"]), "apply")
+
+
+def test_many_plots_come_back_byte_for_byte(client: Client) -> None:
+    made = make_plots(2, plots=700, producers=60, each=0)
+    fill(client.app, client.account_id, made)
+    data = exported(client)
+    other = make_account(client.app)
+    record = imported(other, data, points_as_plots=True, project_id=None)
+    assert record["counts"]["rejected"] == 0
+    assert exported(other) == data
+
+
+def test_parts_and_holes_come_back_as_projects(client: Client) -> None:
+    rings = [square_ring(size=1.0), square_ring(10.2, 50.2, 0.3)[::-1]]
+    other_part = [square_ring(20, 50)]
+    own = {"ProducerName": "Jo Oak", "ProducerCountry": "DE"}
+    geometry = {"type": "MultiPolygon", "coordinates": [rings, other_part]}
+    make_project(client, name="Wald", geometry=geometry, metadata=own)
+    data = exported(client, "format=eudr")
+    assert data.count(b'"Polygon"') == 3
+    other = make_account(client.app)
+    imported(other, data)
+    assert exported(other, "format=eudr") == data
