@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import thread_time
@@ -35,6 +35,7 @@ class Report:
         files: how many; more than one only with ``divide``.
         counts: how many problems and warnings there are, by their codes.
         problems, warnings: at most LISTED of each, in the order of creation.
+        others: the other plot of each warning of an overlap, in their order.
         is_complete: whether all plots were compared for overlaps.
     """
 
@@ -47,6 +48,7 @@ class Report:
     warnings: list[Finding] = field(default_factory=list)
     problem_counts: dict[str, int] = field(default_factory=dict)
     warning_counts: dict[str, int] = field(default_factory=dict)
+    others: list[Finding] = field(default_factory=list)
     is_complete: bool = True
 
     @property
@@ -73,8 +75,13 @@ def _add(found: list[Finding], listed: list[Finding], counts: dict[str, int]) ->
         counts[each.code] = counts.get(each.code, 0) + 1
 
 
-def make_report(export: Export, app: Flask) -> Report:
+def make_report(
+    export: Export, app: Flask, on_reading: Callable[[Reading], None] = lambda _: None
+) -> Report:
     """Report on the file that an export in the format ``eudr`` would be.
+
+    Args:
+        on_reading: called with what becomes of each record.
 
     Raises:
         BadRequest: there are more than REPORT_PLOTS plots.
@@ -84,6 +91,7 @@ def make_report(export: Export, app: Flask) -> Report:
     try:
         with plot_store(Path(app.instance_path)) as store:
             for reading in read_plots(features_for_eudr(export, app), export.eudr):
+                on_reading(reading)
                 report.add_problems(reading.problems)
                 report.add_warnings(reading.warnings)
                 store.add(reading.plots)
@@ -97,7 +105,7 @@ def make_report(export: Export, app: Flask) -> Report:
     except OSError:
         raise no_room() from None
     report.add_warnings(list(shapes.overlaps()))
-    report.is_complete = shapes.is_complete
+    report.others, report.is_complete = shapes.others, shapes.is_complete
     return report
 
 
@@ -140,10 +148,12 @@ class _Shapes:
     """The plots of a report, to find out which of them overlap.
 
     Attributes:
+        others: the first of each two that overlap.
         is_complete: all were compared.
     """
 
     def __init__(self) -> None:
+        self.others: list[Finding] = []
         self._records: list[Feature] = []  # without geometries
         self._outlines: list[Grid] = []
         self._owners: list[int] = []
@@ -182,8 +192,10 @@ class _Shapes:
                     return
                 if message := _overlap(one, other, drawn, shapes):
                     told.add(owners)
-                    name = self._records[owners[0]].properties["name"]
-                    yield finding(self._records[owners[1]], "overlap", message.format(name))
+                    first_record = self._records[owners[0]]
+                    text = message.format(first_record.properties["name"])
+                    self.others.append(finding(first_record, "overlap", text))
+                    yield finding(self._records[owners[1]], "overlap", text)
             shapes.clear()
 
 

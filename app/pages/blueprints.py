@@ -13,6 +13,7 @@ from app.pages.audit_log.views import bp as audit_log
 from app.pages.credentials.views import api_keys, service_tokens
 from app.pages.deletion.views import bp as deletion_of_account
 from app.pages.deletion.views import person_bp as deletion_of_person
+from app.pages.eudr.views import bp as eudr
 from app.pages.imports.views import bp as imports
 from app.pages.invitations.views import bp as invitations
 from app.pages.members.views import bp as members
@@ -34,7 +35,7 @@ from app.pages.welcome.views import bp as welcome
 
 PAGES: Final[tuple[Blueprint, ...]] = (
     api_keys, applications, asset_page, assets, audit_log, deletion_of_account,
-    deletion_of_person, imports, invitations, members, oauth, operator, profile, project_editor,
+    deletion_of_person, eudr, imports, invitations, members, oauth, operator, profile, project_editor,
     project_page, projects, second_factor, service_tokens, settings, sign_in, single_sign_on, usage,
     webhook_page, webhook_replays, webhooks, welcome,
 )  # fmt: skip

@@ -1,0 +1,82 @@
+"""What the file for the EUDR is to be, as the address of the page has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from app.auth.principal import Principal
+from app.exports.schemas import ProjectExportQuerySchema
+from app.exports.service import Export, export_of
+from app.pages.filters import filtered, load_valid, metadata_filters, sentences
+from app.policy.bounds import PROJECT_STATUSES
+
+ANY: Final = "any"  # in the address: projects of any status
+_FILTERS: Final = ("status", "country", "search")
+_TICKED: Final = ("boundaries", "points", "cattle", "divide")  # "true" or "false"
+_DEFAULT: Final = {
+    "status": "active",
+    "holes": "split",
+    "boundaries": "true",
+    "points": "true",
+    "cattle": "false",
+    "divide": "false",
+}
+_ALWAYS_SHOWN: Final = ("boundaries", "points", "cattle")
+FORM: Final = "form"  # the form of the page was sent, which leaves out what is not ticked
+STATUSES: Final = {name: name.capitalize() for name in PROJECT_STATUSES} | {ANY: "Any status"}
+
+
+class Choices(NamedTuple):
+    """The choices of one request, and what was wrong with them."""
+
+    chosen: dict[str, str]  # as the address has them
+    values: dict[str, Any]  # as ``ProjectExportQuerySchema`` loads them
+    problems: list[str]
+
+    def address(self, path: str = "/eudr", **others: Any) -> str:
+        """The address of a page with these choices, but for those that are named."""
+        return filtered(path, {**self.chosen, **others}, _DEFAULT)
+
+    @property
+    def variant(self) -> int | None:
+        """For one producer or several; None: as many as there are."""
+        return int(self.chosen["variant"]) if "variant" in self.chosen else None
+
+    @property
+    def are_filters_default(self) -> bool:
+        """True if no plot is left out but those of projects that are not active."""
+        is_narrowed = any(self.chosen.get(name) != _DEFAULT.get(name) for name in _FILTERS)
+        is_part = any(self.chosen[name] != "true" for name in ("boundaries", "points"))
+        return not (is_narrowed or is_part or self.values.get("metadata"))
+
+    def is_ticked(self, name: str) -> bool:
+        return self.chosen[name] == "true"
+
+    def export(self, principal: Principal, variant: int | None = None) -> Export:
+        """The export of the file.
+
+        Args:
+            variant: where none is chosen.
+        """
+        values: dict[str, Any] = {"variant": variant} if variant else {}
+        values |= {**self.values, "within": principal.project_ids}
+        return export_of("projects", principal.account_id, values)
+
+
+def read_choices(arguments: Mapping[str, str]) -> Choices:
+    """The choices of an address. Invalid ones are left out and reported in ``problems``."""
+    names = (*_DEFAULT, "country", "search", "variant")
+    sent = {name: arguments[name].strip() for name in names if name in arguments}
+    if FORM in arguments:
+        sent = dict.fromkeys(_ALWAYS_SHOWN, "false") | sent
+    chosen = _DEFAULT | {name: value for name, value in sent.items() if value}
+    chosen |= metadata_filters(arguments)
+    values = {"format": "eudr", **chosen}
+    if values["status"] == ANY:
+        del values["status"]
+    loaded, wrong = load_valid(ProjectExportQuerySchema(), values)
+    chosen = {name: value for name, value in chosen.items() if name not in wrong}
+    chosen = {name: value for name, value in _DEFAULT.items() if name in wrong} | chosen
+    loaded |= {"status": _DEFAULT["status"]} if "status" in wrong else {}
+    return Choices(chosen, loaded, sentences(wrong))

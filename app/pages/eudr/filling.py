@@ -1,0 +1,233 @@
+"""Filling in what plots lack: a property of the metadata of many projects and assets, a part of
+them in each request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import marshmallow as ma
+from flask import current_app
+from werkzeug.datastructures import MultiDict
+
+from app.api.expensive import expensive_work
+from app.assets.schemas import AssetUpdateSchema
+from app.assets.service import lock_asset, update_asset
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.exports.service import features_for_eudr
+from app.formats.writers.eudr_plots import Reading, country_error, read_plots
+from app.formats.writers.features import Feature
+from app.http.errors import ApiError, Detail, NotFound, ValidationFailed
+from app.models import Asset, Project
+from app.pages.eudr.choices import Choices
+from app.pages.eudr.findings import FIRST_CHANCE, place_of
+from app.pages.eudr.words import FIELD_OF, LABELS
+from app.policy.countries import COUNTRY_CODES
+from app.policy.eudr import AREA, COUNTRY, NAME_LENGTH
+from app.projects.reading import lock_project
+from app.projects.schemas import ProjectUpdateSchema
+from app.projects.service import update_project
+from app.site.forms import errors_by_field
+from app.values import processor_clock
+from app.values.strict_json import loads
+from app.values.text import line_problem
+
+_SECONDS: Final = 1.5  # of one request, in which plots are filled
+_TOGETHER: Final = 50  # plots of one transaction
+_FAILURES: Final = 10  # plots that cannot be filled, after which no more are tried
+
+
+class Wanted(NamedTuple):
+    """What is to be filled in.
+
+    Args:
+        code: of the group.
+        value: of the property; None: remove it.
+        country: only of the plots that lie in it; empty: of all.
+        ids: of projects and assets; empty: of the whole group.
+        text: the value as it was typed.
+    """
+
+    code: str
+    value: str | float | None
+    country: str
+    ids: frozenset[str]
+    text: str
+
+    @property
+    def field(self) -> str:
+        return FIELD_OF[self.code]
+
+
+class Failure(NamedTuple):
+    """A plot that could not be filled, and why."""
+
+    id: str
+    message: str
+
+
+class Filled(NamedTuple):
+    """What a request has filled.
+
+    Args:
+        done: how many plots.
+        left: how many are left.
+        failures: the plots that could not be filled.
+        is_stopped: whether no more are to be tried.
+    """
+
+    done: int
+    left: int
+    failures: list[Failure]
+    is_stopped: bool
+
+
+def read_wanted(form: MultiDict[str, str]) -> Wanted:
+    """What a form of the page asks for. Raises ValidationFailed."""
+    code = form.get("code", "")
+    if code not in FIELD_OF:
+        raise ValidationFailed(details=[Detail("code", "Reload the page, and try again.")])
+    ids = frozenset(form.getlist("only") or form.getlist("ids"))
+    country, measure = form.get("set", ""), form.get("measure", "")
+    which = "selected" if "only" in form else "all" if country else measure or form.get("which")
+    if which != "all" and not ids:
+        message = "Tick the plots first, or set it for all of them."
+        raise ValidationFailed(details=[Detail("ids", message)])
+    text = country or form.get("value", "").strip()
+    value = None if measure and FIELD_OF[code] == AREA else _value(FIELD_OF[code], text)
+    return Wanted(code, value, country, frozenset() if which == "all" else ids, text)
+
+
+def _value(field: str, text: str) -> str | float:
+    """What was typed, as it is stored. Raises ValidationFailed."""
+    problem = None
+    if not text:
+        verb = "Choose" if field == COUNTRY else "Type"
+        problem = f"{verb} the {LABELS[field].lower()} first."
+    elif field == COUNTRY:
+        text = text.upper()
+        problem = None if text in COUNTRY_CODES else country_error(text)
+    elif field == AREA:
+        return _hectares(text)
+    elif len(text) > NAME_LENGTH:
+        problem = f"Shorten it to {NAME_LENGTH} characters; it has {len(text):,}."
+    problem = problem or line_problem(text)
+    if problem:
+        raise ValidationFailed(details=[Detail("value", problem)])
+    return text
+
+
+def _hectares(text: str) -> float:
+    try:
+        number = float(text.replace(",", "."))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 10**9:
+        message = "Type the hectares as a number above 0, such as 2.5."
+        raise ValidationFailed(details=[Detail("value", message)])
+    return number
+
+
+def fill(principal: Principal, choices: Choices, wanted: Wanted, skipped: frozenset[str]) -> Filled:
+    """Fill in as many plots as one request can, in transactions of a few.
+
+    Args:
+        skipped: the ids of plots that could not be filled before.
+    """
+    with expensive_work():
+        found = [each for each in _found(principal, choices, wanted) if each.id not in skipped]
+    processor_clock.restart()
+    end, done, gone = monotonic() + _SECONDS, 0, 0
+    failures: list[Failure] = []
+    left = iter(found)
+    while some := list(islice(left, _TOGETHER)):
+        try:
+            with transaction():
+                tried = [(each, _fill_one(principal, wanted, each)) for each in some]
+        except ApiError as error:
+            failures.append(Failure(some[0].id, _sentence(some[0], error.message)))
+            return Filled(done, len(found) - gone, failures, is_stopped=True)
+        failed = [Failure(each.id, _sentence(each, why)) for each, why in tried if why]
+        failures += failed
+        done, gone = done + len(some) - len(failed), gone + len(some)
+        if len(skipped) + len(failures) >= _FAILURES:
+            return Filled(done, len(found) - gone, failures, is_stopped=True)
+        if monotonic() > end:
+            break
+    return Filled(done, len(found) - gone, failures, is_stopped=False)
+
+
+def _found(principal: Principal, choices: Choices, wanted: Wanted) -> Iterator[Feature]:
+    """Yield the plots of a group that are to be filled."""
+    export = choices.export(principal, FIRST_CHANCE)
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    features = features_for_eudr(export, app)
+    if wanted.field != AREA:  # what is drawn has no say in it
+        features = map(_without_boundary, features)
+    for reading in read_plots(features, export.eudr):
+        if _is_meant(reading, wanted):
+            yield reading.feature
+
+
+def _without_boundary(feature: Feature) -> Feature:
+    return feature if "project_id" in feature.properties else feature._replace(geometry=None)
+
+
+def _is_meant(reading: Reading, wanted: Wanted) -> bool:
+    if wanted.ids and reading.feature.id not in wanted.ids:
+        return False
+    if all(each.code != wanted.code for each in (*reading.problems, *reading.warnings)):
+        return False
+    return not wanted.country or place_of(reading) == wanted.country
+
+
+def _fill_one(principal: Principal, wanted: Wanted, feature: Feature) -> str | None:
+    """Fill in one plot. Returns why it could not be."""
+    project_id = feature.properties.get("project_id")
+    try:
+        record: Project | Asset
+        if project_id is None:
+            record = lock_project(principal.account_id, feature.id)
+        else:
+            record = lock_asset(principal.account_id, project_id, feature.id)
+    except NotFound:
+        return "It was deleted meanwhile."
+    metadata: dict[str, Any] = loads((record.metadata_json or "{}").encode())
+    if _value_in(metadata, wanted.field) != _value_in(feature.properties, wanted.field):
+        return "Somebody changed it meanwhile. Look at it again."
+    given = {"metadata": _filled(metadata, wanted)}
+    try:
+        if project_id is None:
+            update_project(principal, feature.id, ProjectUpdateSchema().load(given))
+        else:
+            update_asset(principal, project_id, feature.id, AssetUpdateSchema().load(given))
+    except ma.ValidationError as error:
+        messages = errors_by_field(error).get("metadata", [])
+        return f"Its metadata has no room for {wanted.field}: {' '.join(messages)}"
+    return None
+
+
+def _keys(metadata: Mapping[str, Any], field: str) -> list[str]:
+    """The keys of a metadata that are a property but for their case: the one that counts last."""
+    keys = [key for key in metadata if key.lower() == field.lower() and key != field]
+    return [*keys, field] if field in metadata else keys
+
+
+def _value_in(metadata: Mapping[str, Any], field: str) -> Any:
+    keys = _keys(metadata, field)
+    return metadata[keys[-1]] if keys else None
+
+
+def _filled(metadata: dict[str, Any], wanted: Wanted) -> dict[str, Any] | None:
+    """The metadata with the property; None: there is none left."""
+    keys = _keys(metadata, wanted.field)
+    if wanted.value is not None:
+        return metadata | {keys[-1] if keys else wanted.field: wanted.value}
+    return {key: value for key, value in metadata.items() if key not in keys} or None
+
+
+def _sentence(feature: Feature, message: str) -> str:
+    return f"“{feature.properties['name']}” was not changed. {message}"

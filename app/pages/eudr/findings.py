@@ -1,0 +1,248 @@
+"""The report of the page: what the file would hold, and groups of what is to be completed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+import shapely
+from flask import current_app
+from shapely.validation import explain_validity
+
+from app.api.expensive import expensive_work
+from app.auth.principal import Principal
+from app.eudr.report import Report, make_report
+from app.formats.writers.eudr_plots import Grid, Reading, degrees
+from app.formats.writers.source import Finding
+from app.geometry.countries import country_at
+from app.pages.eudr import words
+from app.pages.eudr.choices import Choices
+from app.policy.eudr import COUNTRY, DECIMALS, PROBLEMS, WARNINGS
+from app.values.strict_json import dumps
+from app.values.text import pluralize
+
+SHOWN: Final = 50  # plots of a group
+FIRST_CHANCE: Final = 2  # the variant that is looked at where none is chosen
+_DRAWN: Final = ("breaks_at_six_decimals", "hole")
+_POSITIONS: Final = 400  # of an outline that a map shows
+_CHECKED: Final = 5_000  # positions of an outline in which the fault is looked for
+
+
+class Group(NamedTuple):
+    """All that was found with one code.
+
+    Args:
+        found: the first SHOWN.
+        others: the other plots, of overlaps.
+        proposals: how many of the plots lie in which country, the most first.
+        shapes: what a map shows of the first, as GeoJSON; empty: there is no map.
+    """
+
+    code: str
+    is_problem: bool
+    number: int
+    found: list[Finding]
+    others: list[Finding]
+    proposals: list[tuple[str, int]]
+    shapes: str
+
+    @property
+    def words(self) -> words.Words:
+        return words.WORDS[self.code]
+
+    @property
+    def field(self) -> str | None:
+        """The property that can be set for all; None: there is none."""
+        return words.FIELD_OF.get(self.code)
+
+    @property
+    def is_of_plots(self) -> bool:
+        """False if it is about the file as a whole."""
+        return self.found[0].record_id is not None
+
+    @property
+    def more(self) -> int:
+        return self.number - len(self.found)
+
+
+class Overview(NamedTuple):
+    """What the page shows of a file.
+
+    Args:
+        variant: for one producer or several.
+        places: how many plots lie in which country.
+    """
+
+    report: Report
+    variant: int
+    countries: list[str]
+    places: Counter[str]
+    problems: list[Group]
+    warnings: list[Group]
+
+    @property
+    def headline(self) -> str:
+        """What the file would hold."""
+        report = self.report
+        text = pluralize(report.features, "plot")
+        if report.producers:
+            text += f" of {pluralize(report.producers, 'producer')}"
+        if self.countries:
+            text += f" in {words.countries(self.countries)}"
+        kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
+        kinds += [f"{report.points:,} as points"] if report.points else []
+        files = f" in {report.files:,} files" if report.files > 1 else ""
+        return f"{text}, {' and '.join(kinds)}, {words.size(report.bytes)}{files}"
+
+    @property
+    def to_complete(self) -> int:
+        return sum(self.report.problem_counts.values())
+
+
+def look(principal: Principal, choices: Choices) -> Overview:
+    """Make the report of what was chosen.
+
+    Raises:
+        BadRequest: there are too many plots.
+        ServiceUnavailable: others are before this request.
+    """
+    seen = _Seen()
+    export = choices.export(principal, choices.variant or FIRST_CHANCE)
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    with expensive_work():
+        report = make_report(export, app, seen.add)
+    variant = export.eudr.variant
+    if choices.variant is None and report.producers < 2:
+        variant = 1
+        _of_one_producer(report)
+    return Overview(
+        report,
+        variant,
+        [code for code, _ in seen.countries.most_common()],
+        seen.places,
+        _groups(report.problems, report.problem_counts, PROBLEMS, report, seen),
+        _groups(report.warnings, report.warning_counts, WARNINGS, report, seen),
+    )
+
+
+def place_of(reading: Reading) -> str | None:
+    """The country that a plot lies in."""
+    properties, geometry = reading.feature.properties, reading.feature.geometry
+    if "project_id" not in properties:
+        country: str | None = properties.get("country")
+        return country
+    if geometry is None:
+        return None
+    longitude, latitude = orjson.loads(dumps(geometry))["coordinates"][:2]
+    return country_at(longitude, latitude)
+
+
+class _Seen:
+    """What is noted of each record while the report is made."""
+
+    def __init__(self) -> None:
+        self.countries: Counter[str] = Counter()  # of production
+        self.places: Counter[str] = Counter()  # where plots lie
+        self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
+        self.shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
+
+    def add(self, reading: Reading) -> None:
+        self.countries.update({plot.country for plot in reading.plots if plot.country})
+        if (place := place_of(reading)) is not None:
+            self.places[place] += 1
+        for each in (*reading.problems, *reading.warnings):
+            if words.FIELD_OF.get(each.code) == COUNTRY and place is not None:
+                self.proposals[each.code][place] += 1
+            drawn = self.shapes[each.code] if each.code in _DRAWN else None
+            if drawn is not None and len(drawn) < SHOWN:
+                drawn.append(_shape(reading, each))
+
+
+def _of_one_producer(report: Report) -> None:
+    """Make a report for several producers one for a single producer."""
+    code = "country_missing"
+    if (count := report.problem_counts.pop(code, 0)) == 0:
+        return
+    moved = [each for each in report.problems if each.code == code]
+    report.problems = [each for each in report.problems if each.code != code]
+    report.warnings = moved + report.warnings
+    report.warning_counts[code] = count
+
+
+def _groups(
+    found: list[Finding],
+    counts: dict[str, int],
+    order: dict[str, str],
+    report: Report,
+    seen: _Seen,
+) -> list[Group]:
+    """Groups in the order of the policy. A code of which none is listed has none."""
+    by_code: dict[str, list[Finding]] = defaultdict(list)
+    for each in found:
+        if len(by_code[each.code]) < SHOWN:
+            by_code[each.code].append(each)
+    is_problem = order is PROBLEMS
+    return [
+        Group(
+            code,
+            is_problem,
+            counts[code],
+            by_code[code],
+            report.others[:SHOWN] if code == "overlap" else [],
+            seen.proposals[code].most_common(),
+            dumps(seen.shapes[code]).decode() if seen.shapes[code] else "",
+        )
+        for code in order
+        if by_code.get(code)
+    ]
+
+
+def _shape(reading: Reading, found: Finding) -> dict[str, Any]:
+    """The outlines of a plot, and the place of its fault, for a map."""
+    outlines = [plot.outline for plot in reading.plots]
+    faults = (_fault(each) for each in outlines) if found.code != "hole" else ()
+    return {
+        "id": found.record_id,
+        "name": found.name,
+        "outlines": [_simple(each) for each in outlines],
+        "holes": [] if found.code != "hole" else _holes(reading),
+        "fault": next((each for each in faults if each is not None), None),
+    }
+
+
+def _holes(reading: Reading) -> list[Any]:
+    """The holes of a boundary, simplified."""
+    geometry = orjson.loads(dumps(reading.feature.geometry))
+    parts = geometry["coordinates"]
+    parts = [parts] if geometry["type"] == "Polygon" else parts
+    return [_simplified(ring) for part in parts for ring in part[1:]][:SHOWN]
+
+
+def _simple(outline: Grid) -> Any:
+    return _simplified(degrees(outline).tolist())
+
+
+def _simplified(ring: list[list[float]]) -> Any:
+    step = max(1, len(ring) // _POSITIONS)
+    return [[round(x, 7), round(y, 7)] for x, y, *_ in [*ring[:-1:step], ring[-1]]]
+
+
+def _fault(outline: Grid) -> list[float] | None:
+    """Where an outline crosses or touches itself; None: it does not, or is too large."""
+    if len(outline) < 4:
+        return [float(each) for each in degrees(outline)[0]]
+    if len(outline) > _CHECKED:
+        return None
+    positions = degrees(outline)
+    cut_off = np.trunc(positions * 10**DECIMALS) / 10**DECIMALS
+    return _place(positions) or _place(cut_off)
+
+
+def _place(positions: Any) -> list[float] | None:
+    polygon = shapely.Polygon(positions)
+    text = explain_validity(polygon)
+    if "[" not in text:
+        return None
+    return [float(each) for each in text.partition("[")[2].rstrip("]").split()[:2]]

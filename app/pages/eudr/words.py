@@ -1,0 +1,107 @@
+"""What the page says of each code, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from app.geometry.countries import country_name
+from app.policy.countries import COUNTRY_CODES
+from app.policy.eudr import AREA, COUNTRY, NAME, PLACE, POINT_HECTARES
+from app.values.text import pluralize
+
+
+class Words(NamedTuple):
+    """The title of a group, and what to do."""
+
+    title: str
+    to_do: str
+
+
+_CORRECT_AREA: Final = "Have it measured, or type the hectares."
+WORDS: Final[dict[str, Words]] = {
+    "producer_missing": Words("The producer is missing", "Type who grew what is sold."),
+    "country_missing": Words(
+        "The country of production is missing", "Choose the country that the plots lie in."
+    ),
+    "country_invalid": Words(
+        "The country of production is not a country code",
+        "Choose the country that the plots lie in.",
+    ),
+    "no_place": Words(
+        "There is no boundary or location",
+        "Draw it. If this is no plot, archive the project, and it is left out.",
+    ),
+    "area_invalid": Words("The area is too small", _CORRECT_AREA),
+    "point_over_4_ha": Words(
+        f"Points of more than {POINT_HECTARES:g} hectares",
+        "Draw the boundary as a project and delete the point, or correct the area.",
+    ),
+    "hole": Words(
+        "Boundaries with holes",
+        "The Information System takes holes for part of the plot. Split the plots around them, fill"
+        " them, or change the boundary.",
+    ),
+    "breaks_at_six_decimals": Words(
+        "Boundaries that break at six decimals",
+        "The Information System keeps six decimals. Remove corners that are very close to each "
+        "other, or move them apart.",
+    ),
+    "too_long": Words("A name is too long", "Shorten it in the metadata."),
+    "too_many_producers": Words("There are too many producers for one file", ""),
+    "too_large": Words("The file is too large", ""),
+    "area_differs": Words(
+        "The area differs from the boundary",
+        "The file has the area as you wrote it. Have it measured, or leave it.",
+    ),
+    "area_text": Words("The area is not a number", _CORRECT_AREA),
+    "several_producers": Words("The file is for one producer, and there are several", ""),
+    "overlap": Words(
+        "Plots that overlap",
+        "Check both boundaries. The Information System takes them as they are.",
+    ),
+    "place_missing": Words(
+        "The place of production is missing",
+        "The file has the name of the plot in its place. You can set another text.",
+    ),
+}
+# The field that is filled in for each code.
+FIELD_OF: Final[dict[str, str]] = {
+    "producer_missing": NAME,
+    "country_missing": COUNTRY,
+    "country_invalid": COUNTRY,
+    "place_missing": PLACE,
+    "area_invalid": AREA,
+    "area_text": AREA,
+    "area_differs": AREA,
+    "point_over_4_ha": AREA,
+}
+LABELS: Final[dict[str, str]] = {
+    NAME: "Name of the producer",
+    COUNTRY: "Country of production",
+    PLACE: "Place of production",
+    AREA: "Hectares",
+}
+
+
+def countries(codes: Iterable[str]) -> str:
+    """``Ghana and Côte d'Ivoire``; the first five, and how many more."""
+    names = [country_name(code) for code in codes]
+    listed, more = names[:5], len(names) - 5
+    if more > 0:
+        return f"{', '.join(listed)} and {pluralize(more, 'more country', 'more countries')}"
+    *first, last = listed
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def country_choices() -> list[tuple[str, str]]:
+    """The codes of all countries, each with its name, by name."""
+    named = [(code, country_name(code)) for code in COUNTRY_CODES]
+    return sorted(named, key=lambda pair: pair[1])
+
+
+def size(number: int) -> str:
+    """``51 kB``, ``3.2 MB``: as the Information System counts them."""
+    if number >= 10**6:
+        return f"{number / 10**6:,.1f} MB"
+    return f"{max(1, round(number / 1000)):,} kB"

@@ -1,0 +1,47 @@
+// The page of plots for the EUDR: small maps of plots that have to be drawn anew.
+
+import { createMap } from "./map/map.js";
+
+const { L } = window;
+const STYLE = { weight: 2, fillOpacity: 0.2, interactive: false };
+const CLOSE = 19; // the zoom at which corners less than a meter apart can be told
+
+/** The map of one group, with the plots that its list shows. */
+function drawMap(element) {
+  const map = createMap(element);
+  map.scrollWheelZoom.disable();
+  const all = L.featureGroup().addTo(map);
+  const byId = new Map();
+  for (const { id, outlines, holes, fault } of JSON.parse(element.dataset.shapes)) {
+    const layers = L.featureGroup().addTo(all);
+    for (const ring of outlines) drawRing(ring, "shape rejected").addTo(layers);
+    for (const ring of holes) drawRing(ring, "shape fault-line").addTo(layers);
+    if (fault) L.circleMarker([fault[1], fault[0]], { ...STYLE, radius: 7, className: "shape fault" }).addTo(layers);
+    byId.set(id, { layers, fault });
+  }
+  fit(map, all);
+  const group = element.closest(".eudr-group");
+  for (const button of group.querySelectorAll("button[data-show]")) {
+    button.hidden = !byId.has(button.dataset.show);
+    button.addEventListener("click", () => {
+      for (const row of group.querySelectorAll("li[data-id]")) {
+        row.classList.toggle("chosen", row.dataset.id === button.dataset.show);
+      }
+      const { layers, fault } = byId.get(button.dataset.show);
+      if (fault) map.setView([fault[1], fault[0]], CLOSE, { animate: false });
+      else fit(map, layers);
+      if (matchMedia("(max-width: 60rem)").matches) element.scrollIntoView({ block: "nearest" });
+    });
+  }
+}
+
+function drawRing(ring, className) {
+  return L.polygon(ring.map(([longitude, latitude]) => [latitude, longitude]), { ...STYLE, className });
+}
+
+function fit(map, layers) {
+  const bounds = layers.getBounds();
+  if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 17, animate: false });
+}
+
+if (L) for (const element of document.querySelectorAll(".eudr-map")) drawMap(element);
