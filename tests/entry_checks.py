@@ -26,6 +26,7 @@ _passwords: set[str] = set()
 
 # Rules of requests that do several things at once.
 _SEVERAL: Final = {
+    "/eudr/fill": "an entry for each of the plots",
     "/projects/archive": "an entry for each of the selected projects",
     "/projects/restore": "likewise",
     "/v1/imports": "an entry for the import that gives way to a new one",

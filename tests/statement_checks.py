@@ -48,6 +48,7 @@ _OF_THE_DATABASE: Final = re.compile(
 # sign-on and back, browsers are only redirected.
 _WRITES: Final = re.compile(
     r"/oauth/authorize\?|/v1/exports/\w+\?|/v1/account/export\?|/(projects|assets)/export\?"
+    r"|/eudr/download\?"
     r"|/ogc/collections/\w+/items\?|/v1/audit-log\?(.*&)?format="
     r"|/login/single-sign-on(/callback)?\?|/profile/sign-ins/link\?"
 )

@@ -94,6 +94,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /assets/export
         GET /assets/map
         GET /assets/projects
+        GET /eudr
+        GET /eudr/download
         GET /members
         GET /projects
         GET /projects/<project_id>
@@ -116,6 +118,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /assets/<project_id>/<asset_id>/status
         GET /assets/new
         POST /assets/new
+        POST /eudr/fill
         GET /imports
         GET /imports/<import_id>
         POST /imports/<import_id>/apply

@@ -3,10 +3,8 @@ them in each request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
-from time import monotonic
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import marshmallow as ma
 from flask import current_app
@@ -16,11 +14,10 @@ from app.api.expensive import expensive_work
 from app.assets.schemas import AssetUpdateSchema
 from app.assets.service import lock_asset, update_asset
 from app.auth.principal import Principal
-from app.db.transactions import transaction
 from app.exports.service import features_for_eudr
 from app.formats.writers.eudr_plots import Reading, country_error, read_plots
 from app.formats.writers.features import Feature
-from app.http.errors import ApiError, Detail, NotFound, ValidationFailed
+from app.http.errors import Detail, NotFound, ValidationFailed
 from app.models import Asset, Project
 from app.pages.eudr.choices import Choices
 from app.pages.eudr.findings import FIRST_CHANCE, place_of
@@ -34,10 +31,6 @@ from app.site.forms import errors_by_field
 from app.values import processor_clock
 from app.values.strict_json import loads
 from app.values.text import line_problem
-
-_SECONDS: Final = 1.5  # of one request, in which plots are filled
-_TOGETHER: Final = 50  # plots of one transaction
-_FAILURES: Final = 10  # plots that cannot be filled, after which no more are tried
 
 
 class Wanted(NamedTuple):
@@ -67,22 +60,6 @@ class Failure(NamedTuple):
 
     id: str
     message: str
-
-
-class Filled(NamedTuple):
-    """What a request has filled.
-
-    Args:
-        done: how many plots.
-        left: how many are left.
-        failures: the plots that could not be filled.
-        is_stopped: whether no more are to be tried.
-    """
-
-    done: int
-    left: int
-    failures: list[Failure]
-    is_stopped: bool
 
 
 def read_wanted(form: MultiDict[str, str]) -> Wanted:
@@ -131,33 +108,32 @@ def _hectares(text: str) -> float:
     return number
 
 
-def fill(principal: Principal, choices: Choices, wanted: Wanted, skipped: frozenset[str]) -> Filled:
-    """Fill in as many plots as one request can, in transactions of a few.
+def find_plots(
+    principal: Principal, choices: Choices, wanted: Wanted, skipped: frozenset[str]
+) -> list[Feature]:
+    """The plots that are to be filled in.
 
     Args:
-        skipped: the ids of plots that could not be filled before.
+        skipped: the ids of those that could not be before.
     """
     with expensive_work():
         found = [each for each in _found(principal, choices, wanted) if each.id not in skipped]
     processor_clock.restart()
-    end, done, gone = monotonic() + _SECONDS, 0, 0
-    failures: list[Failure] = []
-    left = iter(found)
-    while some := list(islice(left, _TOGETHER)):
-        try:
-            with transaction():
-                tried = [(each, _fill_one(principal, wanted, each)) for each in some]
-        except ApiError as error:
-            failures.append(Failure(some[0].id, _sentence(some[0], error.message)))
-            return Filled(done, len(found) - gone, failures, is_stopped=True)
-        failed = [Failure(each.id, _sentence(each, why)) for each, why in tried if why]
-        failures += failed
-        done, gone = done + len(some) - len(failed), gone + len(some)
-        if len(skipped) + len(failures) >= _FAILURES:
-            return Filled(done, len(found) - gone, failures, is_stopped=True)
-        if monotonic() > end:
-            break
-    return Filled(done, len(found) - gone, failures, is_stopped=False)
+    return found
+
+
+def fill_plots(principal: Principal, wanted: Wanted, plots: Iterable[Feature]) -> list[Failure]:
+    """Fill in some plots. Returns those that could not be.
+
+    Raises:
+        Forbidden: the account is full.
+    """
+    tried = [(each, _fill_one(principal, wanted, each)) for each in plots]
+    return [
+        Failure(each.id, f"“{each.properties['name']}” was not changed. {why}")
+        for each, why in tried
+        if why
+    ]
 
 
 def _found(principal: Principal, choices: Choices, wanted: Wanted) -> Iterator[Feature]:
@@ -227,7 +203,3 @@ def _filled(metadata: dict[str, Any], wanted: Wanted) -> dict[str, Any] | None:
     if wanted.value is not None:
         return metadata | {keys[-1] if keys else wanted.field: wanted.value}
     return {key: value for key, value in metadata.items() if key not in keys} or None
-
-
-def _sentence(feature: Feature, message: str) -> str:
-    return f"“{feature.properties['name']}” was not changed. {message}"

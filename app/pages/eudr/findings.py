@@ -19,6 +19,7 @@ from app.formats.writers.source import Finding
 from app.geometry.countries import country_at
 from app.pages.eudr import words
 from app.pages.eudr.choices import Choices
+from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import COUNTRY, DECIMALS, PROBLEMS, WARNINGS
 from app.values.strict_json import dumps
 from app.values.text import pluralize
@@ -26,7 +27,9 @@ from app.values.text import pluralize
 SHOWN: Final = 50  # plots of a group
 FIRST_CHANCE: Final = 2  # the variant that is looked at where none is chosen
 _DRAWN: Final = ("breaks_at_six_decimals", "hole")
-_POSITIONS: Final = 400  # of an outline that a map shows
+_POSITIONS: Final = 200  # of an outline that a map shows
+_NEAR: Final = 40  # positions around a fault that it shows besides
+_FEWEST: Final = 4  # positions of a ring
 _CHECKED: Final = 5_000  # positions of an outline in which the fault is looked for
 
 
@@ -149,7 +152,7 @@ class _Seen:
         self.shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
 
     def add(self, reading: Reading) -> None:
-        self.countries.update({plot.country for plot in reading.plots if plot.country})
+        self.countries.update({plot.country for plot in reading.plots} & COUNTRY_CODES)
         if (place := place_of(reading)) is not None:
             self.places[place] += 1
         for each in (*reading.problems, *reading.warnings):
@@ -202,13 +205,13 @@ def _groups(
 def _shape(reading: Reading, found: Finding) -> dict[str, Any]:
     """The outlines of a plot, and the place of its fault, for a map."""
     outlines = [plot.outline for plot in reading.plots]
-    faults = (_fault(each) for each in outlines) if found.code != "hole" else ()
+    faults = [_fault(each) for each in outlines] if found.code != "hole" else []
+    fault = next((each for each in faults if each is not None), None)
     return {
         "id": found.record_id,
-        "name": found.name,
-        "outlines": [_simple(each) for each in outlines],
-        "holes": [] if found.code != "hole" else _holes(reading),
-        "fault": next((each for each in faults if each is not None), None),
+        "outlines": [_simplified(degrees(each), fault) for each in outlines],
+        "holes": _holes(reading) if found.code == "hole" else [],
+        "fault": fault,
     }
 
 
@@ -217,32 +220,30 @@ def _holes(reading: Reading) -> list[Any]:
     geometry = orjson.loads(dumps(reading.feature.geometry))
     parts = geometry["coordinates"]
     parts = [parts] if geometry["type"] == "Polygon" else parts
-    return [_simplified(ring) for part in parts for ring in part[1:]][:SHOWN]
+    return [_simplified(np.array(ring), None) for part in parts for ring in part[1:]][:SHOWN]
 
 
-def _simple(outline: Grid) -> Any:
-    return _simplified(degrees(outline).tolist())
-
-
-def _simplified(ring: list[list[float]]) -> Any:
-    step = max(1, len(ring) // _POSITIONS)
-    return [[round(x, 7), round(y, 7)] for x, y, *_ in [*ring[:-1:step], ring[-1]]]
+def _simplified(ring: Any, fault: list[float] | None) -> Any:
+    """Every so manieth position of a ring, and all that are near the fault."""
+    kept = set(range(0, len(ring), 1 + len(ring) // _POSITIONS)) | {len(ring) - 1}
+    if fault is not None:
+        distances = np.hypot(*(ring[:, :2] - fault).T)
+        kept |= set(np.argsort(distances)[:_NEAR].tolist())
+    return np.round(ring[sorted(kept), :2], DECIMALS).tolist()
 
 
 def _fault(outline: Grid) -> list[float] | None:
     """Where an outline crosses or touches itself; None: it does not, or is too large."""
-    if len(outline) < 4:
-        return [float(each) for each in degrees(outline)[0]]
+    positions = degrees(outline)
+    if len(outline) < _FEWEST:
+        return [float(each) for each in positions[0]]
     if len(outline) > _CHECKED:
         return None
-    positions = degrees(outline)
     cut_off = np.trunc(positions * 10**DECIMALS) / 10**DECIMALS
     return _place(positions) or _place(cut_off)
 
 
 def _place(positions: Any) -> list[float] | None:
-    polygon = shapely.Polygon(positions)
-    text = explain_validity(polygon)
-    if "[" not in text:
-        return None
-    return [float(each) for each in text.partition("[")[2].rstrip("]").split()[:2]]
+    """The place in the reason why a polygon is invalid: ``Self-intersection[8.5 50.1]``."""
+    _, _, place = explain_validity(shapely.Polygon(positions)).partition("[")
+    return [float(each) for each in place.rstrip("]").split()[:2]] or None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from itertools import islice
+from time import monotonic
+from typing import Final, NamedTuple
 
 from flask import Response, request
 
@@ -10,10 +12,16 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.exports.responses import file_response
 from app.exports.service import record_export
-from app.http.errors import BadRequest, ValidationFailed
+from app.http.errors import ApiError, BadRequest, ValidationFailed
 from app.pages.eudr import words
-from app.pages.eudr.choices import FORM, STATUSES, read_choices
-from app.pages.eudr.filling import Filled, Wanted, fill, read_wanted
+from app.pages.eudr.choices import FORM, STATUSES, Choices, read_choices
+from app.pages.eudr.filling import (
+    Failure,
+    Wanted,
+    fill_plots,
+    find_plots,
+    read_wanted,
+)
 from app.pages.eudr.findings import look
 from app.pages.filters import refuse
 from app.policy.eudr import AREA, COUNTRY
@@ -24,7 +32,25 @@ from app.values.text import pluralize
 
 bp = PageBlueprint("eudr_pages", __name__, section="/eudr")
 
-_TOLD: Final = 3  # plots that could not be filled in, in the message of the next page
+_SECONDS: Final = 1.5  # in which a request fills in plots
+_TOGETHER: Final = 50  # plots of one transaction
+_FAILURES: Final = 10  # plots that cannot be filled in, after which no more are tried
+_TOLD: Final = 3  # of these, in the message of the next page
+
+
+class _Filled(NamedTuple):
+    """What a request has filled in.
+
+    Args:
+        done: how many plots.
+        left: how many are left.
+        is_stopped: whether no more are to be tried.
+    """
+
+    done: int
+    left: int
+    failures: list[Failure]
+    is_stopped: bool
 
 
 @bp.get("/eudr")
@@ -60,7 +86,7 @@ def fill_in(principal: Principal) -> Response:
         return _overview(principal, error)
     skipped = frozenset(request.form.getlist("skipped"))
     before = request.form.get("before", 0, int)
-    filled = fill(principal, choices, wanted, skipped)
+    filled = _fill(principal, choices, wanted, skipped)
     messages = request.form.getlist("message") + [each.message for each in filled.failures]
     total = before + filled.done
     if not filled.left or filled.is_stopped:
@@ -77,7 +103,32 @@ def fill_in(principal: Principal) -> Response:
     )
 
 
-def _done(wanted: Wanted, number: int, filled: Filled) -> str:
+def _fill(
+    principal: Principal, choices: Choices, wanted: Wanted, skipped: frozenset[str]
+) -> _Filled:
+    """Fill in as many plots as one request can, in transactions of a few: others wait for each."""
+    found = find_plots(principal, choices, wanted, skipped)
+    end, gone, is_stopped = monotonic() + _SECONDS, 0, False
+    failures: list[Failure] = []
+    plots = iter(found)
+    while not is_stopped and (some := list(islice(plots, _TOGETHER))):
+        try:
+            with transaction():
+                failed = fill_plots(principal, wanted, some)
+        except ApiError as error:
+            name = some[0].properties["name"]
+            message = f"“{name}” and the plots after it were not changed. {error.message}"
+            stop = Failure(some[0].id, message)
+            return _Filled(gone - len(failures), len(found) - gone, [*failures, stop], True)
+        failures += failed
+        gone += len(some)
+        is_stopped = len(skipped) + len(failures) >= _FAILURES
+        if monotonic() > end:
+            break
+    return _Filled(gone - len(failures), len(found) - gone, failures, is_stopped)
+
+
+def _done(wanted: Wanted, number: int, filled: _Filled) -> str:
     if not number:
         return "Nothing was changed." if not filled.failures else ""
     how = "removed from" if wanted.value is None else "set for"

@@ -7,7 +7,15 @@ from typing import Final, NamedTuple
 
 from app.geometry.countries import country_name
 from app.policy.countries import COUNTRY_CODES
-from app.policy.eudr import AREA, COUNTRY, NAME, PLACE, POINT_HECTARES
+from app.policy.eudr import (
+    AREA,
+    COUNTRY,
+    FILE_BYTES,
+    FILE_PRODUCERS,
+    NAME,
+    PLACE,
+    POINT_HECTARES,
+)
 from app.values.text import pluralize
 
 
@@ -48,14 +56,23 @@ WORDS: Final[dict[str, Words]] = {
         "other, or move them apart.",
     ),
     "too_long": Words("A name is too long", "Shorten it in the metadata."),
-    "too_many_producers": Words("There are too many producers for one file", ""),
-    "too_large": Words("The file is too large", ""),
+    "too_many_producers": Words(
+        "There are too many producers for one file",
+        f"The Information System takes {FILE_PRODUCERS:,} producers in a file.",
+    ),
+    "too_large": Words(
+        "The file is too large",
+        f"The Information System takes {FILE_BYTES // 10**6} MB in a file.",
+    ),
     "area_differs": Words(
         "The area differs from the boundary",
         "The file has the area as you wrote it. Have it measured, or leave it.",
     ),
     "area_text": Words("The area is not a number", _CORRECT_AREA),
-    "several_producers": Words("The file is for one producer, and there are several", ""),
+    "several_producers": Words(
+        "The file is for one producer, and there are several",
+        "Make it a file for several, or choose the projects of one producer above.",
+    ),
     "overlap": Words(
         "Plots that overlap",
         "Check both boundaries. The Information System takes them as they are.",
@@ -65,6 +82,11 @@ WORDS: Final[dict[str, Words]] = {
         "The file has the name of the plot in its place. You can set another text.",
     ),
 }
+# Codes of which the title says all that is to be known of each plot.
+SAID: Final = frozenset({
+    "producer_missing", "country_missing", "place_missing", "no_place", "hole",
+    "too_many_producers", "too_large", "several_producers",
+})  # fmt: skip
 # The field that is filled in for each code.
 FIELD_OF: Final[dict[str, str]] = {
     "producer_missing": NAME,

@@ -73,6 +73,18 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "target_id": "proj_01arz3ndektsv4rrffq69g5fav",
         "until": "2027-01-31T02:15",
     },
+    "/eudr/fill": {
+        "before": "0",
+        "code": "producer_missing",
+        "ids": "proj_01arz3ndektsv4rrffq69g5fav",
+        "measure": "",
+        "message": "",
+        "only": "proj_01arz3ndektsv4rrffq69g5fav",
+        "set": "",
+        "skipped": "",
+        "value": "Ama Mensah",
+        "which": "all",
+    },
     "/imports/<import_id>/apply": {"looked_at": ""},
     "/imports/<import_id>/change": {
         "close_lines": "true",

@@ -1,6 +1,6 @@
 // The page of plots for the EUDR: small maps of plots that have to be drawn anew.
 
-import { createMap } from "./map/map.js";
+import { createMap, mapButton } from "./map/map.js";
 
 const { L } = window;
 const STYLE = { weight: 2, fillOpacity: 0.2, interactive: false };
@@ -19,20 +19,22 @@ function drawMap(element) {
     if (fault) L.circleMarker([fault[1], fault[0]], { ...STYLE, radius: 7, className: "shape fault" }).addTo(layers);
     byId.set(id, { layers, fault });
   }
-  fit(map, all);
   const group = element.closest(".eudr-group");
+  const show = (id) => {
+    for (const row of group.querySelectorAll("li[data-id]")) row.classList.toggle("chosen", row.dataset.id === id);
+    const { layers, fault } = byId.get(id);
+    if (fault) map.setView([fault[1], fault[0]], CLOSE, { animate: false });
+    else fit(map, layers);
+  };
   for (const button of group.querySelectorAll("button[data-show]")) {
-    button.hidden = !byId.has(button.dataset.show);
+    button.hidden = false;
     button.addEventListener("click", () => {
-      for (const row of group.querySelectorAll("li[data-id]")) {
-        row.classList.toggle("chosen", row.dataset.id === button.dataset.show);
-      }
-      const { layers, fault } = byId.get(button.dataset.show);
-      if (fault) map.setView([fault[1], fault[0]], CLOSE, { animate: false });
-      else fit(map, layers);
+      show(button.dataset.show);
       if (matchMedia("(max-width: 60rem)").matches) element.scrollIntoView({ block: "nearest" });
     });
   }
+  mapButton(map, { icon: "layers", label: "Show all of these plots", run: () => fit(map, all) });
+  show(byId.keys().next().value);
 }
 
 function drawRing(ring, className) {

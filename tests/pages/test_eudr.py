@@ -1,0 +1,284 @@
+"""The page of plots for the EUDR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.http.errors import Forbidden
+from app.pages.eudr import filling, views
+from app.policy.bounds import METADATA_BYTES
+from tests.eudr_plots import fill, make_plots
+from tests.eudr_validator import faults_of
+from tests.make import Browser, Client, make_asset, make_project, point, square
+from tests.make.browser import Page
+from tests.pages.support import HOSTILE, post
+
+NAME, COUNTRY, PLACE, AREA = "ProducerName", "ProducerCountry", "ProductionPlace", "Area"
+OWN = {NAME: "Ama Mensah", COUNTRY: "GH", PLACE: "Tepa"}
+
+
+def plot(client: Client, n: int = 0, **values: Any) -> dict[str, Any]:
+    """A project with a small boundary in Ghana."""
+    place = square(-2 + n / 100, 6.5, size=0.002)
+    return make_project(client, **{"name": f"Plot {n}", "geometry": place, **values})
+
+
+def metadata(client: Client, project_id: str, asset_id: str = "") -> dict[str, Any]:
+    path = f"/v1/projects/{project_id}" + (f"/assets/{asset_id}" if asset_id else "")
+    found: dict[str, Any] = client.get(path).json["data"]["metadata"] or {}
+    return found
+
+
+def send(browser: Browser, code: str, query: str = "", **fields: Any) -> Page:
+    """Send the form of a group, and follow to the page that it leads to."""
+    page = post(browser, f"/eudr/fill{query}", code=code, **fields)
+    return browser.get(page.response.headers["Location"]) if page.status == 303 else page
+
+
+def test_an_account_without_plots_is_told_what_to_do(browser: Browser, viewer: Browser) -> None:
+    page = browser.get("/eudr")
+    assert "No plots yet" in page.text
+    assert {"/imports/new", "/projects/new"} <= set(page.links)
+    assert "/imports/new" not in viewer.get("/eudr").links
+    assert "No plot matches these choices" in browser.get("/eudr?search=beech").text
+
+
+def test_a_complete_file_is_described_and_downloaded(client: Client, viewer: Browser) -> None:
+    first = plot(client, metadata=OWN)
+    plot(client, 1, metadata=OWN | {NAME: "Kofi Osei"})
+    make_asset(
+        client, first["id"], type="plot", location=point(-2.5, 6.5), metadata=OWN | {AREA: 2}
+    )
+    page = viewer.get("/eudr")
+    assert "Ready: 3 plots of 2 producers in Ghana, 2 with boundaries and 1 as points, 1 kB." in (
+        page.text
+    )
+    (link,) = [each for each in page.links if "download" in each]
+    file = viewer.get(link).response
+    assert file.headers["Content-Disposition"].startswith("attachment")
+    assert faults_of(file.data, variant=2) == []
+    assert len(file.json["features"]) == 3
+    (entry,) = client.get("/v1/audit-log?action=project.exported").json["data"]
+    assert entry["changes"]["format"]["to"] == "eudr"
+
+
+def test_what_is_not_ready_cannot_be_downloaded(client: Client, browser: Browser) -> None:
+    plot(client)
+    page = browser.get("/eudr")
+    assert "1 thing to complete before the file can be sent" in page.text
+    assert not [link for link in page.links if "download" in link]
+    answer = browser.get("/eudr/download?variant=2")
+    assert answer.status == 400
+    assert "would not take these plots" in answer.text
+
+
+def test_the_producer_of_one_of_the_selected_and_of_all_is_set(
+    client: Client, browser: Browser
+) -> None:
+    ids = [plot(client, n, metadata={"risk": "low"})["id"] for n in range(5)]
+    page = send(browser, "producer_missing", only=ids[0], value=" Ama Mensah ", ids=ids[1])
+    assert "ProducerName set for 1 plot." in page.text
+    assert [metadata(client, each).get(NAME) for each in ids] == ["Ama Mensah", *[None] * 4]
+    send(browser, "producer_missing", which="selected", ids=ids[1:3], value="Kofi Osei")
+    page = send(browser, "producer_missing", which="all", value="Yaw Boateng")
+    assert "ProducerName set for 2 plots." in page.text
+    names = ["Ama Mensah", "Kofi Osei", "Kofi Osei", "Yaw Boateng", "Yaw Boateng"]
+    assert [metadata(client, each) for each in ids] == [
+        {"risk": "low", NAME: name} for name in names
+    ]
+    entries = client.get("/v1/audit-log?action=project.updated").json["data"]
+    assert len(entries) == 5
+    assert {each["actor"]["id"] for each in entries} == {client.owner_id}
+    page = send(browser, "producer_missing", which="all", value="Again")
+    assert "Nothing was changed." in page.text
+    assert len(client.get("/v1/audit-log?action=project.updated").json["data"]) == 5
+
+
+def test_a_key_in_another_case_is_changed(client: Client, browser: Browser) -> None:
+    made = plot(client, metadata={"producername": "Ama", "producercountry": "UK"})
+    send(browser, "country_invalid", which="all", value="gb")
+    assert metadata(client, made["id"]) == {"producername": "Ama", "producercountry": "GB"}
+
+
+def test_countries_are_proposed_from_the_place(client: Client, browser: Browser) -> None:
+    in_ghana = [plot(client, n, metadata={NAME: "Ama"})["id"] for n in range(2)]
+    other = plot(client, 2, geometry=square(-6.5, 6.5, size=0.002), metadata={NAME: "Aya"})["id"]
+    values = {"type": "plot", "location": point(-2.5, 6.5), "metadata": {NAME: "Ama"}}
+    asset = make_asset(client, in_ghana[0], **values)["id"]
+    page = browser.get("/eudr")
+    assert "Set GH for the 3 that lie in Ghana" in page.text
+    assert "Set CI for the 1 that lies in Côte d'Ivoire" in page.text
+    page = send(browser, "country_missing", set="GH", value="")
+    assert "ProducerCountry set for 3 plots." in page.text
+    assert [metadata(client, each)[COUNTRY] for each in in_ghana] == ["GH", "GH"]
+    assert metadata(client, in_ghana[0], asset)[COUNTRY] == "GH"
+    assert COUNTRY not in metadata(client, other)
+    send(browser, "country_missing", set="CI", value="")
+    assert metadata(client, other)[COUNTRY] == "CI"
+    assert "Ready: 4 plots of 2 producers in Ghana and Côte d'Ivoire" in browser.get("/eudr").text
+
+
+def test_an_area_is_measured_or_typed(client: Client, browser: Browser) -> None:
+    ids = [plot(client, n, metadata=OWN | {AREA: "much"})["id"] for n in range(2)]
+    asset = make_asset(
+        client, ids[0], type="plot", location=point(-2.5, 6.5), metadata=OWN | {"area": 7}
+    )["id"]
+    send(browser, "area_text", measure="selected", ids=ids[0])
+    send(browser, "area_text", which="all", value="4,9")
+    assert [metadata(client, each).get(AREA) for each in ids] == [None, 4.9]
+    page = browser.get("/eudr")
+    assert "Points of more than 4 hectares" in page.text
+    send(browser, "point_over_4_ha", which="all", value="3.5")
+    assert metadata(client, ids[0], asset)["area"] == 3.5
+    assert "Ready" in browser.get("/eudr").text
+
+
+def test_wrong_values_are_refused(client: Client, browser: Browser) -> None:
+    made = plot(client, metadata={AREA: 0})
+    for code, fields, message in (
+        ("producer_missing", {"which": "all", "value": " "}, "Type the name of the producer first"),
+        ("producer_missing", {"which": "all", "value": "x" * 501}, "Shorten it to 500 characters"),
+        ("producer_missing", {"which": "selected", "value": "Ama"}, "Tick the plots first"),
+        ("country_missing", {"which": "all", "value": "EL"}, "The code of Greece is GR"),
+        ("area_invalid", {"which": "all", "value": "-1"}, "as a number above 0"),
+        ("area_invalid", {"which": "all", "value": "nan"}, "as a number above 0"),
+        ("no_place", {"which": "all", "value": "1"}, "Reload the page"),
+    ):
+        page = send(browser, code, **fields)
+        assert page.status == 422
+        assert message in page.text
+    assert metadata(client, made["id"]) == {AREA: 0}
+
+
+def test_viewers_see_no_forms_and_cannot_write(client: Client, viewer: Browser) -> None:
+    made = plot(client)
+    page = viewer.get("/eudr")
+    assert "The producer is missing" in page.text
+    assert not [form for form in page.forms if "fill" in form.action]
+    assert send(viewer, "producer_missing", which="all", value="Ama").status == 403
+    assert metadata(client, made["id"]) == {}
+
+
+def test_all_of_many_are_set_in_turns(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_plots(5, plots=120, producers=4, each=0)
+    for each in made.plots:
+        each.metadata.pop(NAME)
+    fill(client.app, client.account_id, made)
+    monkeypatch.setattr(views, "_SECONDS", 0)
+    page = browser.get("/eudr")
+    assert "And 70 more" in page.text
+    page = send(browser, "producer_missing", which="all", value=HOSTILE[:40])
+    seen = []
+    while "/eudr/fill" in [form.action for form in page.forms]:
+        seen.append(page.text.partition("plots")[0].rpartition("ProducerName: ")[2].strip())
+        page = browser.submit("/eudr/fill")
+    assert seen == ["50 of 120", "100 of 120"]
+    assert "ProducerName set for 120 plots." in page.text
+    assert "producer is missing" not in page.text
+    entries = client.get("/v1/audit-log?per_page=100&action=project.updated").json["data"]
+    entries += client.get("/v1/audit-log?per_page=100&action=asset.updated").json["data"]
+    assert len({each["target"]["id"] for each in entries}) == len(entries) > 50
+
+
+def test_a_plot_without_room_is_named_and_the_others_are_set(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = plot(client, 0, name="Full", metadata={"x": "y" * (METADATA_BYTES - 30)})["id"]
+    other = plot(client, 1)["id"]
+    page = send(browser, "producer_missing", which="all", value="Ama Mensah")
+    assert "ProducerName set for 1 plot." in page.text
+    assert "“Full” was not changed. Its metadata has no room for ProducerName" in page.text
+    assert NAME not in metadata(client, full)
+    assert metadata(client, other)[NAME] == "Ama Mensah"
+
+
+def test_what_somebody_changes_meanwhile_is_kept(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = plot(client)["id"]
+    gone = plot(client, 1, name="Gone")["id"]
+    find = filling._found
+
+    def found(*args: Any) -> Any:
+        yield from list(find(*args))
+        client.put(f"/v1/projects/{made}", json={"metadata": {NAME: "Theirs"}})
+        client.post(f"/v1/projects/{gone}/archive")
+        client.delete(f"/v1/projects/{gone}")
+
+    monkeypatch.setattr(filling, "_found", found)
+    page = send(browser, "producer_missing", which="all", value="Ama")
+    assert "“Plot 0” was not changed. Somebody changed it meanwhile." in page.text
+    assert "“Gone” was not changed. It was deleted meanwhile." in page.text
+    assert metadata(client, made) == {NAME: "Theirs"}
+
+
+def test_a_full_account_stops_cleanly(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [plot(client, n)["id"] for n in range(3)]
+    write, written = filling.update_project, []
+
+    def update(*args: Any) -> Any:
+        written.append(args[1])
+        if len(written) == 2:
+            raise Forbidden("The account is full.")
+        return write(*args)
+
+    monkeypatch.setattr(filling, "update_project", update)
+    page = send(browser, "producer_missing", which="all", value="Ama")
+    assert "The account is full." in page.text
+    assert [metadata(client, each) for each in ids] == [{}, {}, {}]
+
+
+def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> None:
+    hole = [[*reversed(square(-1.9995, 6.5005, size=0.001)["coordinates"][0])]]
+    outer = square(-2, 6.5, size=0.002)
+    outer["coordinates"] += hole
+    plot(client, geometry=outer, metadata=OWN)
+    archived = plot(client, 1)["id"]
+    client.post(f"/v1/projects/{archived}/archive")
+    assert "Ready: 2 plots" in browser.get("/eudr").text
+    page = browser.get("/eudr?form=true&holes=refuse&boundaries=true&status=any&variant=1")
+    assert "Boundaries with holes" in page.text
+    assert "Split around holes" in page.text
+    assert "The producer is missing" in page.text
+    for link in ("points=false&variant=1", "holes=ignore&points=false&variant=1"):
+        assert any(each.endswith(f"status=any&{link}") for each in page.links)
+    assert "Ready: 1 plot " in browser.get("/eudr?holes=ignore").text
+    assert "No plots match" in browser.get("/eudr?form=true&points=true").text
+    page = browser.get("/eudr?holes=x&status=y&variant=7")
+    assert "variant:" in page.text
+    assert "Ready: 2 plots" in page.text
+    assert "status=archived" in str(browser.get("/projects?status=archived").links)
+
+
+def test_one_producer_and_several(client: Client, browser: Browser) -> None:
+    plot(client, metadata={NAME: "Ama"})
+    assert "Ready: 1 plot of 1 producer" in browser.get("/eudr").text
+    plot(client, 1, metadata={NAME: "Kofi"})
+    assert "2 things to complete" in browser.get("/eudr").text
+    page = browser.get("/eudr?variant=1")
+    assert "Ready: 2 plots of 2 producers" in page.text
+    assert "Make it a file for several producers" in page.text
+    assert "/eudr?variant=2" in page.links
+
+
+@pytest.mark.slow
+def test_each_planted_fault_is_shown(client: Client, browser: Browser) -> None:
+    made = make_plots(7, plots=160, producers=10, each=2)
+    fill(client.app, client.account_id, made)
+    for query in ("", "?holes=refuse&variant=2"):
+        text = browser.get(f"/eudr{query}").text
+        missing = [each for each in made.planted if each.code and each.holes in (None, "refuse")]
+        missing = missing if query else [each for each in missing if each.holes is None]
+        for each in missing:
+            assert any(name in text for name in each.names), each
+
+
+def test_names_are_escaped(client: Client, browser: Browser) -> None:
+    plot(client, name="<script>alert(1)</script>")
+    assert b"<script>alert" not in browser.get("/eudr").response.data
