@@ -40,6 +40,7 @@ NEEDS = {
     "PUT /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
     "DELETE /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
     "GET /v1/assets": "assets:read",
+    "GET /v1/eudr": "projects:read",
     "GET /v1/exports/projects": "projects:read",
     "GET /v1/exports/assets": "assets:read",
     "GET /v1/account": PROFILE,

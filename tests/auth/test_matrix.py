@@ -57,6 +57,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/projects/<project_id>/assets
         GET /v1/projects/<project_id>/assets/<asset_id>
         GET /v1/exports/projects
+        GET /v1/eudr
         GET /v1/exports/assets
         GET /v1/account/members
         GET /v1/account/members/<member_id>

@@ -173,9 +173,9 @@ def test_assets_are_exported(browser: Browser, forest: dict[str, Any], client: C
         "Tower",
     ]
     assert browser.get("/assets/export?project=wood").status == 400
-    page = browser.get("/assets/export?format=eudr")
+    page = browser.get("/assets/export?format=eudr&type=equipment")
     assert page.status == 400
-    assert "format: eudr is for projects." in page.text
+    assert "Only assets of type plot are plots." in page.text
     saw = client.get("/v1/assets?search=Saw").json["data"][0]["id"]
     browser.get("/assets")
     page = browser.submit("/assets/export", ids=saw, format="csv")

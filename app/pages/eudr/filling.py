@@ -29,6 +29,7 @@ from app.projects.schemas import ProjectUpdateSchema
 from app.projects.service import update_project
 from app.site.forms import errors_by_field
 from app.values import processor_clock
+from app.values.ids import is_id
 from app.values.strict_json import loads
 from app.values.text import line_problem
 
@@ -149,7 +150,7 @@ def _found(principal: Principal, choices: Choices, wanted: Wanted) -> Iterator[F
 
 
 def _without_boundary(feature: Feature) -> Feature:
-    return feature if "project_id" in feature.properties else feature._replace(geometry=None)
+    return feature if is_id("asset", feature.id) else feature._replace(geometry=None)
 
 
 def _is_meant(reading: Reading, wanted: Wanted) -> bool:
@@ -162,7 +163,7 @@ def _is_meant(reading: Reading, wanted: Wanted) -> bool:
 
 def _fill_one(principal: Principal, wanted: Wanted, feature: Feature) -> str | None:
     """Fill in one plot. Returns why it could not be."""
-    project_id = feature.properties.get("project_id")
+    project_id = feature.properties["project_id"] if is_id("asset", feature.id) else None
     try:
         record: Project | Asset
         if project_id is None:
