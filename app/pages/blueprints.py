@@ -36,6 +36,6 @@ from app.pages.welcome.views import bp as welcome
 PAGES: Final[tuple[Blueprint, ...]] = (
     api_keys, applications, asset_page, assets, audit_log, deletion_of_account,
     deletion_of_person, eudr, imports, invitations, members, oauth, operator, profile,
-    project_editor, project_page, projects, second_factor, service_tokens, settings, sign_in, single_sign_on, usage,
-    webhook_page, webhook_replays, webhooks, welcome,
+    project_editor, project_page, projects, second_factor, service_tokens, settings, sign_in,
+    single_sign_on, usage, webhook_page, webhook_replays, webhooks, welcome,
 )  # fmt: skip

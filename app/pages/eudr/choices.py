@@ -24,6 +24,7 @@ _DEFAULT: Final = {
 }
 _ALWAYS_SHOWN: Final = ("boundaries", "points", "cattle")
 FORM: Final = "form"  # the form of the page was sent, which leaves out what is not ticked
+_FOR: Final = {None: "", 1: ", for one producer", 2: ", for several producers"}
 STATUSES: Final = {name: name.capitalize() for name in PROJECT_STATUSES} | {ANY: "Any status"}
 
 
@@ -49,6 +50,21 @@ class Choices(NamedTuple):
         is_narrowed = any(self.chosen.get(name) != _DEFAULT.get(name) for name in _FILTERS)
         is_part = any(self.chosen[name] != "true" for name in ("boundaries", "points"))
         return not (is_narrowed or is_part or self.values.get("metadata"))
+
+    @property
+    def are_default(self) -> bool:
+        """True if nothing was chosen, or only what the page proposes."""
+        return self.address(variant=None, divide=None) == "/eudr"
+
+    def summary(self, variant: int | None) -> str:
+        """The most important choices, in a few words.
+
+        Args:
+            variant: of the file; None: it is not known.
+        """
+        status = STATUSES[self.chosen["status"]].lower()
+        projects = "all projects" if self.chosen["status"] == ANY else f"{status} projects"
+        return f"{projects}{_FOR[variant]}"
 
     def is_ticked(self, name: str) -> bool:
         return self.chosen[name] == "true"

@@ -52,8 +52,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     "breaks_at_six_decimals": Words(
         "Boundaries that break at six decimals",
-        "The Information System keeps six decimals. Remove corners that are very close to each "
-        "other, or move them apart.",
+        "The Information System keeps six decimals. There, these cross or touch themselves. Remove"
+        " corners that are very close to each other or to a hole, or move them apart.",
     ),
     "too_long": Words("A name is too long", "Shorten it in the metadata."),
     "too_many_producers": Words(
@@ -85,6 +85,7 @@ WORDS: Final[dict[str, Words]] = {
 # Codes of which the title says all that is to be known of each plot.
 SAID: Final = frozenset({
     "producer_missing", "country_missing", "place_missing", "no_place", "hole",
+    "breaks_at_six_decimals",
     "too_many_producers", "too_large", "several_producers",
 })  # fmt: skip
 # The field that is filled in for each code.
