@@ -72,7 +72,7 @@ GIVEN: dict[str, Any] = {
             for field in ("ecoregion", "planting_year")
         ),
     ],
-    "parameters": ["ecoregion"] * 3 + ["maker"] * 3 + ["planting_year"] * 2,
+    "parameters": ["ecoregion"] * 3 + ["maker"] * 3 + ["planting_year"] * 3,
     "create asset": "North",
     "read asset": "North",
     "filter assets": [1, "North"],

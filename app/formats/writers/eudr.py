@@ -145,9 +145,10 @@ class PlotStore:
         return files
 
     def producers(self) -> int:
-        """The number of producers, by name and country."""
+        """The number of producers that are known, by name and country."""
         rows = self._connection.execute(
-            "SELECT count(*) FROM (SELECT DISTINCT producer, country FROM plots)"
+            "SELECT count(*) FROM (SELECT DISTINCT producer, country FROM plots"
+            " WHERE producer != '')"
         )
         return int(rows.fetchone()[0])
 
