@@ -33,7 +33,7 @@ class Report:
 
     Attributes:
         files: how many; more than one only with ``divide``.
-        counts: how many problems and warnings there are, by their codes.
+        problem_counts, warning_counts: how many there are, by their codes.
         problems, warnings: at most LISTED of each, in the order of creation.
         others: the other plot of each warning of an overlap, in their order.
         is_complete: whether all plots were compared for overlaps.

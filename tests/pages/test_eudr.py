@@ -282,3 +282,12 @@ def test_each_planted_fault_is_shown(client: Client, browser: Browser) -> None:
 def test_names_are_escaped(client: Client, browser: Browser) -> None:
     plot(client, name="<script>alert(1)</script>")
     assert b"<script>alert" not in browser.get("/eudr").response.data
+
+
+def test_a_project_with_a_key_called_like_a_field_of_assets(
+    client: Client, browser: Browser
+) -> None:
+    made = plot(client, metadata={"project_id": "7", "location": "x", NAME: "Ama"})
+    assert "Set GH for the 1 that lies in Ghana" in browser.get("/eudr").text
+    send(browser, "country_missing", set="GH", value="")
+    assert metadata(client, made["id"])[COUNTRY] == "GH"

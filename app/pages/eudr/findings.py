@@ -9,18 +9,21 @@ import numpy as np
 import orjson
 import shapely
 from flask import current_app
-from shapely.validation import explain_validity
 
 from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.eudr.report import Report, make_report
 from app.formats.writers.eudr_plots import Grid, Reading, degrees
 from app.formats.writers.source import Finding
+from app.geometry import timed
+from app.geometry.complexity import SMALL
 from app.geometry.countries import country_at
 from app.pages.eudr import words
 from app.pages.eudr.choices import Choices
+from app.policy.bounds import VALIDATION_SECONDS
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import COUNTRY, DECIMALS, PROBLEMS, WARNINGS
+from app.values.ids import is_id
 from app.values.strict_json import dumps
 from app.values.text import pluralize
 
@@ -75,13 +78,11 @@ class Overview(NamedTuple):
 
     Args:
         variant: for one producer or several.
-        producers: how many have a name.
         places: how many plots lie in which country.
     """
 
     report: Report
     variant: int
-    producers: int
     countries: list[str]
     places: Counter[str]
     problems: list[Group]
@@ -92,8 +93,8 @@ class Overview(NamedTuple):
         """What the file would hold."""
         report = self.report
         text = pluralize(report.features, "plot")
-        if self.producers:
-            text += f" of {pluralize(self.producers, 'producer')}"
+        if report.producers:
+            text += f" of {pluralize(report.producers, 'producer')}"
         if self.countries:
             text += f" in {words.countries(self.countries)}"
         kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
@@ -125,7 +126,6 @@ def look(principal: Principal, choices: Choices) -> Overview:
     return Overview(
         report,
         variant,
-        len(seen.producers),
         [code for code, _ in seen.countries.most_common()],
         seen.places,
         _groups(report.problems, report.problem_counts, PROBLEMS, report, seen),
@@ -136,7 +136,7 @@ def look(principal: Principal, choices: Choices) -> Overview:
 def place_of(reading: Reading) -> str | None:
     """The country that a plot lies in."""
     properties, geometry = reading.feature.properties, reading.feature.geometry
-    if "project_id" not in properties:
+    if not is_id("asset", reading.feature.id):
         country: str | None = properties.get("country")
         return country
     if geometry is None:
@@ -149,7 +149,6 @@ class _Seen:
     """What is noted of each record while the report is made."""
 
     def __init__(self) -> None:
-        self.producers: set[tuple[str, str]] = set()  # by name and country
         self.countries: Counter[str] = Counter()  # of production
         self.places: Counter[str] = Counter()  # where plots lie
         self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
@@ -157,7 +156,6 @@ class _Seen:
 
     def add(self, reading: Reading) -> None:
         self.countries.update({plot.country for plot in reading.plots} & COUNTRY_CODES)
-        self.producers |= {(plot.producer, plot.country) for plot in reading.plots if plot.producer}
         if (place := place_of(reading)) is not None:
             self.places[place] += 1
         for each in (*reading.problems, *reading.warnings):
@@ -229,7 +227,7 @@ def _holes(reading: Reading) -> list[Any]:
 
 
 def _simplified(ring: Any, fault: list[float] | None) -> Any:
-    """Every so manieth position of a ring, and all that are near the fault."""
+    """Every nth position of a ring, and all that are near the fault."""
     kept = set(range(0, len(ring), 1 + len(ring) // _POSITIONS)) | {len(ring) - 1}
     if fault is not None:
         distances = np.hypot(*(ring[:, :2] - fault).T)
@@ -250,5 +248,10 @@ def _fault(outline: Grid) -> list[float] | None:
 
 def _place(positions: Any) -> list[float] | None:
     """The place in the reason why a polygon is invalid: ``Self-intersection[8.5 50.1]``."""
-    _, _, place = explain_validity(shapely.Polygon(positions)).partition("[")
+    polygon = shapely.Polygon(positions)
+    if len(positions) <= SMALL:
+        reason = shapely.is_valid_reason(polygon)
+    else:
+        reason = timed.validity_reason(polygon, VALIDATION_SECONDS) or ""
+    place = reason.partition("[")[2]
     return [float(each) for each in place.rstrip("]").split()[:2]] or None
