@@ -33,7 +33,12 @@ def forests(visitor: Visitor) -> Iterator[Scene]:
     visitor.page.locator("[aria-invalid]").first.wait_for()
     settle(visitor)
     yield "new project with errors", visitor
+    visitor.go("/eudr")
+    yield "EUDR, none", visitor
     project = _projects(visitor)
+    visitor.go("/eudr?holes=refuse")
+    settle(visitor)
+    yield "EUDR, to complete", visitor
     yield from _lists(visitor)
     yield from _project(visitor, project)
     yield from _assets(visitor, project)

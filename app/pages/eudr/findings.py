@@ -78,11 +78,13 @@ class Overview(NamedTuple):
 
     Args:
         variant: for one producer or several.
+        producers: how many have a name.
         places: how many plots lie in which country.
     """
 
     report: Report
     variant: int
+    producers: int
     countries: list[str]
     places: Counter[str]
     problems: list[Group]
@@ -93,8 +95,8 @@ class Overview(NamedTuple):
         """What the file would hold."""
         report = self.report
         text = pluralize(report.features, "plot")
-        if report.producers:
-            text += f" of {pluralize(report.producers, 'producer')}"
+        if self.producers:
+            text += f" of {pluralize(self.producers, 'producer')}"
         if self.countries:
             text += f" in {words.countries(self.countries)}"
         kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
@@ -126,6 +128,7 @@ def look(principal: Principal, choices: Choices) -> Overview:
     return Overview(
         report,
         variant,
+        len(seen.producers),
         [code for code, _ in seen.countries.most_common()],
         seen.places,
         _groups(report.problems, report.problem_counts, PROBLEMS, report, seen),
@@ -149,6 +152,7 @@ class _Seen:
     """What is noted of each record while the report is made."""
 
     def __init__(self) -> None:
+        self.producers: set[tuple[str, str]] = set()  # by name and country
         self.countries: Counter[str] = Counter()  # of production
         self.places: Counter[str] = Counter()  # where plots lie
         self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
@@ -156,6 +160,7 @@ class _Seen:
 
     def add(self, reading: Reading) -> None:
         self.countries.update({plot.country for plot in reading.plots} & COUNTRY_CODES)
+        self.producers |= {(plot.producer, plot.country) for plot in reading.plots if plot.producer}
         if (place := place_of(reading)) is not None:
             self.places[place] += 1
         for each in (*reading.problems, *reading.warnings):

@@ -1,0 +1,28 @@
+"""The page for the EUDR with scripts: a fault on the map, and many plots set in turns."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+from tests.browser.forest_scenes import create
+
+# Two corners that become one at six decimals, so that the outline touches itself there.
+PINCHED = (
+    "POLYGON ((-2 6, -1.998 6, -1.998 6.002, -1.99900001 6.0010000, -2 6.002, "
+    "-2 6.0011, -1.99900004 6.0010000, -2 6.0009, -2 6))"
+)
+
+
+def test_a_fault_is_on_the_map_and_a_producer_is_set(forester: Visitor) -> None:
+    create(forester, name="Pinched", geometry=PINCHED)
+    page = forester.go("/eudr?search=pinched")
+    group = page.locator("#breaks_at_six_decimals")
+    expect(group.locator("path.fault")).to_have_count(1)
+    group.get_by_role("button", name="Show Pinched on the map").click()
+    expect(group.locator("li.chosen")).to_contain_text("Pinched")
+    assert "/edit" in str(group.get_by_role("link", name="Fix in the editor").get_attribute("href"))
+    page.get_by_label("Name of the producer").fill("Ama Mensah")
+    page.locator("#producer_missing").get_by_role("button", name="Set for 1").click()
+    expect(page.get_by_text("ProducerName set for 1 plot.")).to_be_visible()
+    expect(page.locator("#producer_missing")).to_have_count(0)
