@@ -161,6 +161,7 @@ def test_viewers_see_no_forms_and_cannot_write(client: Client, viewer: Browser) 
     assert metadata(client, made["id"]) == {}
 
 
+@pytest.mark.both
 def test_all_of_many_are_set_in_turns(
     client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
