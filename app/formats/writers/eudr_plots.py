@@ -227,20 +227,23 @@ class _Draft:
         if self._is_asset:
             self._check_area_of_point(area)
         elif area <= 0:
-            self._problem("area_invalid", f"{AREA} is {area:g} hectares. Correct it, or remove it.")
+            self._problem(
+                "area_invalid", f"{AREA} is {_decimal(area)} hectares. Correct it, or remove it."
+            )
         elif abs(area - self._total()) > AREA_TOLERANCE * self._total() > 0:
             measured = f"the boundary has {self._total():.4f}"
-            self._warn("area_differs", f"{AREA} is {area:g} hectares, and {measured}.")
+            self._warn("area_differs", f"{AREA} is {_decimal(area)} hectares, and {measured}.")
 
     def _check_area_of_point(self, area: float) -> None:
+        said = f"{AREA} is {_decimal(area)} hectares."
         if area < SMALLEST_HECTARES:
-            message = f"{AREA} is {area:g} hectares. A point has {SMALLEST_HECTARES:.4f} at least."
+            message = f"{said} A point has {SMALLEST_HECTARES:.4f} at least."
             self._problem("area_invalid", message)
         elif area > POINT_HECTARES and not self._options.cattle:
             self._problem(
                 "point_over_4_ha",
-                f"{AREA} is {area:g} hectares. A point has {POINT_HECTARES:g} at most, but for "
-                "cattle. Draw the boundary of the plot as a project.",
+                f"{said} A point has {POINT_HECTARES:g} at most, but for cattle. Draw the boundary "
+                "of the plot as a project.",
             )
 
     def _total(self) -> float:
@@ -363,6 +366,11 @@ def _number(value: object) -> float | None:
     except ValueError:
         return None
     return number if np.isfinite(number) else None
+
+
+def _decimal(number: float) -> str:
+    """A number without an exponent: 0.00009."""
+    return np.format_float_positional(number, trim="-")
 
 
 def _shown(value: object) -> str:
