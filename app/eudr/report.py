@@ -24,7 +24,7 @@ from app.policy.bounds import OVERLAP_M2
 from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
 
 _SQUARE_METERS: Final = 10_000  # of a hectare
-_TOGETHER: Final = 100  # plots that are compared with all others, while their shapes are kept
+_KEPT: Final = 1_000  # shapes that are kept while plots are compared
 
 
 @dataclass
@@ -181,11 +181,11 @@ class _Shapes:
         shapes: dict[int, Shape] = {}
         told: set[tuple[int, int]] = set()
         end = thread_time() + OVERLAP_SECONDS
-        for start in range(0, len(drawn), _TOGETHER):
-            first, second = tree.query(drawn[start : start + _TOGETHER])
-            for one, other in zip((first + start).tolist(), second.tolist(), strict=True):
+        for one, outline in enumerate(drawn):
+            near = tree.query(outline)  # one by one: all of them may be in the same place
+            for other in near[near > one].tolist():
                 owners = self._owners[one], self._owners[other]
-                if one >= other or owners in told:
+                if owners in told:
                     continue
                 if thread_time() > end:
                     self.is_complete = False
@@ -196,7 +196,8 @@ class _Shapes:
                     text = message.format(first_record.properties["name"])
                     self.others.append(finding(first_record, "overlap", text))
                     yield finding(self._records[owners[1]], "overlap", text)
-            shapes.clear()
+            if len(shapes) > _KEPT:
+                shapes.clear()
 
 
 def _drawn(outline: Grid) -> Any:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.eudr_plots import Plots, differences, fill, make_plots
+from tests.eudr_plots import differences, fill, make_plots
 from tests.make import Client
 
-MANY = 3_000
 OWN = {"ProducerName": "Jo Oak", "ProducerCountry": "DE", "ProductionPlace": "North"}
 
 
@@ -26,17 +25,15 @@ def _found(report: dict[str, Any]) -> Iterator[tuple[str, str | None, str]]:
             yield kind, each["name"], each["code"]
 
 
-@pytest.fixture
-def made(client: Client) -> Plots:
-    plots = make_plots(1, plots=MANY, producers=120)
-    fill(client.app, client.account_id, plots)
-    return plots
-
-
 @pytest.mark.both
+@pytest.mark.parametrize(
+    ("plots", "producers"), [(3_000, 120), pytest.param(10_000, 400, marks=pytest.mark.slow)]
+)
 def test_every_planted_fault_is_found_and_no_other(
-    client: Client, made: Plots, subtests: pytest.Subtests
+    client: Client, plots: int, producers: int, subtests: pytest.Subtests
 ) -> None:
+    made = make_plots(1, plots=plots, producers=producers)
+    fill(client.app, client.account_id, made)
     for variant in (1, 2):
         for holes in ("split", "ignore", "refuse"):
             for points in (True, False):

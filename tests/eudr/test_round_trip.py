@@ -35,8 +35,11 @@ def imported(client: Client, data: bytes, **answers: Any) -> dict[str, Any]:
     return act(client, read(client, record["id"]), "apply")
 
 
-def test_many_plots_come_back_byte_for_byte(client: Client) -> None:
-    made = make_plots(2, plots=700, producers=60, each=0)
+@pytest.mark.parametrize(
+    ("plots", "producers"), [(700, 60), pytest.param(9_000, 400, marks=pytest.mark.slow)]
+)
+def test_many_plots_come_back_byte_for_byte(client: Client, plots: int, producers: int) -> None:
+    made = make_plots(2, plots=plots, producers=producers, each=0)
     fill(client.app, client.account_id, made)
     data = exported(client)
     other = make_account(client.app)

@@ -6,7 +6,8 @@ import io
 import json
 from typing import Any
 
-from werkzeug.test import TestResponse
+from werkzeug.datastructures import FileStorage
+from werkzeug.test import TestResponse, encode_multipart
 
 from app.imports.jobs import run_imports
 from tests.jobs.due import run_if_due
@@ -22,7 +23,10 @@ def upload(
         field: json.dumps(value) if isinstance(value, dict | bool) else value
         for field, value in form.items()
     }
-    return client.post("/v1/imports", data={"file": (io.BytesIO(content), name), **fields})
+    file = FileStorage(io.BytesIO(content), name)
+    boundary, body = encode_multipart({"file": file, **fields})
+    content_type = f"multipart/form-data; boundary={boundary}"
+    return client.post("/v1/imports", data=body, content_type=content_type)
 
 
 def work(client: Client) -> int:
