@@ -37,6 +37,7 @@ from app.policy.eudr import (
 )
 from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
+from app.values.text import pluralize
 
 _UNITS: Final = 10**6  # in a degree
 _FEWEST: Final = 4  # positions of a ring
@@ -189,12 +190,19 @@ class _Draft:
         if not _has_area(outline) or not holes:
             return [outline]
         polygon = shapely.Polygon(outline.astype(float), [hole.astype(float) for hole in holes])
-        parts = split_holes(polygon, VALIDATION_SECONDS) if _is_valid(polygon) else None
-        if parts is None:
+        if not _is_valid(polygon):
             self._problem(
                 "breaks_at_six_decimals",
                 "A hole crosses another ring, or the outline, at six decimals. Move its positions "
                 "apart.",
+            )
+            return [outline]
+        parts = split_holes(polygon, VALIDATION_SECONDS)
+        if parts is None:
+            self._problem(
+                "hole",
+                f"The plot cannot be cut in parts around its {pluralize(len(holes), 'hole')}: that "
+                "takes too long. Add holes=ignore to fill them, or draw the plot as several.",
             )
             return [outline]
         return [shapely.get_coordinates(part).astype(np.int64) for part in parts]

@@ -48,7 +48,7 @@ WORDS: Final[dict[str, Words]] = {
     "hole": Words(
         "Boundaries with holes",
         "The Information System takes holes for part of the plot. Split the plots around them, fill"
-        " them, or change the boundary.",
+        " them, or change the boundary. Plots with thousands of holes cannot be split.",
     ),
     "breaks_at_six_decimals": Words(
         "Boundaries that break at six decimals",

@@ -182,6 +182,18 @@ def test_holes_are_refused_on_request(tmp_path: Path) -> None:
     assert "holes=split" in problem.message
 
 
+def test_more_holes_than_there_is_time_for(tmp_path: Path) -> None:
+    holes = [
+        square_ring(10 + x / 100, 50 + y / 100, 0.005)[::-1]
+        for x in range(1, 99)
+        for y in range(1, 99)
+    ]
+    record = _plot(geometry={"type": "Polygon", "coordinates": [square_ring(size=1.0), *holes]})
+    (problem,) = _problems(tmp_path, record)
+    assert problem.code == "hole"
+    assert "9,604 holes" in problem.message
+
+
 def test_a_hole_that_vanishes_at_six_decimals(tmp_path: Path) -> None:
     rings = [square_ring(), square_ring(10.2, 50.2, 2e-7)[::-1]]
     (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": rings}))
