@@ -6,7 +6,7 @@ python -m bench.exports --write      written into docs/measured/exports.md too
 python -m bench.exports --quick      only sees that it works
 
 All projects of an account, with 51 positions and five keys of metadata each, by a client that reads
-as fast as it can.
+as fast as it can; for the EUDR 10,000 plots of 400 producers, a part of them kept as points.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from sqlalchemy import func, select, update
+from flask import Flask
+from sqlalchemy import update
 
+from app.account.credentials.service import create_credential
+from app.account.service import create_account
 from app.db.extensions import db
 from app.db.snapshots import connect, database_url
 from app.exports.service import FORMATS
@@ -29,6 +32,8 @@ from bench.effort import Effort
 from bench.filling import Filled, fill
 from bench.instance import polygon
 from bench.servers import Server, own_worker_class, serve
+from tests.eudr_plots import fill as fill_plots
+from tests.eudr_plots import make_plots
 
 FULL: Final = Effort(rounds=1, seconds=0)
 PROJECTS: Final = 100_000
@@ -42,9 +47,12 @@ _HEAD: Final = (
 _METADATA: Final = {
     "region": 6, "certified": True, "height": 12.5, "species": ["oak", "ash"], "note": "Old growth",
 }  # fmt: skip
-# The Information System takes 25 MB, so the archived projects alone: about 8 % of all.
+_EUDR: Final = {
+    "eudr": "exports/projects?format=eudr&variant=2&points=true",
+    "report for the EUDR": "eudr?variant=2&points=true",
+}
+_PLOTS, _PRODUCERS = 10_000, 400  # of the account for the EUDR
 _NO_HEADERS: Final[Mapping[str, str]] = {}
-_FILTERS: Final = {"eudr": "&status=archived&producer_name=Jo&producer_country=US"}
 
 
 class Cost(NamedTuple):
@@ -71,6 +79,20 @@ def prepare(folder: Path, url: str, effort: Effort) -> Filled:
     return filled
 
 
+def prepare_plots(app: Flask, effort: Effort) -> tuple[str, int]:
+    """An account with plots for the EUDR. Returns a key of it, and how many plots there are."""
+    plots = make_plots(1, plots=effort.number(_PLOTS), producers=effort.number(_PRODUCERS), each=0)
+    with app.app_context():
+        account = create_account(
+            name="Plots", owner_email="plots@example.org", plan="enterprise"
+        ).account
+        _, key = create_credential(account.id, kind="api_key", name="bench", permissions=["admin"])
+        account_id = account.id
+        db.session.commit()
+    fill_plots(app, account_id, plots)
+    return key, len(plots.plots)
+
+
 def measure(
     server: Server, key: str, query: str, headers: Mapping[str, str] = _NO_HEADERS, pause: float = 0
 ) -> Cost:
@@ -94,7 +116,7 @@ def measure(
 def _get(server: Server, key: str, query: str, headers: Mapping[str, str]) -> HTTPResponse:
     connection = HTTPConnection("127.0.0.1", server.port, timeout=600)
     sent = {"Authorization": f"Bearer {key}", **headers}
-    connection.request("GET", f"/v1/exports/{query}", headers=sent)
+    connection.request("GET", f"/v1/{query}", headers=sent)
     response = connection.getresponse()
     if response.status != 200:
         raise SystemExit(f"{query}: {response.status} {response.read(500)!r}")
@@ -105,33 +127,27 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     """The table of one database."""
     filled = prepare(folder, new_database(), effort)
     key, size = filled.key, filled.size
+    plots_key, plots = prepare_plots(filled.app, effort)
     lines = [_HEAD]
     with serve("wsgi:app", filled.environ, worker_class=own_worker_class()) as server:
-        for kind, formats in FORMATS.items():
-            for name in formats:  # each loads what it needs
-                measure(server, key, f"{kind}?format={name}&search=nothing-has-this")
-        for name in FORMATS["projects"]:
-            query = f"projects?format={name}{_FILTERS.get(name, '')}"
-            records = _archived(filled) if name in _FILTERS else size
-            lines.append(_row(name, records, measure(server, key, query)))
-        zipped = measure(server, key, "projects", {"Accept-Encoding": "gzip"})
+        others = [name for name in FORMATS["projects"] if name != "eudr"]
+        for name in others:  # each loads what it needs
+            measure(server, key, f"exports/projects?format={name}&search=nothing-has-this")
+        measure(server, plots_key, _EUDR["eudr"])
+        for name in others:
+            cost = measure(server, key, f"exports/projects?format={name}")
+            lines.append(_row(name, size, cost))
+        zipped = measure(server, key, "exports/projects", {"Accept-Encoding": "gzip"})
         lines.append(_row("geojson with gzip", size, zipped))
         pause = _PAUSE if effort is FULL else 0.1
-        paused = measure(server, key, "projects", pause=pause)
+        paused = measure(server, key, "exports/projects", pause=pause)
         lines.append(_row(f"geojson, to a client that pauses for {pause:.0f} s", size, paused))
         for name in ("geojson", "gpx"):
-            cost = measure(server, key, f"assets?format={name}")
+            cost = measure(server, key, f"exports/assets?format={name}")
             lines.append(_row(f"assets as {name}", size // 10, cost))
+        for name, query in _EUDR.items():
+            lines.append(_row(name, plots, measure(server, plots_key, query)))
     return "\n".join(lines)
-
-
-def _archived(filled: Filled) -> int:
-    with filled.app.app_context():
-        own = Project.account_id == filled.principals[0].account_id
-        statement = select(func.count()).where(own, Project.status == "archived")
-        number: int = db.session.scalar(statement) or 0
-        db.session.rollback()
-        return number
 
 
 def _row(what: str, records: int, cost: Cost) -> str:

@@ -21,7 +21,7 @@ COMMANDS = {
     "bench.deliveries --quick": "| event to receipt at 200 events/s, p50 |",
     "bench.growth --sizes 200 --alone --seconds 0.01": "over HTTP: usage",
     "bench.retention --events 2000 --seconds 1": "must stay, 0 are gone; 0 expired rows are left",
-    "bench.exports --quick": "| geojson with gzip, 2,000 |",
+    "bench.exports --quick": "| report for the EUDR, 200 |",
     "bench.map --quick": "| everything, zoom 8 |",
     "bench.pages --quick": "| list and shapes shown |",
     "bench.page_quality --quick": "| desktop |",
