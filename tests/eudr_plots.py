@@ -405,6 +405,8 @@ def _lower(plot: Plot) -> str:
 KINDS: Final = (
     Kind("country_invalid", "no code", _values("ProducerCountry", "UK", "XX", "EL")),
     Kind("country_missing", "no country", _values("ProducerCountry", None, "")),
+    Kind("country_differs", "of the place", _values("ProducerCountry", "DE", "br"),
+         is_problem=False),
     Kind("producer_missing", "no name", _values("ProducerName", None, "", "  ")),
     Kind("no_place", "project without boundary", _without_place("polygons")),
     Kind("no_place", "plot without location", _without_place("points")),
@@ -432,7 +434,7 @@ KINDS: Final = (
     Kind("overlap", "part of a MultiPolygon", _polygon_on_part, is_problem=False),
     Kind("overlap", "point in a polygon", _point_in_polygon, is_problem=False),
     Kind("place_missing", "", _values("ProductionPlace", None, ""), is_problem=False),
-    Kind("", "country in small letters", _values("ProducerCountry", "gb", _lower)),
+    Kind("", "country in small letters", _values("ProducerCountry", _lower)),
     Kind("", "area within five per cent",
          _values("Area", _times(1.049), _times(0.954), of="polygons")),
     Kind("", "least and most area of a point", _values("Area", 0.0001, 4, 4.0, of="points")),

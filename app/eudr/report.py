@@ -138,8 +138,8 @@ def _sum_up(report: Report, store: PlotStore, export: Export) -> None:
     report.add_problems(file_problems(files, export.eudr))
     if export.eudr.variant == 1 and report.producers > 1:
         message = (
-            f"The file has {report.producers:,} producers, and variant 1 is for one. Choose variant"
-            " 2, or filter the plots of one producer."
+            f"The file has {report.producers:,} producers by name and country, as the Information "
+            "System counts them. Variant 1 is for one: choose variant 2, or filter the plots."
         )
         report.add_warnings([Finding("several_producers", message)])
 

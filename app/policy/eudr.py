@@ -46,6 +46,7 @@ WARNINGS: Final = {
     "area_differs": f"`Area` differs from the measured area by more than {AREA_TOLERANCE:.0%}.",
     "area_text": "`Area` is no number, and the file has one in its place.",
     "country_missing": "The plot has no `ProducerCountry` (with `variant=1`).",
+    "country_differs": "The plot lies in another country than `ProducerCountry`.",
     "several_producers": "The file has several producers (with `variant=1`).",
     "overlap": "Two plots have an area in common.",
     "place_missing": "The plot has no `ProductionPlace`, and the file has its name.",

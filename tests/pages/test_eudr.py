@@ -67,9 +67,9 @@ def test_a_complete_file_is_described_and_downloaded(client: Client, viewer: Bro
 def test_what_is_not_ready_cannot_be_downloaded(client: Client, browser: Browser) -> None:
     plot(client)
     page = browser.get("/eudr")
-    assert "1 thing to complete before the file can be sent" in page.text
+    assert "2 things to complete before the file can be sent" in page.text
     assert not [link for link in page.links if "download" in link]
-    answer = browser.get("/eudr/download?variant=2")
+    answer = browser.get("/eudr/download")
     assert answer.status == 400
     assert "would not take these plots" in answer.text
 
@@ -174,7 +174,7 @@ def test_all_of_many_are_set_in_turns(
     assert "And 70 more" in page.text
     page = send(browser, "producer_missing", which="all", value=HOSTILE[:40])
     seen = []
-    while "/eudr/fill" in [form.action for form in page.forms]:
+    while "Setting ProducerName" in page.text:
         seen.append(page.text.partition("plots")[0].rpartition("ProducerName: ")[2].strip())
         page = browser.submit("/eudr/fill")
     assert seen == ["50 of 120", "100 of 120"]
@@ -244,11 +244,13 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
     client.post(f"/v1/projects/{archived}/archive")
     assert "Ready: 2 plots" in browser.get("/eudr").text
     page = browser.get("/eudr?form=true&holes=refuse&boundaries=true&status=any&variant=1")
+    assert "all projects, for one producer" in page.text
     assert "Boundaries with holes" in page.text
     assert "Split around holes" in page.text
     assert "The producer is missing" in page.text
-    for link in ("points=false&variant=1", "holes=ignore&points=false&variant=1"):
-        assert any(each.endswith(f"status=any&{link}") for each in page.links)
+    links = [each for each in page.links if each.startswith("/eudr?")]
+    assert any("holes=ignore" in each for each in links)
+    assert all("points=false" in each and "variant=1" in each for each in links)
     assert "Ready: 1 plot " in browser.get("/eudr?holes=ignore").text
     assert "No plots match" in browser.get("/eudr?form=true&points=true").text
     page = browser.get("/eudr?holes=x&status=y&variant=7")
@@ -259,13 +261,58 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
 
 def test_one_producer_and_several(client: Client, browser: Browser) -> None:
     plot(client, metadata={NAME: "Ama"})
-    assert "Ready: 1 plot of 1 producer" in browser.get("/eudr").text
+    assert "1 thing to complete" in browser.get("/eudr").text
+    assert "Ready: 1 plot of 1 producer" in browser.get("/eudr?variant=1").text
     plot(client, 1, metadata={NAME: "Kofi"})
     assert "2 things to complete" in browser.get("/eudr").text
     page = browser.get("/eudr?variant=1")
     assert "Ready: 2 plots of 2 producers" in page.text
     assert "Make it a file for several producers" in page.text
-    assert "/eudr?variant=2" in page.links
+    assert "/eudr" in page.links
+
+
+def test_a_producer_in_two_countries_is_one(client: Client, browser: Browser) -> None:
+    plot(client, metadata=OWN)
+    plot(client, 1, geometry=square(-6.5, 6.5, size=0.002), metadata=OWN | {COUNTRY: "CI"})
+    assert "Ready: 2 plots of 1 producer in Ghana and Côte d'Ivoire" in browser.get("/eudr").text
+    assert (
+        "2 producers by name and country"
+        in client.get("/v1/eudr").json["data"]["warnings"][0]["message"]
+    )
+
+
+def test_the_names_of_plots_become_producers(client: Client, browser: Browser) -> None:
+    ids = [plot(client, n, name=f"Farmer {n}")["id"] for n in range(3)]
+    send(browser, "producer_missing", named="selected", ids=ids[0])
+    page = send(browser, "producer_missing", named="all")
+    assert "ProducerName set for 2 plots." in page.text
+    names = [f"Farmer {n}" for n in range(3)]
+    assert [metadata(client, each)[NAME] for each in ids] == names
+
+
+def test_what_was_set_is_shown_and_changed(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [plot(client, n, metadata=OWN)["id"] for n in range(3)]
+    page = browser.get("/eudr")
+    assert "Ama Mensah · GH · Tepa" in page.text
+    assert [form.fields["code"] for form in page.forms if "fill" in form.action] == ["plots"]
+    send(browser, "plots", field=NAME, which="selected", ids=ids[:2], value="Coop Aboisso")
+    page = send(browser, "plots", field=PLACE, only=ids[0], value="Enchi")
+    assert "ProductionPlace set for 1 plot." in page.text
+    assert "Coop Aboisso · GH · Enchi" in page.text
+    send(browser, "plots", named="selected", ids=ids[2])
+    assert [metadata(client, each)[NAME] for each in ids] == ["Coop Aboisso"] * 2 + ["Plot 2"]
+    monkeypatch.setattr(views, "_SECONDS", 0)
+    monkeypatch.setattr(views, "_TOGETHER", 1)
+    page = send(browser, "plots", field=COUNTRY, which="all", value="ci")
+    while "Setting ProducerCountry" in page.text:
+        path = next(form.action for form in page.forms if form.action.startswith("/eudr/fill"))
+        page = browser.submit(path)
+    assert "ProducerCountry set for 3 plots." in page.text
+    assert {metadata(client, each)[COUNTRY] for each in ids} == {"CI"}
+    assert "Set GH for the 3 that lie in Ghana" in page.text
+    assert send(browser, "plots", field="Other", which="all", value="x").status == 422
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def _edit(
 
 def _mend(client: Client, browser: Browser, made: Plots) -> None:
     _send(browser, "producer_missing", which="all", value="The cooperative")
-    for code in ("country_invalid", "country_missing"):
+    for code in ("country_invalid", "country_missing", "country_differs"):
         for country in ("GH", "CI", "EC"):
             _send(browser, code, set=country)
     for code in ("area_invalid", "area_text", "area_differs"):

@@ -20,6 +20,7 @@ from app.formats.writers.features import Feature
 from app.formats.writers.source import Finding
 from app.geometry import geodesic_area, stored_rings, timed
 from app.geometry.complexity import SMALL, is_cheap_to_validate
+from app.geometry.countries import country_at, country_name
 from app.geometry.holes import split_holes
 from app.geometry.polygons import polygon_rings
 from app.geometry.rings import Rings
@@ -149,6 +150,9 @@ class _Draft:
             (self._problem if options.variant == 2 else self._warn)("country_missing", message)
         elif self._country not in COUNTRY_CODES:
             self._problem("country_invalid", country_error(country))
+        elif (there := country_of_plot(self._feature)) not in (None, self._country):
+            message = f"{COUNTRY} is {self._country}, and the plot lies in {country_name(there)}."
+            self._warn("country_differs", message)
         for what, text in ((NAME, self._name), (PLACE, self._place)):
             if text and len(text) > NAME_LENGTH:
                 message = f"Shorten {what} to {NAME_LENGTH} characters; it has {len(text):,}."
@@ -163,8 +167,7 @@ class _Draft:
             self._problem("no_place", f"Set the {missing}, or leave it out of the file.")
             return []
         if self._is_asset:
-            position = orjson.loads(dumps(geometry))["coordinates"][:2]
-            return [np.rint(np.array([position]) * _UNITS).astype(np.int64)]
+            return [np.rint(np.array([_position(geometry)]) * _UNITS).astype(np.int64)]
         rings = stored_rings(dumps(geometry).decode())
         found: list[Grid] = []
         for first, last in zip(rings.part_starts, rings.part_starts[1:], strict=False):
@@ -291,6 +294,14 @@ def finding(feature: Feature, code: str, message: str) -> Finding:
     )
 
 
+def country_of_plot(feature: Feature) -> str | None:
+    """The country that a plot lies in."""
+    if not is_id("asset", feature.id):
+        country: str | None = feature.properties["country"]
+        return country
+    return None if feature.geometry is None else country_at(*_position(feature.geometry))
+
+
 def country_error(text: str) -> str:
     """Why a text is no code of a country that the system takes."""
     if (right := MISTAKEN_CODES.get(text.upper())) is not None:
@@ -314,6 +325,12 @@ def _own(feature: Feature) -> dict[str, Any]:
         value = properties.get(names.get(name.lower(), name))
         if value not in (None, "") and (name == AREA or (type(value) is str and value.strip())):
             found[name] = value
+    return found
+
+
+def _position(point: Any) -> list[float]:
+    """Longitude and latitude of a point as it is stored."""
+    found: list[float] = orjson.loads(dumps(point))["coordinates"][:2]
     return found
 
 

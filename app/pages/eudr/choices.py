@@ -16,6 +16,7 @@ _FILTERS: Final = ("status", "country", "search")
 _TICKED: Final = ("boundaries", "points", "cattle", "divide")  # "true" or "false"
 _DEFAULT: Final = {
     "status": "active",
+    "variant": "2",
     "holes": "split",
     "boundaries": "true",
     "points": "true",
@@ -24,7 +25,6 @@ _DEFAULT: Final = {
 }
 _ALWAYS_SHOWN: Final = ("boundaries", "points", "cattle")
 FORM: Final = "form"  # the form of the page was sent, which leaves out what is not ticked
-_FOR: Final = {None: "", 1: ", for one producer", 2: ", for several producers"}
 STATUSES: Final = {name: name.capitalize() for name in PROJECT_STATUSES} | {ANY: "Any status"}
 
 
@@ -40,11 +40,6 @@ class Choices(NamedTuple):
         return filtered(path, {**self.chosen, **others}, _DEFAULT)
 
     @property
-    def variant(self) -> int | None:
-        """For one producer or several; None: as many as there are."""
-        return int(self.chosen["variant"]) if "variant" in self.chosen else None
-
-    @property
     def are_filters_default(self) -> bool:
         """True if no plot is left out but those of projects that are not active."""
         is_narrowed = any(self.chosen.get(name) != _DEFAULT.get(name) for name in _FILTERS)
@@ -54,35 +49,26 @@ class Choices(NamedTuple):
     @property
     def are_default(self) -> bool:
         """True if nothing was chosen, or only what the page proposes."""
-        return self.address(variant=None, divide=None) == "/eudr"
+        return self.address(divide=None) == "/eudr"
 
-    def summary(self, variant: int | None) -> str:
-        """The most important choices, in a few words.
-
-        Args:
-            variant: of the file; None: it is not known.
-        """
+    def summary(self) -> str:
+        """The most important choices, in a few words."""
         status = STATUSES[self.chosen["status"]].lower()
         projects = "all projects" if self.chosen["status"] == ANY else f"{status} projects"
-        return f"{projects}{_FOR[variant]}"
+        return f"{projects}, for one producer" if self.chosen["variant"] == "1" else projects
 
     def is_ticked(self, name: str) -> bool:
         return self.chosen[name] == "true"
 
-    def export(self, principal: Principal, variant: int | None = None) -> Export:
-        """The export of the file.
-
-        Args:
-            variant: where none is chosen.
-        """
-        values: dict[str, Any] = {"variant": variant} if variant else {}
-        values |= {**self.values, "within": principal.project_ids}
+    def export(self, principal: Principal) -> Export:
+        """The export of the file."""
+        values = {**self.values, "within": principal.project_ids}
         return export_of("projects", principal.account_id, values)
 
 
 def read_choices(arguments: Mapping[str, str]) -> Choices:
     """The choices of an address. Invalid ones are left out and reported in ``problems``."""
-    names = (*_DEFAULT, "country", "search", "variant")
+    names = (*_DEFAULT, "country", "search")
     sent = {name: arguments[name].strip() for name in names if name in arguments}
     if FORM in arguments:
         sent = dict.fromkeys(_ALWAYS_SHOWN, "false") | sent

@@ -15,15 +15,14 @@ from app.assets.schemas import AssetUpdateSchema
 from app.assets.service import lock_asset, update_asset
 from app.auth.principal import Principal
 from app.exports.service import features_for_eudr
-from app.formats.writers.eudr_plots import Reading, country_error, read_plots
+from app.formats.writers.eudr_plots import Reading, country_error, country_of_plot, read_plots
 from app.formats.writers.features import Feature
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.models import Asset, Project
 from app.pages.eudr.choices import Choices
-from app.pages.eudr.findings import FIRST_CHANCE, place_of
-from app.pages.eudr.words import FIELD_OF, LABELS
+from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS
 from app.policy.countries import COUNTRY_CODES
-from app.policy.eudr import AREA, COUNTRY, NAME_LENGTH
+from app.policy.eudr import AREA, COUNTRY, NAME, NAME_LENGTH
 from app.projects.reading import lock_project
 from app.projects.schemas import ProjectUpdateSchema
 from app.projects.service import update_project
@@ -39,21 +38,30 @@ class Wanted(NamedTuple):
 
     Args:
         code: of the group.
+        field: the property.
         value: of the property; None: remove it.
+        is_named: the name of each plot is its value.
         country: only of the plots that lie in it; empty: of all.
         ids: of projects and assets; empty: of the whole group.
         text: the value as it was typed.
     """
 
     code: str
+    field: str
     value: str | float | None
+    is_named: bool
     country: str
     ids: frozenset[str]
     text: str
 
     @property
-    def field(self) -> str:
-        return FIELD_OF[self.code]
+    def button(self) -> str:
+        """The name of the button that asks for it."""
+        return "named" if self.is_named else "measure" if self.value is None else "which"
+
+    def value_for(self, plot: Feature) -> str | float | None:
+        """The value of a plot."""
+        return plot.properties["name"] if self.is_named else self.value
 
 
 class Failure(NamedTuple):
@@ -66,17 +74,23 @@ class Failure(NamedTuple):
 def read_wanted(form: MultiDict[str, str]) -> Wanted:
     """What a form of the page asks for. Raises ValidationFailed."""
     code = form.get("code", "")
-    if code not in FIELD_OF:
+    field = FIELD_OF.get(code)
+    if code == ALL_PLOTS:
+        field = NAME if "named" in form else form.get("field")
+    if field not in LABELS:
         raise ValidationFailed(details=[Detail("code", "Reload the page, and try again.")])
     ids = frozenset(form.getlist("only") or form.getlist("ids"))
-    country, measure = form.get("set", ""), form.get("measure", "")
-    which = "selected" if "only" in form else "all" if country else measure or form.get("which")
+    country, is_named = form.get("set", ""), field == NAME and "named" in form
+    is_measured = field == AREA and "measure" in form
+    which = form.get("named") or form.get("measure") or form.get("which")
+    which = "selected" if "only" in form else "all" if country else which
     if which != "all" and not ids:
         message = "Tick the plots first, or set it for all of them."
         raise ValidationFailed(details=[Detail("ids", message)])
     text = country or form.get("value", "").strip()
-    value = None if measure and FIELD_OF[code] == AREA else _value(FIELD_OF[code], text)
-    return Wanted(code, value, country, frozenset() if which == "all" else ids, text)
+    value = None if is_named or is_measured else _value(field, text)
+    ids = frozenset() if which == "all" else ids
+    return Wanted(code, field, value, is_named, country, ids, text)
 
 
 def _value(field: str, text: str) -> str | float:
@@ -139,10 +153,10 @@ def fill_plots(principal: Principal, wanted: Wanted, plots: Iterable[Feature]) -
 
 def _found(principal: Principal, choices: Choices, wanted: Wanted) -> Iterator[Feature]:
     """Yield the plots of a group that are to be filled."""
-    export = choices.export(principal, FIRST_CHANCE)
+    export = choices.export(principal)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     features = features_for_eudr(export, app)
-    if wanted.field != AREA:  # what is drawn has no say in it
+    if wanted.field != AREA and wanted.code != ALL_PLOTS:  # what is drawn has no say in it
         features = map(_without_boundary, features)
     for reading in read_plots(features, export.eudr):
         if _is_meant(reading, wanted):
@@ -156,9 +170,12 @@ def _without_boundary(feature: Feature) -> Feature:
 def _is_meant(reading: Reading, wanted: Wanted) -> bool:
     if wanted.ids and reading.feature.id not in wanted.ids:
         return False
+    if wanted.code == ALL_PLOTS:
+        own = _value_in(reading.feature.properties, wanted.field)
+        return bool(reading.plots) and own != wanted.value_for(reading.feature)
     if all(each.code != wanted.code for each in (*reading.problems, *reading.warnings)):
         return False
-    return not wanted.country or place_of(reading) == wanted.country
+    return not wanted.country or country_of_plot(reading.feature) == wanted.country
 
 
 def _fill_one(principal: Principal, wanted: Wanted, feature: Feature) -> str | None:
@@ -175,7 +192,7 @@ def _fill_one(principal: Principal, wanted: Wanted, feature: Feature) -> str | N
     metadata: dict[str, Any] = loads((record.metadata_json or "{}").encode())
     if _value_in(metadata, wanted.field) != _value_in(feature.properties, wanted.field):
         return "Somebody changed it meanwhile. Look at it again."
-    given = {"metadata": _filled(metadata, wanted)}
+    given = {"metadata": _filled(metadata, wanted.field, wanted.value_for(feature))}
     try:
         if project_id is None:
             update_project(principal, feature.id, ProjectUpdateSchema().load(given))
@@ -198,9 +215,11 @@ def _value_in(metadata: Mapping[str, Any], field: str) -> Any:
     return metadata[keys[-1]] if keys else None
 
 
-def _filled(metadata: dict[str, Any], wanted: Wanted) -> dict[str, Any] | None:
+def _filled(
+    metadata: dict[str, Any], field: str, value: str | float | None
+) -> dict[str, Any] | None:
     """The metadata with the property; None: there is none left."""
-    keys = _keys(metadata, wanted.field)
-    if wanted.value is not None:
-        return metadata | {keys[-1] if keys else wanted.field: wanted.value}
+    keys = _keys(metadata, field)
+    if value is not None:
+        return metadata | {keys[-1] if keys else field: value}
     return {key: value for key, value in metadata.items() if key not in keys} or None

@@ -13,22 +13,19 @@ from flask import current_app
 from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.eudr.report import Report, make_report
-from app.formats.writers.eudr_plots import Grid, Reading, degrees
+from app.formats.writers.eudr_plots import Grid, Reading, country_of_plot, degrees, finding
 from app.formats.writers.source import Finding
 from app.geometry import timed
 from app.geometry.complexity import SMALL
-from app.geometry.countries import country_at
 from app.pages.eudr import words
 from app.pages.eudr.choices import Choices
 from app.policy.bounds import VALIDATION_SECONDS
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import COUNTRY, DECIMALS, PROBLEMS, WARNINGS
-from app.values.ids import is_id
 from app.values.strict_json import dumps
 from app.values.text import pluralize
 
 SHOWN: Final = 50  # plots of a group
-FIRST_CHANCE: Final = 2  # the variant that is looked at where none is chosen
 _DRAWN: Final = ("breaks_at_six_decimals", "hole")
 _POSITIONS: Final = 200  # of an outline that a map shows
 _NEAR: Final = 40  # positions around a fault that it shows besides
@@ -77,18 +74,18 @@ class Overview(NamedTuple):
     """What the page shows of a file.
 
     Args:
-        variant: for one producer or several.
-        producers: how many have a name.
+        producers: how many names of producers there are.
         places: how many plots lie in which country.
+        plots: all of them; None: there is none.
     """
 
     report: Report
-    variant: int
     producers: int
     countries: list[str]
     places: Counter[str]
     problems: list[Group]
     warnings: list[Group]
+    plots: Group | None
 
     @property
     def headline(self) -> str:
@@ -117,51 +114,49 @@ def look(principal: Principal, choices: Choices) -> Overview:
         ServiceUnavailable: others are before this request.
     """
     seen = _Seen()
-    export = choices.export(principal, choices.variant or FIRST_CHANCE)
+    export = choices.export(principal)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     with expensive_work():
         report = make_report(export, app, seen.add)
-    variant = export.eudr.variant
-    if choices.variant is None and report.producers < 2:
-        variant = 1
-        _of_one_producer(report)
     return Overview(
         report,
-        variant,
         len(seen.producers),
         [code for code, _ in seen.countries.most_common()],
         seen.places,
         _groups(report.problems, report.problem_counts, PROBLEMS, report, seen),
         _groups(report.warnings, report.warning_counts, WARNINGS, report, seen),
+        seen.all_plots(),
     )
-
-
-def place_of(reading: Reading) -> str | None:
-    """The country that a plot lies in."""
-    properties, geometry = reading.feature.properties, reading.feature.geometry
-    if not is_id("asset", reading.feature.id):
-        country: str | None = properties.get("country")
-        return country
-    if geometry is None:
-        return None
-    longitude, latitude = orjson.loads(dumps(geometry))["coordinates"][:2]
-    return country_at(longitude, latitude)
 
 
 class _Seen:
     """What is noted of each record while the report is made."""
 
     def __init__(self) -> None:
-        self.producers: set[tuple[str, str]] = set()  # by name and country
+        self.producers: set[str] = set()
         self.countries: Counter[str] = Counter()  # of production
         self.places: Counter[str] = Counter()  # where plots lie
         self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
         self.shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
+        self.plots: list[Finding] = []  # the first SHOWN, with what the file says of them
+        self.number = 0  # of plots
+
+    def all_plots(self) -> Group | None:
+        """The group of all plots."""
+        if not self.number:
+            return None
+        return Group(words.ALL_PLOTS, False, self.number, self.plots, [], [], "")
 
     def add(self, reading: Reading) -> None:
+        if reading.plots:
+            self.number += 1
+            if len(self.plots) < SHOWN:
+                plot = reading.plots[0]
+                said = (plot.producer or "No producer", plot.country or "no country", plot.place)
+                self.plots.append(finding(reading.feature, words.ALL_PLOTS, " · ".join(said)))
         self.countries.update({plot.country for plot in reading.plots} & COUNTRY_CODES)
-        self.producers |= {(plot.producer, plot.country) for plot in reading.plots if plot.producer}
-        if (place := place_of(reading)) is not None:
+        self.producers |= {plot.producer for plot in reading.plots if plot.producer}
+        if (place := country_of_plot(reading.feature)) is not None:
             self.places[place] += 1
         for each in (*reading.problems, *reading.warnings):
             if words.FIELD_OF.get(each.code) == COUNTRY and place is not None:
@@ -169,17 +164,6 @@ class _Seen:
             drawn = self.shapes[each.code] if each.code in _DRAWN else None
             if drawn is not None and len(drawn) < SHOWN:
                 drawn.append(_shape(reading, each))
-
-
-def _of_one_producer(report: Report) -> None:
-    """Make a report for several producers one for a single producer."""
-    code = "country_missing"
-    if (count := report.problem_counts.pop(code, 0)) == 0:
-        return
-    moved = [each for each in report.problems if each.code == code]
-    report.problems = [each for each in report.problems if each.code != code]
-    report.warnings = moved + report.warnings
-    report.warning_counts[code] = count
 
 
 def _groups(

@@ -24,7 +24,7 @@ from app.pages.eudr.filling import (
 )
 from app.pages.eudr.findings import look
 from app.pages.filters import refuse
-from app.policy.eudr import AREA, COUNTRY
+from app.policy.eudr import AREA, COUNTRY, NAME
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
@@ -131,7 +131,7 @@ def _fill(
 def _done(wanted: Wanted, number: int, filled: _Filled) -> str:
     if not number:
         return "Nothing was changed." if not filled.failures else ""
-    how = "removed from" if wanted.value is None else "set for"
+    how = "removed from" if wanted.button == "measure" else "set for"
     stopped = f" {pluralize(filled.left, 'plot')} left." if filled.left else ""
     return f"{wanted.field} {how} {pluralize(number, 'plot')}.{stopped}"
 
@@ -158,10 +158,12 @@ def _overview(principal: Principal, error: ValidationFailed | None = None) -> Re
         problem=problem,
         errors=[each.message for each in error.details] if error else [],
         sent_code=request.form.get("code"),
+        sent_field=request.form.get("field"),
         sent_value=request.form.get("value", ""),
         statuses=STATUSES,
         form=FORM,
         words=words,
         AREA=AREA,
         COUNTRY=COUNTRY,
+        NAME=NAME,
     )

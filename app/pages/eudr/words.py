@@ -26,15 +26,23 @@ class Words(NamedTuple):
     to_do: str
 
 
+ALL_PLOTS: Final = "plots"  # the group of all plots, whatever was found
 _CORRECT_AREA: Final = "Have it measured, or type the hectares."
 WORDS: Final[dict[str, Words]] = {
-    "producer_missing": Words("The producer is missing", "Type who grew what is sold."),
+    "producer_missing": Words(
+        "The producer is missing",
+        "Type the name of who grew what is sold: a farmer, a company or a cooperative.",
+    ),
     "country_missing": Words(
         "The country of production is missing", "Choose the country that the plots lie in."
     ),
     "country_invalid": Words(
         "The country of production is not a country code",
         "Choose the country that the plots lie in.",
+    ),
+    "country_differs": Words(
+        "The country of production is another than the plot lies in",
+        "Choose the country that the plots lie in. The borders here may be off by some kilometers.",
     ),
     "no_place": Words(
         "There is no boundary or location",
@@ -78,9 +86,11 @@ WORDS: Final[dict[str, Words]] = {
         "Check both boundaries. The Information System takes them as they are.",
     ),
     "place_missing": Words(
-        "The place of production is missing",
-        "The file has the name of the plot in its place. You can set another text.",
+        "The names of the plots stand for the places of production",
+        "The file has the name of each plot as ProductionPlace. If that is the name of a person, "
+        "set the village or district.",
     ),
+    ALL_PLOTS: Words("All plots", "Each with its producer, country and place of production."),
 }
 # Codes of which the title says all that is to be known of each plot.
 SAID: Final = frozenset({
@@ -88,11 +98,12 @@ SAID: Final = frozenset({
     "breaks_at_six_decimals",
     "too_many_producers", "too_large", "several_producers",
 })  # fmt: skip
-# The field that is filled in for each code.
+# The field that is filled in for each code. It is chosen for ALL_PLOTS.
 FIELD_OF: Final[dict[str, str]] = {
     "producer_missing": NAME,
     "country_missing": COUNTRY,
     "country_invalid": COUNTRY,
+    "country_differs": COUNTRY,
     "place_missing": PLACE,
     "area_invalid": AREA,
     "area_text": AREA,
