@@ -52,7 +52,6 @@ FAULTS: Final = {
     "geometry": "coordinates that do not have the form of the type",
     "point_list": "the coordinates of a point are a list of positions",
     "range": "a longitude beyond 180 or a latitude beyond 90",
-    "decimals": "a coordinate with more than six decimals",
     "few_positions": "a ring of fewer than four positions",
     "open_ring": "the last position of a ring is not the first",
     "hole": "a polygon of more than one ring",
@@ -72,10 +71,11 @@ FAULTS: Final = {
     "area_range": "Area is not greater than 0, or for points not from 0.0001 to 4",
     "too_many_producers": "more than 1,000 producers",
     "not_grouped": "the features of a producer do not follow one another",
-    "duplicate_plot": "two features have the same geometry and properties",
 }
 # What the system takes or passes over, but a file should not have.
 NOTES: Final = {
+    "decimals": "a coordinate with more than six decimals",
+    "duplicate_plot": "two features have the same geometry and properties",
     "other_property": "a property that the system ignores",
     "one_part": "a MultiPolygon or MultiPoint of one part, or a collection of one geometry",
     "several_producers": "several producers in a file of variant 1, which is for one",
