@@ -32,7 +32,6 @@ VARIANTS: Final = (1, 2)
 PROBLEMS: Final = {
     "country_missing": "The plot has no `ProducerCountry` (with `variant=2`).",
     "country_invalid": "`ProducerCountry` is no code of ISO 3166-1 alpha-2.",
-    "producer_missing": "The plot has no `ProducerName`.",
     "no_place": "The project has neither a boundary nor plots, or the plot has no location.",
     "area_invalid": f"`Area` is 0 or less, or that of a point below {SMALLEST_HECTARES:.4f}.",
     "point_over_4_ha": "The plot is a point, and `Area` is more than 4 hectares.",
@@ -43,6 +42,7 @@ PROBLEMS: Final = {
     "too_large": f"The file has more than {FILE_BYTES:,} bytes.",
 }
 WARNINGS: Final = {
+    "producer_missing": "The plot has no `ProducerName`, which may be left out.",
     "area_differs": f"`Area` differs from the measured area by more than {AREA_TOLERANCE:.0%}.",
     "area_text": "`Area` is no number, and the file has one in its place.",
     "country_missing": "The plot has no `ProducerCountry` (with `variant=1`).",

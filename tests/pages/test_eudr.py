@@ -65,9 +65,9 @@ def test_a_complete_file_is_described_and_downloaded(client: Client, viewer: Bro
 
 
 def test_what_is_not_ready_cannot_be_downloaded(client: Client, browser: Browser) -> None:
-    plot(client)
+    plot(client, metadata={"ProducerCountry": "UK"})
     page = browser.get("/eudr")
-    assert "2 things to complete before the file can be sent" in page.text
+    assert "1 thing to complete before the file can be sent" in page.text
     assert not [link for link in page.links if "download" in link]
     answer = browser.get("/eudr/download")
     assert answer.status == 400

@@ -145,10 +145,12 @@ class PlotStore:
         return files
 
     def producers(self) -> int:
-        """The number of producers that are known, by name and country."""
+        """The number of producers that are known, by name and country, or of countries if there are
+        more: a producer is of one country."""
         rows = self._connection.execute(
-            "SELECT count(*) FROM (SELECT DISTINCT producer, country FROM plots"
-            " WHERE producer != '')"
+            "SELECT max((SELECT count(*) FROM (SELECT DISTINCT producer, country FROM plots"
+            " WHERE producer != '')), (SELECT count(DISTINCT country) FROM plots"
+            " WHERE country != ''))"
         )
         return int(rows.fetchone()[0])
 

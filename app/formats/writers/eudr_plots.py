@@ -144,7 +144,7 @@ class _Draft:
         self._country = None if country is None else country.strip().upper()
         self._place = self._own.get(PLACE) or str(self._feature.properties["name"])
         if self._name is None:
-            self._problem("producer_missing", f"Set {NAME}, or add producer_name.")
+            self._warn("producer_missing", f"Set {NAME}, or add producer_name.")
         if country is None:
             message = f"Set {COUNTRY}, or add producer_country."
             (self._problem if options.variant == 2 else self._warn)("country_missing", message)

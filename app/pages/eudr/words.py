@@ -31,7 +31,8 @@ _CORRECT_AREA: Final = "Have it measured, or type the hectares."
 WORDS: Final[dict[str, Words]] = {
     "producer_missing": Words(
         "The producer is missing",
-        "Type the name of who grew what is sold: a farmer, a company or a cooperative.",
+        "Type the name of who grew what is sold: a farmer, a company or a cooperative. The "
+        "Information System also takes plots without it.",
     ),
     "country_missing": Words(
         "The country of production is missing", "Choose the country that the plots lie in."
