@@ -11,7 +11,13 @@ from app.formats.crs import read_crs
 from app.formats.crs_search import Box, Position, bounds_in_degrees, nearest_systems
 from app.formats.features import FileInvalid, Layer
 from app.geometry.countries import country_at, country_name
-from app.imports.features.mapping import ColumnMapping, LayerScan, are_plots, shortened
+from app.imports.features.mapping import (
+    ColumnMapping,
+    LayerScan,
+    are_plots,
+    plot_ids,
+    shortened,
+)
 from app.models import Import, Project
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
 
@@ -21,6 +27,7 @@ _DEGREES: Final = "EPSG:4326"
 _SAYS_CRS: Final = ("shp", "gpkg")  # others are in degrees where they do not say
 _FAR: Final = 10.0  # degrees from all projects of an account, where no project of it is expected
 _NEAR: Final = 2.0  # degrees from one of them
+_TURN: Final = 360.0  # degrees; a number beyond is a length
 _CORNERS: Final = 3  # rows at least of an area, on the average, with one value of a column
 _PLACES: Final = CompiledQuery(
     columns_of(Project, Project.west, Project.south, Project.east, Project.north)
@@ -155,6 +162,8 @@ def _which_crs(
         return None
     if scan.in_swapped_degrees == scan.not_degrees > 0:
         return None  # that is asked
+    if layer.crs and file_format not in _SAYS_CRS and max(map(abs, scan.box)) <= _TURN:
+        return None  # what is beyond the range of degrees is a mistake in these features
     if scan.not_degrees > scan.in_degrees and scan.far is not None:
         x, y = scan.far
         is_said = layer.crs is not None and file_format in _SAYS_CRS
@@ -265,7 +274,7 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
     if scan.points >= _CORNERS:
         joined = [_option("All are the corners of one boundary", scan.points, corners_by="")]
     message = "The file has points, and projects have areas as boundaries. What are the points?"
-    first = plots if has_plots else []
+    first = plots if has_plots or plot_ids(scan) else []
     columns = columns[: OPTIONS - 2 - len(first)]
     return _question("geometry_type", message, [*first, *columns, to_assets, *joined])
 

@@ -48,6 +48,14 @@ def read(client: Client, import_id: str) -> dict[str, Any]:
     return record
 
 
+def answered(client: Client, record: dict[str, Any], **put: Any) -> dict[str, Any]:
+    """An import whose questions were answered, read again."""
+    response = client.put(f"/v1/imports/{record['id']}", json=put)
+    assert response.status_code == 200, response.json
+    work(client)
+    return read(client, record["id"])
+
+
 def act(client: Client, record: dict[str, Any], action: str) -> dict[str, Any]:
     """Apply, undo or cancel an import, and have that done."""
     response = client.post(f"/v1/imports/{record['id']}/{action}")
@@ -70,3 +78,8 @@ def projects(client: Client) -> dict[str, dict[str, Any]]:
 
 def counts(record: dict[str, Any]) -> tuple[int, ...]:
     return tuple(record["counts"][name] for name in ("new", "changed", "same", "rejected"))
+
+
+def codes(record: dict[str, Any]) -> list[str]:
+    """Those of the questions of an import."""
+    return [question["code"] for question in record["questions"]]

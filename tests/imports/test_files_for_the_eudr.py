@@ -8,7 +8,17 @@ from typing import Any, Final
 import pytest
 
 from app.imports import applying, steps
-from tests.imports.making import act, counts, features_of, projects, read, ready, upload, work
+from tests.imports.making import (
+    act,
+    answered,
+    counts,
+    features_of,
+    projects,
+    read,
+    ready,
+    upload,
+    work,
+)
 from tests.make import Client, make_key, make_project, point, square
 from tests.make.features import collection, feature
 
@@ -38,13 +48,6 @@ def mixed(client: Client, **form: Any) -> dict[str, Any]:
         feature(at(13), **FARM, Area=4),
         **form,
     )
-
-
-def answered(client: Client, record: dict[str, Any], **put: Any) -> dict[str, Any]:
-    response = client.put(f"/v1/imports/{record['id']}", json=put)
-    assert response.status_code == 200, response.json
-    work(client)
-    return read(client, record["id"])
 
 
 def plots(client: Client, project_id: str) -> list[dict[str, Any]]:
@@ -255,24 +258,6 @@ def test_several_producers_without_countries_are_told(client: Client) -> None:
     assert note.startswith("The file names 2 producers, and 3 features have no ProducerCountry.")
     rows = [feature(square(10 + n), **FARM | {"ProducerName": p}) for n, p in enumerate(people)]
     assert not any("producers" in each for each in ready(client, *rows)["notes"])
-
-
-@pytest.mark.parametrize(
-    ("geometry", "code"),
-    [
-        ({"type": "Polygon", "coordinates": [square()["coordinates"][0][:-1]]}, "not_closed"),
-        ({"type": "Polygon", "coordinates": square()["coordinates"] * 2}, "hole_outside"),
-        ({"type": "Point", "coordinates": [[10, 47]]}, "wrong_nesting"),
-        ({"type": "Point", "coordinates": [10, 147]}, "out_of_range"),
-        ({"type": "LineString", "coordinates": [[10, 47], [11, 47]]}, "wrong_type"),
-    ],
-)
-def test_faults_are_named(client: Client, geometry: dict[str, Any], code: str) -> None:
-    sound = feature(square(20), **FARM | {"ProductionPlace": "Sound"})
-    record = ready(client, sound, feature(geometry, **FARM), points_as_plots=True)
-    assert counts(record) == (1, 0, 0, 1), record
-    (fault,) = record["faults"]
-    assert (fault["code"], fault["first"]) == (code, 2)
 
 
 def test_null_geometries_become_projects_without_a_boundary(client: Client) -> None:

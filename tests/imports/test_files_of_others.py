@@ -15,7 +15,7 @@ from pyproj import CRS
 
 from tests.formats.readers.geopackages import blob, changed, one_square
 from tests.formats.readers.shapefiles import dbf, packed_as, parts, shp
-from tests.imports.making import act, counts, projects, read, upload, work
+from tests.imports.making import act, answered, codes, counts, projects, read, upload, work
 from tests.make import Client, make_project, square
 from tests.make.features import collection, feature
 
@@ -40,16 +40,6 @@ def sent(client: Client, content: bytes | str, name: str = "file", **form: Any) 
     assert response.status_code == 202, response.json
     work(client)
     return read(client, response.json["data"]["id"])
-
-
-def answered(client: Client, record: dict[str, Any], **put: Any) -> dict[str, Any]:
-    assert client.put(f"/v1/imports/{record['id']}", json=put).status_code == 200
-    work(client)
-    return read(client, record["id"])
-
-
-def codes(record: dict[str, Any]) -> list[str]:
-    return [question["code"] for question in record["questions"]]
 
 
 def hectares(client: Client, record: dict[str, Any]) -> dict[str, float]:

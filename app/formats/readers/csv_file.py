@@ -125,7 +125,10 @@ class CsvReader(FormatReader):
                 return None, None
             return self._own.name, self._own.accuracy
         positions = [first_position(one.geometry) for one in found]
-        in_degrees = sum(position is None or is_degrees(position) for position in positions)
+        in_degrees = sum(
+            position is None or is_degrees(position) or is_degrees(position[::-1])
+            for position in positions
+        )
         return ("EPSG:4326", 0) if 2 * in_degrees >= len(found) else (None, None)
 
     def _readable(self) -> Iterator[ReadGeometry]:

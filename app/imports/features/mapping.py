@@ -44,7 +44,7 @@ _Box = tuple[float, float, float, float]
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
 _OF_PLOTS: Final = re.compile(  # of a file for the EUDR, and of Whisp's results
-    r"producer|productionplace$|area$|country$|risk_|ind_", re.IGNORECASE
+    r"producer|productionplace$|area$|country$|risk_|ind_|.*_(before|after)_2020$", re.IGNORECASE
 )
 _OF_EUDR: Final = frozenset({"producername", "producercountry", "productionplace"})
 _RISKS: Final = "risk_"  # how columns of Whisp's results begin
@@ -239,7 +239,7 @@ def guess_name_column(scan: LayerScan) -> str | None:
     It has a usual word for its name, and its values are not numbers; whole ones are names if the
     word means nothing else. Of several the likeliest word wins, where it is filled in at least half
     of the features and does not say the same in all of them. Plots that have no other name have
-    the ids that Whisp knows them by.
+    their ids.
     """
     likely = [name for name, use in scan.columns.items() if use.filled and _has_names(name, use)]
 
@@ -250,7 +250,7 @@ def guess_name_column(scan: LayerScan) -> str | None:
         return rare, constant, _rank(name), -use.filled
 
     found = min(likely, key=unlikeliness, default=None)
-    return _plot_ids(scan) if found is None and are_plots(scan.columns) else found
+    return plot_ids(scan) if found is None else found
 
 
 def are_plots(columns: Iterable[str]) -> bool:
@@ -259,11 +259,17 @@ def are_plots(columns: Iterable[str]) -> bool:
     return any(word in _OF_EUDR or word.startswith(_RISKS) for word in words)
 
 
-def _plot_ids(scan: LayerScan) -> str | None:
-    """The first column with ids of plots that at least half of the features have."""
-    names = {name.casefold(): name for name, use in scan.columns.items()}
-    found = (names[word] for word in _PLOT_IDS if word in names)
-    return next((name for name in found if 2 * scan.columns[name].filled >= scan.features), None)
+def plot_ids(scan: LayerScan) -> str | None:
+    """The first column with ids of plots that at least half of the features have. In files that are
+    neither for the EUDR nor of Whisp, it is none of ``external_id``, nor a column that several rows
+    in a row have the same value of, such as those of the trees of a plot."""
+    is_known = are_plots(scan.columns)
+    names = {name.casefold(): name for name in scan.columns}
+    for word in _PLOT_IDS if is_known else _PLOT_IDS[1:]:
+        use = scan.columns.get(names.get(word, ""))
+        if use and 2 * use.filled >= scan.features and (is_known or use.runs == use.filled):
+            return names[word]
+    return None
 
 
 def within_bound(
@@ -274,12 +280,14 @@ def within_bound(
     then in their order. Columns without values are none of either."""
     used = {*mapping.used, *ignored}
     others = [name for name in scan.columns if name not in used]
-    if mapping.metadata is not None or len(others) <= METADATA_KEYS:
+    if len(others) <= METADATA_KEYS:
         return mapping, []
     filled = [name for name in others if scan.columns[name].filled]
     in_order = sorted(filled, key=lambda name: _OF_PLOTS.match(name) is None)
-    kept, left_out = in_order[:METADATA_KEYS], in_order[METADATA_KEYS:]
-    return replace(mapping, metadata=tuple(kept)), left_out
+    kept, left_out = tuple(in_order[:METADATA_KEYS]), in_order[METADATA_KEYS:]
+    if mapping.metadata not in (None, kept):  # kept: when the file is read again
+        return mapping, []
+    return replace(mapping, metadata=kept), left_out
 
 
 def is_export(scan: LayerScan) -> bool:

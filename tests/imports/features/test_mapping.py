@@ -60,6 +60,9 @@ def scanned(*properties: dict[str, Any]) -> LayerScan:
         ([{"name": "map", "label": "x"}, {"name": "map", "label": "y"}], "label"),
         ([{"name": "same"}, {"name": "same"}], "name"),
         ([{"objectid": 3, "hue": "red"}], None),
+        ([{"Plot_ID": "A1", "hue": "red"}], "Plot_ID"),
+        ([{"plot_id": "A1", "tree": 1}, {"plot_id": "A1", "tree": 2}], None),
+        ([{"external_id": "A1", "hue": "red"}], None),
         ([], None),
     ],
 )
@@ -141,6 +144,7 @@ def test_so_many_columns_as_may_be_become_metadata() -> None:
     assert left_out == [f"c{n}" for n in range(49, 60)]
     for kept in (ColumnMapping({"name": "name"}, ("c1",)), ColumnMapping({}, ())):
         assert within_bound(kept, scan, ()) == (kept, [])
+    assert within_bound(mapping, scan, {"c0"}) == (mapping, left_out)
     with_empty = scanned({f"c{n}": n if n < 45 else None for n in range(60)})
     mapping, left_out = within_bound(ColumnMapping({}), with_empty, ())
     assert (mapping.metadata, left_out) == (tuple(f"c{n}" for n in range(45)), [])
