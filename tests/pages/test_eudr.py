@@ -271,6 +271,14 @@ def test_one_producer_and_several(client: Client, browser: Browser) -> None:
     assert "/eudr" in page.links
 
 
+def test_producers_may_be_left_out(client: Client, browser: Browser) -> None:
+    plot(client, metadata={COUNTRY: "GH", PLACE: "Tepa"})
+    page = browser.get("/eudr")
+    assert "Ready: 1 plot without producers in Ghana" in page.text
+    assert "The producer is missing" in page.text
+    assert faults_of(browser.get("/eudr/download").response.data, variant=2) == []
+
+
 def test_a_producer_in_two_countries_is_one(client: Client, browser: Browser) -> None:
     plot(client, metadata=OWN)
     plot(client, 1, geometry=square(-6.5, 6.5, size=0.002), metadata=OWN | {COUNTRY: "CI"})

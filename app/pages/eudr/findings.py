@@ -94,6 +94,8 @@ class Overview(NamedTuple):
         text = pluralize(report.features, "plot")
         if self.producers:
             text += f" of {pluralize(self.producers, 'producer')}"
+        elif report.features:
+            text += " without producers"
         if self.countries:
             text += f" in {words.countries(self.countries)}"
         kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
