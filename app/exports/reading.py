@@ -13,6 +13,7 @@ from app.assets.listing import asset_query, scan_assets
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.db.replica import read_from_replica
+from app.formats.writers.eudr_plots import country_of_plot
 from app.formats.writers.features import ASSETS, PROJECTS, Feature
 from app.lists.scanning import Reader
 from app.models import Asset
@@ -96,25 +97,35 @@ class EudrReader:
         self, filters: dict[str, Any], *, boundaries: bool, points: bool
     ) -> Iterator[Feature]:
         """Yield the projects that filters leave, without those that have plots and no boundary,
-        and then their plots.
+        and then their plots. A country is that of each project and of each plot.
 
         Args:
             boundaries: whether the projects are wanted.
             points: whether their plots are.
         """
+        others = dict(filters)
+        country = others.pop("country", None)
         found: list[str] = []
-        for record in self._read("projects", filters):
+        for record in self._read("projects", others):
             found.append(record["id"])
-            if boundaries and (record["geometry"] or record["id"] not in self._with_plots):
+            is_there = country in (None, record["country"])
+            is_plot = record["geometry"] or record["id"] not in self._with_plots
+            if boundaries and is_there and is_plot:
                 yield PROJECTS.feature(record)
-        if points and len(found) <= _FEW:
-            for project_id in found:
-                yield from self.plots({"project_id": project_id})
-        elif points:
-            wanted = frozenset(found)
-            for plot in self.plots({"within": filters.get("within")}):
-                if plot.properties["project_id"] in wanted:
+        if points:
+            for plot in self._plots_of(found, others):
+                if country in (None, country_of_plot(plot)):
                     yield plot
+
+    def _plots_of(self, project_ids: list[str], filters: dict[str, Any]) -> Iterator[Feature]:
+        if len(project_ids) <= _FEW:
+            for project_id in project_ids:
+                yield from self.plots({"project_id": project_id})
+            return
+        wanted = frozenset(project_ids)
+        for plot in self.plots({"within": filters.get("within")}):
+            if plot.properties["project_id"] in wanted:
+                yield plot
 
     def _read(self, kind: str, filters: dict[str, Any]) -> Iterator[dict[str, Any]]:
         scan = partial(scan_records, kind, self._account_id, filters)

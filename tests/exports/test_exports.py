@@ -203,6 +203,20 @@ def test_plots_that_are_points_for_the_eudr(client: Client) -> None:
     assert detail["code"] == "no_place"
 
 
+def test_a_country_is_that_of_each_plot(client: Client) -> None:
+    in_germany = make_project(client, name="G", geometry=square(10))
+    make_asset(client, in_germany["id"], type="plot", name="In Poland", location=point(20.5, 50.5))
+    without = make_project(client, name="Without a boundary")
+    make_asset(client, without["id"], type="plot", name="P", location=point(10.5, 50.5))
+    for query, places in (
+        ("country=DE", ["G"]),
+        ("country=DE&points=true", ["G", "P"]),
+        ("country=PL&points=true", ["In Poland"]),
+    ):
+        found = _features(client, f"/v1/exports/projects?{EUDR}&{query}")
+        assert [each["properties"]["ProductionPlace"] for each in found] == places
+
+
 def test_plots_that_are_points_need_a_permission(client: Client) -> None:
     make_project(client, geometry=square())
     limited = make_key(client, permissions=["projects:read"])

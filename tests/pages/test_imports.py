@@ -433,6 +433,13 @@ def test_points_of_a_file_for_the_eudr_become_plots(browser: Browser, client: Cl
     act(browser, "change", answer=json.dumps({"points_as_plots": True}))
     work(browser)
     found = browser.get(page.path)
+    assert "The points are plots. Choose again what they are" in found.text
+    act(browser, "change", answer=found.form(f"{page.path}/change").fields["answer"])
+    work(browser)
+    assert "Nothing: reject the points" in browser.get(page.path).text
+    act(browser, "change", answer=json.dumps({"points_as_plots": True}))
+    work(browser)
+    found = browser.get(page.path)
     assert "Projects and plots kept as points" in found.text
     assert "Apply: create 1 project and 1 plot" in found.text
     assert "Name ProductionPlace Metadata ProducerCountry , ProductionPlace , Area" in found.text
