@@ -98,13 +98,18 @@ def test_boundaries_are_compared_until_the_time_is_over(
     assert response.status_code == 400
 
 
+def _on_a_connection() -> None:
+    with connect() as connection:
+        connection.execute(ENDLESS)
+
+
 @pytest.mark.both
 @pytest.mark.parametrize(
     "run",
     [
         lambda: CompiledQuery(ENDLESS.columns()).all(),
         lambda: next(CompiledQuery(ENDLESS.columns()).stream(1)),
-        lambda: connect().execute(ENDLESS),
+        _on_a_connection,
     ],
 )
 def test_any_statement_that_reads_is_ended(app: Flask, run: Callable[[], Any]) -> None:
@@ -171,7 +176,8 @@ def test_outside_of_a_request_nothing_is_ended(app: Flask) -> None:
             "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "
             "WHERE n < 300000) SELECT count(*) FROM numbers"
         )
-        assert connect().execute(limited).scalar() == 300_000
+        with connect() as connection:
+            assert connection.execute(limited).scalar() == 300_000
 
 
 @pytest.mark.usefixtures("_short")
