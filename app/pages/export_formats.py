@@ -14,7 +14,7 @@ _NAMES: Final[dict[str, str]] = {
     "gpkg": "GeoPackage (QGIS)",
     "shp": "Shapefile, zipped",
     "gpx": "GPX (GPS devices)",
-    "eudr": "GeoJSON for EUDR",
+    "eudr": "EUDR (GeoJSON)",
 }
 
 

@@ -256,6 +256,7 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
     page = browser.get("/eudr?holes=x&status=y&variant=7")
     assert "variant:" in page.text
     assert "Ready: 2 plots" in page.text
+    assert "Make it a file" not in page.text
     assert "status=archived" in str(browser.get("/projects?status=archived").links)
 
 
@@ -296,6 +297,37 @@ def test_the_names_of_plots_become_producers(client: Client, browser: Browser) -
     assert "ProducerName set for 2 plots." in page.text
     names = [f"Farmer {n}" for n in range(3)]
     assert [metadata(client, each)[NAME] for each in ids] == names
+
+
+def test_a_place_is_set_by_country(client: Client, browser: Browser) -> None:
+    own = {NAME: "Ama", COUNTRY: "GH"}
+    here = [plot(client, n, metadata=own)["id"] for n in range(2)]
+    there = plot(client, 2, geometry=square(-6.5, 6.5, size=0.002), metadata=own)["id"]
+    page = browser.get("/eudr")
+    assert "Set for the 2 in Ghana Set for the 1 in Côte d'Ivoire" in page.text
+    send(browser, "place_missing", set="CI", value="Aboisso")
+    assert metadata(client, there)[PLACE] == "Aboisso"
+    assert PLACE not in metadata(client, here[0])
+
+
+def test_a_country_that_the_plots_do_not_lie_in_is_told(client: Client, browser: Browser) -> None:
+    made = plot(client, metadata=OWN | {COUNTRY: "NL"})["id"]
+    page = browser.get("/eudr")
+    assert "Worth a look: The country of production is another than the plot lies in (1)" in (
+        page.text
+    )
+    send(browser, "country_differs", set="GH")
+    assert metadata(client, made)[COUNTRY] == "GH"
+    send(browser, "plots", field=COUNTRY, which="all", value="côte d'ivoire")
+    assert metadata(client, made)[COUNTRY] == "CI"
+
+
+def test_what_was_ticked_stays_ticked_after_a_mistake(client: Client, browser: Browser) -> None:
+    ids = [plot(client, n)["id"] for n in range(3)]
+    page = send(browser, "producer_missing", which="selected", ids=ids[:2], value="")
+    assert page.status == 422
+    assert page.response.text.count(" checked>") >= 2
+    assert page.text.count("Type the name of the producer first.") == 1
 
 
 def test_what_was_set_is_shown_and_changed(

@@ -78,7 +78,7 @@ def read_choices(arguments: Mapping[str, str]) -> Choices:
     if values["status"] == ANY:
         del values["status"]
     loaded, wrong = load_valid(ProjectExportQuerySchema(), values)
-    chosen = {name: value for name, value in chosen.items() if name not in wrong}
-    chosen = {name: value for name, value in _DEFAULT.items() if name in wrong} | chosen
-    loaded |= {"status": _DEFAULT["status"]} if "status" in wrong else {}
+    meant = {name: value for name, value in _DEFAULT.items() if name in wrong}
+    chosen = meant | {name: value for name, value in chosen.items() if name not in wrong}
+    loaded = load_valid(ProjectExportQuerySchema(), meant)[0] | loaded
     return Choices(chosen, loaded, sentences(wrong))

@@ -20,7 +20,7 @@ from app.formats.writers.features import Feature
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.models import Asset, Project
 from app.pages.eudr.choices import Choices
-from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS
+from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS, country_choices
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import AREA, COUNTRY, NAME, NAME_LENGTH
 from app.projects.reading import lock_project
@@ -87,7 +87,7 @@ def read_wanted(form: MultiDict[str, str]) -> Wanted:
     if which != "all" and not ids:
         message = "Tick the plots first, or set it for all of them."
         raise ValidationFailed(details=[Detail("ids", message)])
-    text = country or form.get("value", "").strip()
+    text = country if field == COUNTRY and country else form.get("value", "").strip()
     value = None if is_named or is_measured else _value(field, text)
     ids = frozenset() if which == "all" else ids
     return Wanted(code, field, value, is_named, country, ids, text)
@@ -100,8 +100,10 @@ def _value(field: str, text: str) -> str | float:
         verb = "Choose" if field == COUNTRY else "Type"
         problem = f"{verb} the {LABELS[field].lower()} first."
     elif field == COUNTRY:
-        text = text.upper()
-        problem = None if text in COUNTRY_CODES else country_error(text)
+        codes = {name.casefold(): code for code, name in country_choices()}
+        code = codes.get(text.casefold(), text.upper())
+        problem = None if code in COUNTRY_CODES else country_error(text)
+        text = text if problem else code
     elif field == AREA:
         return _hectares(text)
     elif len(text) > NAME_LENGTH:

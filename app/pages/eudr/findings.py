@@ -21,7 +21,7 @@ from app.pages.eudr import words
 from app.pages.eudr.choices import Choices
 from app.policy.bounds import VALIDATION_SECONDS
 from app.policy.countries import COUNTRY_CODES
-from app.policy.eudr import COUNTRY, DECIMALS, PROBLEMS, WARNINGS
+from app.policy.eudr import DECIMALS, PROBLEMS, WARNINGS
 from app.values.strict_json import dumps
 from app.values.text import pluralize
 
@@ -161,7 +161,7 @@ class _Seen:
         if (place := country_of_plot(reading.feature)) is not None:
             self.places[place] += 1
         for each in (*reading.problems, *reading.warnings):
-            if words.FIELD_OF.get(each.code) == COUNTRY and place is not None:
+            if each.code in words.FIELD_OF and place is not None:
                 self.proposals[each.code][place] += 1
             drawn = self.shapes[each.code] if each.code in _DRAWN else None
             if drawn is not None and len(drawn) < SHOWN:

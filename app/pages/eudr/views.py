@@ -24,7 +24,7 @@ from app.pages.eudr.filling import (
 )
 from app.pages.eudr.findings import look
 from app.pages.filters import refuse
-from app.policy.eudr import AREA, COUNTRY, NAME
+from app.policy.eudr import AREA, COUNTRY, NAME, PLACE
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
@@ -91,7 +91,7 @@ def fill_in(principal: Principal) -> Response:
     total = before + filled.done
     if not filled.left or filled.is_stopped:
         told = " ".join([_done(wanted, total, filled), *_few(messages)])
-        return redirect_to(f"{choices.address()}#{wanted.code}", told)
+        return redirect_to(choices.address(), told)
     return page(
         "eudr/going_on.html" if is_from_script() else "eudr/filling.html",
         choices=choices,
@@ -159,6 +159,7 @@ def _overview(principal: Principal, error: ValidationFailed | None = None) -> Re
         errors=[each.message for each in error.details] if error else [],
         sent_code=request.form.get("code"),
         sent_field=request.form.get("field"),
+        sent_ids=request.form.getlist("ids"),
         sent_value=request.form.get("value", ""),
         statuses=STATUSES,
         form=FORM,
@@ -166,4 +167,5 @@ def _overview(principal: Principal, error: ValidationFailed | None = None) -> Re
         AREA=AREA,
         COUNTRY=COUNTRY,
         NAME=NAME,
+        PLACE=PLACE,
     )

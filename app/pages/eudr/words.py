@@ -79,8 +79,9 @@ WORDS: Final[dict[str, Words]] = {
     ),
     "area_text": Words("The area is not a number", _CORRECT_AREA),
     "several_producers": Words(
-        "The file is for one producer, and there are several",
-        "Make it a file for several, or choose the projects of one producer above.",
+        "The file is for one producer, and has several by name and country",
+        "The Information System counts a producer in two countries as two. Make it a file for "
+        "several, or choose the plots of one above.",
     ),
     "overlap": Words(
         "Plots that overlap",

@@ -1,4 +1,4 @@
-// The page of plots for the EUDR: small maps of plots that have to be drawn anew.
+// The page of plots for the EUDR: lists to select from, and small maps of plots that have to be drawn anew.
 
 import { createMap, mapButton } from "./map/map.js";
 
@@ -46,4 +46,12 @@ function fit(map, layers) {
   if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 17, animate: false });
 }
 
+for (const button of document.querySelectorAll(".eudr-group [data-select]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const boxes = [...button.closest(".eudr-group").querySelectorAll("[name=ids]")];
+    const isEach = boxes.every((box) => box.checked);
+    for (const box of boxes) box.checked = !isEach;
+  });
+}
 if (L) for (const element of document.querySelectorAll(".eudr-map")) drawMap(element);
