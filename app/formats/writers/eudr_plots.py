@@ -208,7 +208,7 @@ class _Draft:
                 "takes too long. Add holes=ignore to fill them, or draw the plot as several.",
             )
             return [outline]
-        return [shapely.get_coordinates(part).astype(np.int64) for part in parts]
+        return [_without_repeats(shapely.get_coordinates(part).astype(np.int64)) for part in parts]
 
     def _broken(self, is_valid: list[bool]) -> str:
         one = len(is_valid) == 1
@@ -335,12 +335,23 @@ def _position(point: Any) -> list[float]:
 
 
 def _on_grid(rings: Rings, ring: int) -> Grid:
-    """A ring of a boundary. Positions that are equal at six decimals become one."""
+    """A ring of a boundary."""
     span = rings.span(ring)
     positions = np.column_stack((rings.lon[span], rings.lat[span]))
-    grid: Grid = np.rint(positions * _UNITS).astype(np.int64)
-    is_new = np.any(np.diff(grid, axis=0) != 0, axis=1)
-    return grid if is_new.all() else grid[np.concatenate(([True], is_new))]
+    return _without_repeats(np.rint(positions * _UNITS).astype(np.int64))
+
+
+def _without_repeats(ring: Grid) -> Grid:
+    """A ring whose positions in a row differ, also once they are cut off."""
+    is_new = np.any(np.diff(_cut_off(ring), axis=0) != 0, axis=1)
+    ring = ring[np.concatenate(([True], is_new))]
+    ring[-1] = ring[0]
+    return ring
+
+
+def _cut_off(grid: Grid) -> NDArray[np.float64]:
+    """Positions as the system may read them, in millionths of a degree."""
+    return np.trunc(grid / _UNITS * _UNITS)
 
 
 def _has_area(ring: Grid) -> bool:
@@ -356,7 +367,7 @@ def _are_valid(rings: list[Grid]) -> list[bool]:
     sizes = [len(rings[index]) for index in left]
     written = np.concatenate([rings[index] for index in left])
     of_position = np.repeat(np.arange(len(left)), sizes)
-    for positions in (written, np.trunc(written / _UNITS * _UNITS)):
+    for positions in (written, _cut_off(written)):
         lines = shapely.linearrings(positions.astype(float), indices=of_position)
         for index, is_valid in zip(left, _check(shapely.polygons(lines), sizes), strict=True):
             found[index] = found[index] and bool(is_valid)

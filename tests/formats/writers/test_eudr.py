@@ -242,6 +242,16 @@ def test_a_plot_that_cutting_off_breaks(tmp_path: Path) -> None:
     assert _codes(tmp_path, record) == ["breaks_at_six_decimals"]
 
 
+def test_positions_that_are_the_same_after_cutting_off_are_one(tmp_path: Path) -> None:
+    x = _that_is_cut_short()
+    before = round(x - 1e-6, 6)
+    corners = [[3.9, 10], [before, 10], [x, 10], [x, 10.1], [3.9, 10.1]]
+    for first in range(len(corners)):  # also where the ring begins and ends at one of the two
+        ring = [*corners[first:], *corners[:first], corners[first]]
+        (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
+        assert len(plot["geometry"]["coordinates"][0]) == 5
+
+
 @pytest.mark.parametrize(
     ("country", "said"),
     [
