@@ -8,7 +8,7 @@ millionth there. So a plot has to be valid as it is written, and after that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ from app.policy.eudr import (
     POINT_HECTARES,
     SMALLEST_HECTARES,
 )
+from app.values import processor_clock
 from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
 from app.values.text import pluralize
@@ -43,7 +44,8 @@ from app.values.text import pluralize
 _UNITS: Final = 10**6  # in a degree
 _FEWEST: Final = 4  # positions of a ring
 _SQUARE_METERS: Final = 10_000  # of a hectare
-_TOGETHER: Final = 100  # records whose plots are checked at once
+_TOGETHER: Final = 100  # records whose plots are checked at once, and how many positions
+_POSITIONS: Final = 100_000
 
 Grid = NDArray[np.int64]  # positions in millionths of a degree, of shape (n, 2)
 
@@ -90,13 +92,24 @@ class Reading(NamedTuple):
 
 
 def read_plots(features: Iterable[Feature], options: EudrOptions) -> Iterator[Reading]:
-    """Yield what becomes of each record. Plots with problems have texts, too, for their sizes."""
-    left = iter(features)
-    while some := list(islice(left, _TOGETHER)):
-        drafts = [_Draft(feature, options) for feature in some]
-        is_valid = iter(_are_valid([ring for draft in drafts for ring in draft.rings]))
-        for draft in drafts:
-            yield draft.reading([next(is_valid) for _ in draft.rings])
+    """Yield what becomes of each record. Plots with problems have texts, too, for their sizes.
+    As for a batch of records, the request may take its time for each of them."""
+    drafts: list[_Draft] = []
+    positions = 0
+    for feature in features:
+        drafts.append(_Draft(feature, options))
+        positions += sum(map(len, drafts[-1].outlines))
+        if len(drafts) == _TOGETHER or positions >= _POSITIONS:
+            yield from _readings(drafts)
+            drafts, positions = [], 0
+        processor_clock.restart()
+    yield from _readings(drafts)
+
+
+def _readings(drafts: list[_Draft]) -> Iterator[Reading]:
+    is_valid = iter(_are_valid([ring for draft in drafts for ring in draft.rings]))
+    for draft in drafts:
+        yield draft.reading([next(is_valid) for _ in draft.rings])
 
 
 class _Draft:

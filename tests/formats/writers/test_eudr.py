@@ -5,17 +5,22 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import shapely
 
-from app.formats.writers import eudr
+from app.formats.writers import eudr, eudr_plots
 from app.formats.writers.eudr import write_eudr
-from app.formats.writers.eudr_plots import EudrOptions
+from app.formats.writers.eudr_plots import EudrOptions, read_plots
+from app.formats.writers.features import Feature
 from app.formats.writers.source import CannotWrite, Finding
 from app.geometry import geodesic_area
+from app.geometry.holes import split_holes
+from app.values import processor_clock
+from app.values.processor_clock import ProcessorClock
 from tests.eudr_validator import faults_of
 from tests.formats.writers.sources import Record, asset, project, read_with_gdal, source, write
 from tests.make.geometry import multi_square, square, square_ring
@@ -192,6 +197,39 @@ def test_more_holes_than_there_is_time_for(tmp_path: Path) -> None:
     (problem,) = _problems(tmp_path, record)
     assert problem.code == "hole"
     assert "9,604 holes" in problem.message
+
+
+def test_large_plots_are_read_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eudr_plots, "_POSITIONS", 8)
+    begun = []
+
+    def features() -> Iterator[Feature]:
+        for number in range(5):
+            begun.append(number)
+            yield from source(_plot(number)).features()
+
+    readings = read_plots(features(), EudrOptions())
+    assert [(next(readings).feature.id[-1], len(begun)) for _ in range(5)] == [
+        ("0", 2), ("1", 2), ("2", 4), ("3", 4), ("4", 5),
+    ]  # fmt: skip
+
+
+def test_each_plot_with_holes_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def split(*values: Any) -> Any:
+        processor_clock.add(60)
+        return split_holes(*values)
+
+    def refuse() -> None:
+        raise TimeoutError
+
+    def features() -> Iterator[Feature]:
+        for number in range(3):
+            yield from source(_plot(number, geometry=HOLED)).features()
+            processor_clock.check()
+
+    monkeypatch.setattr(eudr_plots, "split_holes", split)
+    with processor_clock.running(ProcessorClock((100, refuse))):
+        assert len(list(read_plots(features(), EudrOptions()))) == 3
 
 
 def test_a_hole_that_vanishes_at_six_decimals(tmp_path: Path) -> None:
