@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import thread_time
 from typing import Any, Final
 
 import shapely
@@ -19,6 +18,7 @@ from app.formats.writers.features import Feature
 from app.formats.writers.source import Finding
 from app.geometry.polygons import polygon_rings
 from app.geometry.shapes import Shape, common_area, shape_of
+from app.geometry.timed import processor_seconds
 from app.http.errors import BadRequest
 from app.policy.bounds import OVERLAP_M2
 from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
@@ -34,8 +34,8 @@ class Report:
     Attributes:
         files: how many; more than one only with ``divide``.
         problem_counts, warning_counts: how many there are, by their codes.
-        problems, warnings: at most LISTED of each, in the order of creation.
-        others: the other plot of each warning of an overlap, in their order.
+        problems, warnings: at most LISTED of each code, in the order of creation.
+        others: the other plot of each listed warning of an overlap, in their order.
         is_complete: whether all plots were compared for overlaps.
     """
 
@@ -70,9 +70,10 @@ class Report:
 
 
 def _add(found: list[Finding], listed: list[Finding], counts: dict[str, int]) -> None:
-    listed += found[: LISTED - len(listed)]
     for each in found:
         counts[each.code] = counts.get(each.code, 0) + 1
+        if counts[each.code] <= LISTED:
+            listed.append(each)
 
 
 def make_report(
@@ -104,8 +105,11 @@ def make_report(
             _sum_up(report, store, export)
     except OSError:
         raise no_room() from None
-    report.add_warnings(list(shapes.overlaps()))
-    report.others, report.is_complete = shapes.others, shapes.is_complete
+    for warning, other in shapes.overlaps():
+        report.add_warnings([warning])
+        if len(report.others) < LISTED:
+            report.others.append(other)
+    report.is_complete = shapes.is_complete
     return report
 
 
@@ -148,12 +152,10 @@ class _Shapes:
     """The plots of a report, to find out which of them overlap.
 
     Attributes:
-        others: the first of each two that overlap.
         is_complete: all were compared.
     """
 
     def __init__(self) -> None:
-        self.others: list[Finding] = []
         self._records: list[Feature] = []  # without geometries
         self._outlines: list[Grid] = []
         self._owners: list[int] = []
@@ -174,49 +176,51 @@ class _Shapes:
         self._owners += [len(self._records)] * len(reading.plots)
         self._records.append(Feature(None, names))
 
-    def overlaps(self) -> Iterator[Finding]:
-        """Yield a warning for each two records that overlap, at the later one."""
+    def overlaps(self) -> Iterator[tuple[Finding, Finding]]:
+        """Yield a warning for each two records that overlap: at the later one, and at the first."""
         drawn = [_drawn(outline) for outline in self._outlines]
         tree = shapely.STRtree(drawn)
         shapes: dict[int, Shape] = {}
         told: set[tuple[int, int]] = set()
-        end = thread_time() + OVERLAP_SECONDS
+        end = processor_seconds() + OVERLAP_SECONDS
         for one, outline in enumerate(drawn):
             near = tree.query(outline)  # one by one: all of them may be in the same place
             for other in near[near > one].tolist():
                 owners = self._owners[one], self._owners[other]
                 if owners in told:
                     continue
-                if thread_time() > end:
+                if processor_seconds() > end:
                     self.is_complete = False
                     return
-                if message := _overlap(one, other, drawn, shapes):
+                if message := self._overlap(one, other, drawn, shapes):
                     told.add(owners)
-                    first_record = self._records[owners[0]]
-                    text = message.format(first_record.properties["name"])
-                    self.others.append(finding(first_record, "overlap", text))
-                    yield finding(self._records[owners[1]], "overlap", text)
+                    first, later = (self._records[owner] for owner in owners)
+                    text = message.format(first.properties["name"])
+                    yield finding(later, "overlap", text), finding(first, "overlap", text)
             if len(shapes) > _KEPT:
                 shapes.clear()
+
+    def _overlap(
+        self, one: int, other: int, drawn: list[Any], shapes: dict[int, Shape]
+    ) -> str | None:
+        """What two plots have in common, with a place for the name of the first; None: nothing."""
+        points = [drawn[each].geom_type == "Point" for each in (one, other)]
+        if all(points):
+            return None
+        if any(points):
+            is_inside = shapely.intersects(drawn[one], drawn[other])
+            return "One lies within the other: “{}”." if is_inside else None
+        for each in (one, other):
+            if each not in shapes:
+                shapes[each] = shape_of(polygon_rings(drawn[each]))
+        common = common_area(shapes[one], shapes[other])
+        if common is None:
+            self.is_complete = False
+        if common is None or common < OVERLAP_M2:
+            return None
+        return f"It has {common / _SQUARE_METERS:,.4f} hectares in common with “{{}}”."
 
 
 def _drawn(outline: Grid) -> Any:
     positions = degrees(outline)
     return shapely.Point(positions[0]) if len(outline) == 1 else shapely.Polygon(positions)
-
-
-def _overlap(one: int, other: int, drawn: list[Any], shapes: dict[int, Shape]) -> str | None:
-    """What two plots have in common, with a place for the name of the first; None: nothing."""
-    points = [drawn[each].geom_type == "Point" for each in (one, other)]
-    if all(points):
-        return None
-    if any(points):
-        is_inside = shapely.intersects(drawn[one], drawn[other])
-        return "One lies within the other: “{}”." if is_inside else None
-    for each in (one, other):
-        if each not in shapes:
-            shapes[each] = shape_of(polygon_rings(drawn[each]))
-    common = common_area(shapes[one], shapes[other])
-    if common is None or common < OVERLAP_M2:
-        return None
-    return f"It has {common / _SQUARE_METERS:,.4f} hectares in common with “{{}}”."

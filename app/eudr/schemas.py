@@ -83,15 +83,15 @@ class EudrReportSchema(OutputSchema):
         fields.Nested(EudrFindingSchema),
         required=True,
         metadata={
-            "description": f"The first {eudr.LISTED:,}. An export with problems is answered 400, "
-            f"with the same codes and messages.\n\n{_codes(eudr.PROBLEMS)}"
+            "description": f"The first {eudr.LISTED:,} of each code. An export with problems is "
+            f"answered 400, with the same codes and messages.\n\n{_codes(eudr.PROBLEMS)}"
         },
     )
     warnings = fields.List(
         fields.Nested(EudrFindingSchema),
         required=True,
         metadata={
-            "description": f"The first {eudr.LISTED:,}; they stop no export.\n\n"
+            "description": f"The first {eudr.LISTED:,} of each code; they stop no export.\n\n"
             f"{_codes(eudr.WARNINGS)}"
         },
     )

@@ -52,7 +52,7 @@ WARNINGS: Final = {
     "place_missing": "The plot has no `ProductionPlace`, and the file has its name.",
 }
 
-LISTED: Final = 10_000  # problems that a report lists, and warnings
+LISTED: Final = 5_000  # problems and warnings of each code that a report lists
 IN_ERROR: Final = 100  # problems that an error lists
 REPORT_PLOTS: Final = 100_000
 OVERLAP_POSITIONS: Final = 3_000_000  # of plots that are compared

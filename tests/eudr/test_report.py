@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from app.eudr import report
+from app.geometry import timed
+from app.policy.eudr import OVERLAP_SECONDS
 from tests.eudr_plots import differences, fill, make_plots
-from tests.make import Client
+from tests.make import Client, make_project, square
 
 OWN = {"ProducerName": "Jo Oak", "ProducerCountry": "DE", "ProductionPlace": "North"}
 
@@ -45,3 +48,41 @@ def test_every_planted_fault_is_found_and_no_other(
                     assert not report["ready"]
                     of_file = {each["code"] for each in report["warnings"] if not each["name"]}
                     assert of_file == ({"several_producers"} if variant == 1 else set())
+
+
+def test_some_of_each_code_are_listed(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report, "LISTED", 2)
+    for _ in range(4):
+        make_project(client, geometry=square())
+    found = _report(client)
+    assert found["warning_counts"] == {
+        "producer_missing": 4, "country_missing": 4, "place_missing": 4, "overlap": 6,
+    }  # fmt: skip
+    codes = [code for _, _, code in _found(found)]
+    assert {code: codes.count(code) for code in codes} == dict.fromkeys(codes, 2)
+
+
+def test_comparing_in_another_process_takes_time(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*_: Any) -> float:
+        timed._thread.seconds = getattr(timed._thread, "seconds", 0.0) + OVERLAP_SECONDS
+        return 1e4
+
+    for _ in range(3):
+        make_project(client, geometry=square())
+    monkeypatch.setattr(report, "common_area", slow)
+    found = _report(client)
+    assert found["warning_counts"]["overlap"] == 1
+    assert not found["overlaps_complete"]
+
+
+def test_plots_that_take_too_long_to_compare(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        make_project(client, geometry=square())
+    monkeypatch.setattr(report, "common_area", lambda *_: None)
+    found = _report(client)
+    assert "overlap" not in found["warning_counts"]
+    assert not found["overlaps_complete"]

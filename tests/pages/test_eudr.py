@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from app.eudr import report
 from app.http.errors import Forbidden
-from app.pages.eudr import filling, views
+from app.pages.eudr import filling, views, words
 from app.policy.bounds import METADATA_BYTES
 from tests.eudr_plots import fill, make_plots
 from tests.eudr_validator import faults_of
@@ -258,6 +259,16 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
     assert "Ready: 2 plots" in page.text
     assert "Make it a file" not in page.text
     assert "status=archived" in str(browser.get("/projects?status=archived").links)
+
+
+def test_many_of_one_kind_hide_no_other(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "LISTED", 1)
+    for n in range(2):
+        plot(client, name=f"Plot {n}")
+    text = browser.get("/eudr").text
+    assert all(words.WORDS[code].title in text for code in ("place_missing", "overlap"))
 
 
 def test_one_producer_and_several(client: Client, browser: Browser) -> None:

@@ -175,7 +175,7 @@ def _groups(
     report: Report,
     seen: _Seen,
 ) -> list[Group]:
-    """Groups in the order of the policy. A code of which none is listed has none."""
+    """Groups in the order of the policy."""
     by_code: dict[str, list[Finding]] = defaultdict(list)
     for each in found:
         if len(by_code[each.code]) < SHOWN:
@@ -192,7 +192,7 @@ def _groups(
             dumps(seen.shapes[code]).decode() if seen.shapes[code] else "",
         )
         for code in order
-        if by_code.get(code)
+        if code in counts
     ]
 
 
