@@ -133,13 +133,13 @@ def report_record(report: Report) -> dict[str, Any]:
 
 def _sum_up(report: Report, store: PlotStore, export: Export) -> None:
     """Add what is known of the files as a whole."""
-    files = store.files()
+    files = store.files(divide=export.eudr.divide)
     report.features, report.points, report.producers = (
         store.features, store.points, store.producers(),
     )  # fmt: skip
-    report.files = len(files) if export.eudr.divide else min(1, len(files))
+    report.files = len(files)
     report.bytes = sum(each.bytes for each in files)
-    report.add_problems(file_problems(files, export.eudr))
+    report.add_problems(file_problems(files))
     if export.eudr.variant == 1 and report.producers > 1:
         message = (
             f"The file has {report.producers:,} producers by name and country, as the Information "

@@ -51,7 +51,7 @@ def write_eudr(
             if not problems:
                 store.add(reading.plots)
         if not problems:
-            problems = file_problems(store.files(), options)
+            problems = file_problems(store.files(divide=options.divide))
         if problems:
             raise CannotWrite(_INVALID, problems)
         if not store.features:
@@ -65,7 +65,7 @@ def write_eudr(
 
 
 class EudrFile:
-    """A file of a division: how many ``features``, ``producers`` and ``bytes`` it has."""
+    """How many ``features``, ``producers`` and ``bytes`` a file has."""
 
     def __init__(self) -> None:
         self.features = 0
@@ -87,24 +87,17 @@ class EudrFile:
         self._last = producer
 
 
-def file_problems(files: list[EudrFile], options: EudrOptions) -> list[Finding]:
-    """What stands against files as a whole.
-
-    Args:
-        files: those that the plots would be divided into.
-    """
-    if options.divide or len(files) < 2:
-        return []
+def file_problems(files: list[EudrFile]) -> list[Finding]:
+    """What stands against files as a whole."""
     found = []
-    size, producers = sum(each.bytes for each in files), sum(each.producers for each in files)
     how = "Add divide=true for several files, or filter the plots."
-    if producers > FILE_PRODUCERS:
-        message = f"There are {producers:,} producers, and a file takes {FILE_PRODUCERS:,}. {how}"
-        found.append(Finding("too_many_producers", message))
-    if size > FILE_BYTES:
-        megabytes = FILE_BYTES // 10**6
-        message = f"The file would have {size / 10**6:.1f} MB, and {megabytes} are taken. {how}"
-        found.append(Finding("too_large", message))
+    for file in files:
+        if file.producers > FILE_PRODUCERS:
+            number = f"{file.producers:,} producers, and a file takes {FILE_PRODUCERS:,}"
+            found.append(Finding("too_many_producers", f"There are {number}. {how}"))
+        if file.bytes > FILE_BYTES:
+            size = f"{file.bytes / 10**6:.1f} MB, and {FILE_BYTES // 10**6} are taken"
+            found.append(Finding("too_large", f"The file would have {size}. {how}"))
     return found
 
 
@@ -134,12 +127,13 @@ class PlotStore:
         for (text,) in self._connection.execute(_IN_ORDER.format("text")):
             yield text
 
-    def files(self) -> list[EudrFile]:
-        """The files that the plots are divided into, each within the bounds."""
+    def files(self, *, divide: bool) -> list[EudrFile]:
+        """The file with the plots, or the files that they are divided into, each within the
+        bounds."""
         rows = self._connection.execute(_IN_ORDER.format("producer, country, length(text)"))
         files: list[EudrFile] = []
         for producer, country, size in rows:
-            if not files or not files[-1].takes((producer, country), size):
+            if not files or (divide and not files[-1].takes((producer, country), size)):
                 files.append(EudrFile())
             files[-1].add((producer, country), size)
         return files
@@ -173,7 +167,7 @@ def _pieces(plots: Iterator[bytes]) -> Iterator[bytes]:
 def _write_zip(file: IO[bytes], store: PlotStore) -> None:
     plots = store.plots()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number, part in enumerate(store.files(), start=1):
+        for number, part in enumerate(store.files(divide=True), start=1):
             with archive.open(f"plots-{number}.geojson", "w") as entry:
                 for piece in _pieces(islice(plots, part.features)):
                     entry.write(piece)

@@ -414,6 +414,17 @@ def test_too_many_producers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(_plots(tmp_path, *records[:4], variant=2)) == 4
 
 
+def test_each_bound_is_judged_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n // 4}") for n in range(12)]
+    size = len(_text(tmp_path, *records, variant=2))
+    monkeypatch.setattr(eudr, "FILE_PRODUCERS", 3)
+    monkeypatch.setattr(eudr, "FILE_BYTES", size - 1)
+    assert _codes(tmp_path, *records) == ["too_large"]
+    monkeypatch.setattr(eudr, "FILE_PRODUCERS", 2)
+    monkeypatch.setattr(eudr, "FILE_BYTES", size)
+    assert _codes(tmp_path, *records) == ["too_many_producers"]
+
+
 @pytest.mark.parametrize(("bound", "most"), [("FILE_BYTES", 1_000), ("FILE_PRODUCERS", 3)])
 def test_a_division_keeps_the_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
