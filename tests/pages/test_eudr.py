@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from html import unescape
 from typing import Any
 
 import pytest
@@ -9,11 +11,21 @@ import pytest
 from app.eudr import report
 from app.http.errors import Forbidden
 from app.pages.eudr import filling, views, words
+from app.pages.eudr.findings import SHOWN
 from app.policy.bounds import METADATA_BYTES
 from tests.eudr_plots import fill, make_plots
 from tests.eudr_validator import faults_of
-from tests.make import Browser, Client, make_asset, make_project, point, square
+from tests.make import (
+    Browser,
+    Client,
+    make_asset,
+    make_project,
+    multi_square,
+    point,
+    square,
+)
 from tests.make.browser import Page
+from tests.make.geometry import square_ring
 from tests.pages.support import HOSTILE, post
 
 NAME, COUNTRY, PLACE, AREA = "ProducerName", "ProducerCountry", "ProductionPlace", "Area"
@@ -269,6 +281,18 @@ def test_many_of_one_kind_hide_no_other(
         plot(client, name=f"Plot {n}")
     text = browser.get("/eudr").text
     assert all(words.WORDS[code].title in text for code in ("place_missing", "overlap"))
+
+
+def test_the_broken_part_of_many_is_shown(client: Client, browser: Browser) -> None:
+    corners = [(-2 + n / 100, 6.5) for n in range(120)]
+    parts = multi_square(*corners, size=0.002)["coordinates"]
+    broken = [square_ring(-0.5, 6.5, 2e-7)]
+    plot(client, geometry={"type": "MultiPolygon", "coordinates": [*parts, broken]})
+    text = browser.get("/eudr").response.text
+    (shape,) = json.loads(unescape(text.partition('data-shapes="')[2].partition('"')[0]))
+    assert shape["fault"] == [-0.5, 6.5]
+    assert shape["outlines"][-1] == [[-0.5, 6.5]]
+    assert len(shape["outlines"]) <= SHOWN
 
 
 def test_one_producer_and_several(client: Client, browser: Browser) -> None:

@@ -322,9 +322,14 @@ def country_error(text: str) -> str:
     return f"{_shown(text)} is no country. Set {COUNTRY} to two letters of ISO 3166-1, such as GH."
 
 
-def degrees(grid: Grid) -> Any:
+def degrees(grid: Any) -> Any:
     """Positions in degrees."""
     return grid / _UNITS
+
+
+def cut_off(grid: Grid) -> NDArray[np.float64]:
+    """Positions as the system may read them, in millionths of a degree."""
+    return np.trunc(grid / _UNITS * _UNITS)
 
 
 def _own(feature: Feature) -> dict[str, Any]:
@@ -356,15 +361,10 @@ def _on_grid(rings: Rings, ring: int) -> Grid:
 
 def _without_repeats(ring: Grid) -> Grid:
     """A ring whose positions in a row differ, also once they are cut off."""
-    is_new = np.any(np.diff(_cut_off(ring), axis=0) != 0, axis=1)
+    is_new = np.any(np.diff(cut_off(ring), axis=0) != 0, axis=1)
     ring = ring[np.concatenate(([True], is_new))]
     ring[-1] = ring[0]
     return ring
-
-
-def _cut_off(grid: Grid) -> NDArray[np.float64]:
-    """Positions as the system may read them, in millionths of a degree."""
-    return np.trunc(grid / _UNITS * _UNITS)
 
 
 def _has_area(ring: Grid) -> bool:
@@ -380,7 +380,7 @@ def _are_valid(rings: list[Grid]) -> list[bool]:
     sizes = [len(rings[index]) for index in left]
     written = np.concatenate([rings[index] for index in left])
     of_position = np.repeat(np.arange(len(left)), sizes)
-    for positions in (written, _cut_off(written)):
+    for positions in (written, cut_off(written)):
         lines = shapely.linearrings(positions.astype(float), indices=of_position)
         for index, is_valid in zip(left, _check(shapely.polygons(lines), sizes), strict=True):
             found[index] = found[index] and bool(is_valid)

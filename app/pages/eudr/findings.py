@@ -13,7 +13,14 @@ from flask import current_app
 from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.eudr.report import Report, make_report
-from app.formats.writers.eudr_plots import Grid, Reading, country_of_plot, degrees, finding
+from app.formats.writers.eudr_plots import (
+    Grid,
+    Reading,
+    country_of_plot,
+    cut_off,
+    degrees,
+    finding,
+)
 from app.formats.writers.source import Finding
 from app.geometry import timed
 from app.geometry.complexity import SMALL
@@ -30,7 +37,7 @@ _DRAWN: Final = ("breaks_at_six_decimals", "hole")
 _POSITIONS: Final = 200  # of an outline that a map shows
 _NEAR: Final = 40  # positions around a fault that it shows besides
 _FEWEST: Final = 4  # positions of a ring
-_CHECKED: Final = 5_000  # positions of an outline in which the fault is looked for
+_CHECKED: Final = 5_000  # positions of a plot in which the fault is looked for
 
 
 class Group(NamedTuple):
@@ -197,16 +204,29 @@ def _groups(
 
 
 def _shape(reading: Reading, found: Finding) -> dict[str, Any]:
-    """The outlines of a plot, and the place of its fault, for a map."""
+    """Outlines of a plot, and the place of its fault, for a map."""
     outlines = [plot.outline for plot in reading.plots]
-    faults = [_fault(each) for each in outlines] if found.code != "hole" else []
-    fault = next((each for each in faults if each is not None), None)
+    part, fault = _first_fault(outlines) if found.code != "hole" else (0, None)
+    shown = outlines[max(0, part - SHOWN // 2) :][:SHOWN]
     return {
         "id": found.record_id,
-        "outlines": [_simplified(degrees(each), fault) for each in outlines],
+        "outlines": [_simplified(degrees(each), fault) for each in shown],
         "holes": _holes(reading) if found.code == "hole" else [],
         "fault": fault,
     }
+
+
+def _first_fault(outlines: list[Grid]) -> tuple[int, list[float] | None]:
+    """The index of the first outline with a fault, and where; None: there is none, or too far on
+    to be looked for."""
+    left = _CHECKED
+    for index, outline in enumerate(outlines):
+        if len(outline) > left:
+            continue
+        left -= len(outline)
+        if (fault := _fault(outline)) is not None:
+            return index, fault
+    return 0, None
 
 
 def _holes(reading: Reading) -> list[Any]:
@@ -227,14 +247,11 @@ def _simplified(ring: Any, fault: list[float] | None) -> Any:
 
 
 def _fault(outline: Grid) -> list[float] | None:
-    """Where an outline crosses or touches itself; None: it does not, or is too large."""
+    """Where an outline crosses or touches itself; None: it does not."""
     positions = degrees(outline)
     if len(outline) < _FEWEST:
         return [float(each) for each in positions[0]]
-    if len(outline) > _CHECKED:
-        return None
-    cut_off = np.trunc(positions * 10**DECIMALS) / 10**DECIMALS
-    return _place(positions) or _place(cut_off)
+    return _place(positions) or _place(degrees(cut_off(outline)))
 
 
 def _place(positions: Any) -> list[float] | None:
