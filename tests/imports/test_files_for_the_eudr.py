@@ -279,6 +279,18 @@ def test_swapped_columns_of_a_table_ask(client: Client) -> None:
     assert [each["location"]["coordinates"] for each in found] == [[10.01, 47.01], [10.02, 47.02]]
 
 
+@pytest.mark.parametrize(
+    ("column", "type"), [("Risk_PCrop", "plot"), ("risk_of_fall", "point_of_interest")]
+)
+def test_points_with_a_risk_are_plots_if_it_is_of_whisp(
+    client: Client, column: str, type: str
+) -> None:
+    project = make_project(client, name="Park")["id"]
+    trees = [feature(at(11 + n), name=f"Tree {n}", **{column: "low"}) for n in range(2)]
+    act(client, ready(client, *trees, kind="assets", project_id=project), "apply")
+    assert {each["type"] for each in plots(client, project)} == {type}
+
+
 def test_whisps_results(client: Client) -> None:
     names = [f"col_{n}" for n in range(100)] + [f"Ind_{n:02}_x" for n in range(12)]
     head = ["plotId", "external_id", "Area", "Unit", "Geometry_type", "Country", "ProducerCountry",

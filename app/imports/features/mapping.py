@@ -46,8 +46,10 @@ _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
 _OF_PLOTS: Final = re.compile(  # of a file for the EUDR, and of Whisp's results
     r"producer|productionplace$|area$|country$|risk_|ind_|.*_(before|after)_2020$", re.IGNORECASE
 )
-_OF_EUDR: Final = frozenset({"producername", "producercountry", "productionplace"})
-_RISKS: Final = "risk_"  # how columns of Whisp's results begin
+_ONLY_OF_PLOTS: Final = frozenset({
+    "producername", "producercountry", "productionplace",
+    "risk_pcrop", "risk_acrop", "risk_livestock", "risk_timber",
+})  # fmt: skip
 _PLACE: Final = "productionplace"
 _NEVER: Final = frozenset({"producername"})  # it has the names of people
 _PLOT_IDS: Final = ("external_id", "plotid", "plot_id")
@@ -255,8 +257,7 @@ def guess_name_column(scan: LayerScan) -> str | None:
 
 def are_plots(columns: Iterable[str]) -> bool:
     """True if the columns are those of a file for the EUDR, or of Whisp's results."""
-    words = [name.casefold() for name in columns]
-    return any(word in _OF_EUDR or word.startswith(_RISKS) for word in words)
+    return any(name.casefold() in _ONLY_OF_PLOTS for name in columns)
 
 
 def plot_ids(scan: LayerScan) -> str | None:
