@@ -174,6 +174,21 @@ def test_viewers_see_no_forms_and_cannot_write(client: Client, viewer: Browser) 
     assert metadata(client, made["id"]) == {}
 
 
+def test_the_boundaries_of_all_are_not_kept(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plot(client, metadata=OWN | {AREA: 0})
+    find, found = views.find_plots, []
+
+    def kept(*args: Any) -> Any:
+        found.extend(find(*args))
+        return list(found)
+
+    monkeypatch.setattr(views, "find_plots", kept)
+    send(browser, "area_invalid", measure="all")
+    assert [each.geometry for each in found] == [None]
+
+
 @pytest.mark.both
 def test_all_of_many_are_set_in_turns(
     client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch

@@ -128,7 +128,7 @@ def _hectares(text: str) -> float:
 def find_plots(
     principal: Principal, choices: Choices, wanted: Wanted, skipped: frozenset[str]
 ) -> list[Feature]:
-    """The plots that are to be filled in.
+    """The plots that are to be filled in, without their geometries: there may be many.
 
     Args:
         skipped: the ids of those that could not be before.
@@ -162,7 +162,7 @@ def _found(principal: Principal, choices: Choices, wanted: Wanted) -> Iterator[F
         features = map(_without_boundary, features)
     for reading in read_plots(features, export.eudr):
         if _is_meant(reading, wanted):
-            yield reading.feature
+            yield reading.feature._replace(geometry=None)
 
 
 def _without_boundary(feature: Feature) -> Feature:
