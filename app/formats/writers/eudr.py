@@ -48,6 +48,8 @@ def write_eudr(
     with plot_store(folder) as store:
         for reading in read_plots(features, options):
             problems += reading.problems[: IN_ERROR - len(problems)]
+            if len(problems) == IN_ERROR:
+                break
             if not problems:
                 store.add(reading.plots)
         if not problems:

@@ -154,7 +154,7 @@ class _Draft:
         options = self._options
         self._name = self._own.get(NAME, options.producer_name)
         country = self._own.get(COUNTRY, options.producer_country)
-        self._country = None if country is None else country.strip().upper()
+        self._country = None if country is None else country.upper()
         self._place = self._own.get(PLACE) or str(self._feature.properties["name"])
         if self._name is None:
             self._warn("producer_missing", f"Set {NAME}, or add producer_name.")
@@ -238,13 +238,14 @@ class _Draft:
             return
         area = self._own.pop(AREA)
         if type(area) not in (int, float):
-            is_read = self._is_asset and (number := _number(area)) is not None
-            written = number if is_read else POINT_HECTARES if self._is_asset else self._total()
+            number = _number(area) if self._is_asset else None
+            without = POINT_HECTARES if self._is_asset else round(self._total(), 4)
+            written = _decimal(without if number is None else number)
             self._warn(
                 "area_text",
-                f"{AREA} is {_shown(area)}, which is no number. The file has {written:g}.",
+                f"{AREA} is {_shown(area)}, which is no number. The file has {written}.",
             )
-            if not is_read:
+            if number is None:
                 return
             area = number
         self._own[AREA] = area
@@ -341,7 +342,8 @@ def _own(feature: Feature) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in (NAME, COUNTRY, PLACE, AREA):
         value = properties.get(names.get(name.lower(), name))
-        if value not in (None, "") and (name == AREA or (type(value) is str and value.strip())):
+        value = value.strip() if isinstance(value, str) else value
+        if value not in (None, "") and (name == AREA or isinstance(value, str)):
             found[name] = value
     return found
 
@@ -411,7 +413,7 @@ def _hectares(ring: Grid) -> float:
 def _number(value: object) -> float | None:
     """The number that a text is."""
     try:
-        number = float(str(value).strip().replace(",", "."))
+        number = float(str(value).replace(",", "."))
     except ValueError:
         return None
     return number if np.isfinite(number) else None

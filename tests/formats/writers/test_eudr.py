@@ -136,6 +136,16 @@ def test_properties_come_from_the_metadata_in_any_case(
     assert second["properties"]["ProducerCountry"] == "DE"
 
 
+def test_spaces_around_texts_tell_no_producers_apart(tmp_path: Path) -> None:
+    names = ("Jo Oak", " Jo Oak\u00a0")
+    records = [
+        _plot(n, geometry=square(3 * n), ProducerName=name, Area=" ")
+        for n, name in enumerate(names)
+    ]
+    found = [plot["properties"] for plot in _plots(tmp_path, *records)]
+    assert [each["ProducerName"] for each in found] == ["Jo Oak", "Jo Oak"]
+
+
 def test_a_name_in_the_right_case_wins(tmp_path: Path) -> None:
     for metadata in ({"ProducerName": "A", "producername": "B"}, {"x": 1, "producername": "B"}):
         (plot,) = _plots(
@@ -384,6 +394,15 @@ def test_an_area_that_is_no_number_is_replaced(tmp_path: Path, area: Any) -> Non
     assert plot["properties"]["Area"] == pytest.approx(_hectares(square_ring()), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("area", "written"), [("1234567,5", "1234567.5"), ("some", "4"), ("0.00001", "0.00001")]
+)
+def test_what_is_said_of_an_area_that_is_no_number(area: str, written: str) -> None:
+    (reading,) = read_plots(source(_point(Area=area)).features(), EudrOptions())
+    (warning,) = [each for each in reading.warnings if each.code == "area_text"]
+    assert warning.message.endswith(f"The file has {written}.")
+
+
 def test_a_plot_of_less_than_a_square_meter(tmp_path: Path) -> None:
     ring = square_ring(10, 50, 2e-6)
     (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
@@ -396,7 +415,12 @@ def test_all_problems_are_told_but_not_without_end(
     records = [_plot(n, ProducerCountry="XX") for n in range(5)]
     assert len(_problems(tmp_path, *records)) == 5
     monkeypatch.setattr(eudr, "IN_ERROR", 3)
-    assert len(_problems(tmp_path, *records)) == 3
+    monkeypatch.setattr(eudr_plots, "_TOGETHER", 1)
+    features = (each for record in records for each in source(record).features())
+    with pytest.raises(CannotWrite) as raised:
+        write_eudr(features, tmp_path)
+    assert len(raised.value.problems) == 3
+    assert len(list(features)) == 2  # those after them were not read
 
 
 def test_a_file_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
