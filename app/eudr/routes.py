@@ -36,8 +36,7 @@ def report_eudr(principal: Principal, values: dict[str, Any]) -> Response:
     """Check the plots for the EUDR.
 
     What `GET /v1/exports/projects?format=eudr` with the same parameters would give: how many plots,
-    and what stands against them. With `points`, it needs
-    `assets:read` besides.
+    and what stands against them. With `points`, it needs `assets:read` besides.
     """
     if values.get("points"):
         require_permission(principal, "assets:read")

@@ -68,10 +68,8 @@ def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
         values: the query, as its schema loads it.
     """
     filters = dict(values)
-    own = {
-        name: filters.pop(name) for name in (*EudrOptions._fields, *_OF_PROJECTS) if name in filters
-    }
-    of_projects = {name: own.pop(name) for name in _OF_PROJECTS if name in own}
+    own = {name: filters.pop(name) for name in EudrOptions._fields if name in filters}
+    of_projects = {name: filters.pop(name) for name in _OF_PROJECTS if name in filters}
     format_name = filters.pop("format")
     return Export(kind, format_name, account_id, filters, EudrOptions(**own), **of_projects)
 

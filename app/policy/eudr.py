@@ -20,10 +20,8 @@ NAME_LENGTH: Final = 500  # characters of ProducerName and ProductionPlace
 DECIMALS: Final = 6  # of a position; the system cuts off any more
 
 SMALLEST_HECTARES: Final = 0.0001
-POINT_HECTARES: Final = (
-    4.0  # of a plot that may be a point, but for cattle; also where none is said
-)
-AREA_TOLERANCE: Final = 0.05  # of the area, by which Area may differ from it
+POINT_HECTARES: Final = 4.0  # at most, of points but for cattle; and of those without Area
+AREA_TOLERANCE: Final = 0.05  # by which Area may differ from the measured area
 
 HOLES: Final = ("split", "ignore", "refuse")
 VARIANTS: Final = (1, 2)

@@ -30,6 +30,7 @@ from app.policy.eudr import (
     AREA,
     AREA_TOLERANCE,
     COUNTRY,
+    DECIMALS,
     NAME,
     NAME_LENGTH,
     PLACE,
@@ -41,7 +42,7 @@ from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
 from app.values.text import pluralize
 
-_UNITS: Final = 10**6  # in a degree
+_UNITS: Final = 10**DECIMALS  # in a degree
 _FEWEST: Final = 4  # positions of a ring
 _SQUARE_METERS: Final = 10_000  # of a hectare
 _TOGETHER: Final = 100  # records whose plots are checked at once, and how many positions
@@ -194,7 +195,7 @@ class _Draft:
             return [outline]
         if self._options.holes == "refuse":
             message = (
-                "The boundary has holes, which the system takes for part of the plot. Add "
+                "The boundary has holes, which the system counts as part of the plot. Add "
                 "holes=split to cut the plot in parts around them, or holes=ignore to fill them."
             )
             if not any(each.code == "hole" for each in self.problems):
