@@ -27,7 +27,7 @@ class Words(NamedTuple):
 
 
 ALL_PLOTS: Final = "plots"  # the group of all plots, whatever was found
-_CORRECT_AREA: Final = "Have it measured, or type the hectares."
+_CORRECT_AREA: Final = "Measure it, or type the hectares."
 WORDS: Final[dict[str, Words]] = {
     "producer_missing": Words(
         "The producer is missing",
@@ -42,7 +42,7 @@ WORDS: Final[dict[str, Words]] = {
         "Choose the country that the plots lie in.",
     ),
     "country_differs": Words(
-        "The country of production is another than the plot lies in",
+        "The plot does not lie in the country of production",
         "Choose the country that the plots lie in. The borders here may be off by some kilometers.",
     ),
     "no_place": Words(
@@ -56,8 +56,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     "hole": Words(
         "Boundaries with holes",
-        "The Information System takes holes for part of the plot. Split the plots around them, fill"
-        " them, or change the boundary. Plots with thousands of holes cannot be split.",
+        "The Information System counts holes as part of the plot. Split the plots around them, "
+        "fill them, or change the boundary. Plots with thousands of holes cannot be split.",
     ),
     "breaks_at_six_decimals": Words(
         "Boundaries that break at six decimals",
@@ -75,7 +75,7 @@ WORDS: Final[dict[str, Words]] = {
     ),
     "area_differs": Words(
         "The area differs from the boundary",
-        "The file has the area as you wrote it. Have it measured, or leave it.",
+        "The file has the area as you wrote it. Measure it, or leave it.",
     ),
     "area_text": Words("The area is not a number", _CORRECT_AREA),
     "several_producers": Words(
@@ -98,7 +98,6 @@ WORDS: Final[dict[str, Words]] = {
 SAID: Final = frozenset({
     "producer_missing", "country_missing", "place_missing", "no_place", "hole",
     "breaks_at_six_decimals",
-    "too_many_producers", "too_large", "several_producers",
 })  # fmt: skip
 # The field that is filled in for each code. It is chosen for ALL_PLOTS.
 FIELD_OF: Final[dict[str, str]] = {
