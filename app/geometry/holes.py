@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -52,10 +53,15 @@ def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
 def _triangles(polygon: Any, seconds: float) -> Any:
     if shapely.get_num_coordinates(polygon) > SMALL:
         return timed.triangles(polygon, seconds)
-    try:
-        return shapely.constrained_delaunay_triangles(polygon)
-    except shapely.errors.GEOSException:
-        return None
+    for side in (1, -1):  # where holes touch, GEOS may fail, but not with the mirror image
+        with suppress(shapely.errors.GEOSException):
+            return _turned(shapely.constrained_delaunay_triangles(_turned(polygon, side)), side)
+    return None
+
+
+def _turned(shape: Any, side: int) -> Any:
+    """A shape, or with -1 its mirror image."""
+    return shapely.transform(shape, lambda positions: positions * (side, 1) + 0.0)
 
 
 def _cuts(hole: Floats, edges: Floats) -> list[Floats]:

@@ -33,7 +33,7 @@ PROBLEMS: Final = {
     "no_place": "The project has neither a boundary nor plots, or the plot has no location.",
     "area_invalid": f"`Area` is 0 or less, or that of a point below {SMALLEST_HECTARES:.4f}.",
     "point_over_4_ha": "The plot is a point, and `Area` is more than 4 hectares.",
-    "hole": "The boundary has holes (with `holes=refuse`), or too many to cut it around them.",
+    "hole": "The boundary has holes (with `holes=refuse`), or holes that it cannot be cut around.",
     "breaks_at_six_decimals": "The plot crosses itself or vanishes at six decimals.",
     "too_long": f"`ProducerName` or `ProductionPlace` has more than {NAME_LENGTH} characters.",
     "too_many_producers": f"The file has more than {FILE_PRODUCERS:,} producers.",

@@ -218,8 +218,9 @@ class _Draft:
         if parts is None:
             self._problem(
                 "hole",
-                f"The plot cannot be cut in parts around its {pluralize(len(holes), 'hole')}: that "
-                "takes too long. Add holes=ignore to fill them, or draw the plot as several.",
+                f"The plot cannot be cut in parts around its {pluralize(len(holes), 'hole')}: "
+                "there are too many, or they touch. Add holes=ignore to fill them, or draw the "
+                "plot as several.",
             )
             return [outline]
         return [_without_repeats(shapely.get_coordinates(part).astype(np.int64)) for part in parts]
