@@ -13,7 +13,6 @@ from app.policy.bounds import PROJECT_STATUSES
 
 ANY: Final = "any"  # in the address: projects of any status
 _FILTERS: Final = ("status", "country", "search")
-_TICKED: Final = ("boundaries", "points", "cattle", "divide")  # "true" or "false"
 _DEFAULT: Final = {
     "status": "active",
     "variant": "2",
