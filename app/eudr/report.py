@@ -10,6 +10,7 @@ from typing import Any, Final
 import shapely
 from flask import Flask
 
+from app.api.expensive import client_check
 from app.downloads.files import no_room
 from app.exports.service import Export, features_for_eudr
 from app.formats.writers.eudr import PlotStore, file_problems, plot_store
@@ -79,19 +80,20 @@ def _add(found: list[Finding], listed: list[Finding], counts: dict[str, int]) ->
 def make_report(
     export: Export, app: Flask, on_reading: Callable[[Reading], None] = lambda _: None
 ) -> Report:
-    """Report on the file that an export in the format ``eudr`` would be.
+    """Report on the file that an export in the format ``eudr`` would be, in a request.
 
     Args:
         on_reading: called with what becomes of each record.
 
     Raises:
         BadRequest: there are more than REPORT_PLOTS plots.
-        ServiceUnavailable: there is no room on the disk for the plots.
+        ServiceUnavailable: there is no room on the disk for the plots, or the client has gone.
     """
-    report, shapes = Report(), _Shapes()
+    report, shapes, check = Report(), _Shapes(), client_check()
+    features = features_for_eudr(export, app, lambda _: check())
     try:
         with plot_store(Path(app.instance_path)) as store:
-            for reading in read_plots(features_for_eudr(export, app), export.eudr):
+            for reading in read_plots(features, export.eudr):
                 on_reading(reading)
                 report.add_problems(reading.problems)
                 report.add_warnings(reading.warnings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from app.eudr import report
 from app.geometry import timed
+from app.lists import scanning
 from app.policy.eudr import OVERLAP_SECONDS
 from tests.eudr_plots import differences, fill, make_plots
 from tests.make import Client, make_project, square
@@ -48,6 +50,24 @@ def test_every_planted_fault_is_found_and_no_other(
                     assert not report["ready"]
                     of_file = {each["code"] for each in report["warnings"] if not each["name"]}
                     assert of_file == ({"several_producers"} if variant == 1 else set())
+
+
+@pytest.mark.provokes(503)
+def test_a_report_ends_when_its_client_has_gone(client: Client) -> None:
+    for number in range(3):
+        make_project(client, geometry=square(number))
+    here, there = socket.socketpair()
+    read = scanning.batched_by_bytes
+
+    def leave(*args: Any) -> Any:
+        there.close()
+        return read(*args)
+
+    with here, there, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scanning, "batched_by_bytes", leave)
+        response = client.get("/v1/eudr", environ_overrides={"gunicorn.socket": here})
+    assert response.status_code == 503
+    assert "closed the connection" in response.json["error"]["message"]
 
 
 def test_some_of_each_code_are_listed(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
