@@ -388,6 +388,13 @@ def _point_in_polygon(maker: _Maker, index: int) -> Collection[Plot]:
     return [maker.add_drawn(producer, around), maker.add_point_at(producer, cell, *place)]
 
 
+def _same_points(maker: _Maker, index: int) -> Collection[Plot]:
+    producer, cell = maker.owner()
+    first, second = (maker.add_point_at(producer, cell, 0, 0) for _ in range(2))
+    second.geometry = first.geometry
+    return [first, second]
+
+
 def _polygon_on_part(maker: _Maker, index: int) -> Collection[Plot]:
     """A MultiPolygon, and a plot over one of its parts."""
     producer, cell = maker.owner()
@@ -434,6 +441,7 @@ KINDS: Final = (
          is_problem=False),
     Kind("overlap", "part of a MultiPolygon", _polygon_on_part, is_problem=False),
     Kind("overlap", "point in a polygon", _point_in_polygon, is_problem=False),
+    Kind("overlap", "points at the same place", _same_points, is_problem=False),
     Kind("place_missing", "", _values("ProductionPlace", None, ""), is_problem=False),
     Kind("", "country in small letters", _values("ProducerCountry", _lower)),
     Kind("", "area within five per cent",

@@ -208,7 +208,8 @@ class _Shapes:
         """What two plots have in common, with a place for the name of the first; None: nothing."""
         points = [drawn[each].geom_type == "Point" for each in (one, other)]
         if all(points):
-            return None
+            is_same = bool(shapely.equals(drawn[one], drawn[other]))
+            return "Both are points at the same place: “{}”." if is_same else None
         if any(points):
             is_inside = shapely.intersects(drawn[one], drawn[other])
             return "One lies within the other: “{}”." if is_inside else None
