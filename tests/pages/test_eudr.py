@@ -131,6 +131,9 @@ def test_countries_are_proposed_from_the_place(client: Client, browser: Browser)
     send(browser, "country_missing", set="CI", value="")
     assert metadata(client, other)[COUNTRY] == "CI"
     assert "Ready: 4 plots of 2 producers in Ghana and Côte d'Ivoire" in browser.get("/eudr").text
+    text = browser.get("/eudr?country=CI&search=plot").text
+    assert "active projects with “plot”, plots in Côte d'Ivoire" in text
+    assert "Ready: 1 plot of 1 producer in Côte d'Ivoire" in text
 
 
 def test_an_area_is_measured_or_typed(client: Client, browser: Browser) -> None:

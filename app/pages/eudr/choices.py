@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from app.auth.principal import Principal
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
+from app.geometry.countries import country_name
 from app.pages.filters import filtered, load_valid, metadata_filters, sentences
 from app.policy.bounds import PROJECT_STATUSES
 
@@ -52,9 +53,12 @@ class Choices(NamedTuple):
 
     def summary(self) -> str:
         """The most important choices, in a few words."""
-        status = STATUSES[self.chosen["status"]].lower()
-        projects = "all projects" if self.chosen["status"] == ANY else f"{status} projects"
-        return f"{projects}, for one producer" if self.chosen["variant"] == "1" else projects
+        chosen = self.chosen
+        status = STATUSES[chosen["status"]].lower()
+        text = "all projects" if chosen["status"] == ANY else f"{status} projects"
+        text += f" with “{chosen['search']}”" if "search" in chosen else ""
+        text += f", plots in {country_name(chosen['country'])}" if "country" in chosen else ""
+        return f"{text}, for one producer" if chosen["variant"] == "1" else text
 
     def is_ticked(self, name: str) -> bool:
         return self.chosen[name] == "true"
