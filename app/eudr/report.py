@@ -25,7 +25,7 @@ from app.policy.bounds import OVERLAP_M2
 from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
 
 _SQUARE_METERS: Final = 10_000  # of a hectare
-_KEPT: Final = 1_000  # shapes that are kept while plots are compared
+_KEPT: Final = 100_000  # positions of shapes that are kept while plots are compared
 
 
 @dataclass
@@ -159,9 +159,11 @@ class _Shapes:
 
     def __init__(self) -> None:
         self._records: list[Feature] = []  # without geometries
-        self._outlines: list[Grid] = []
+        self._drawn: list[Any] = []
         self._owners: list[int] = []
         self._positions = 0
+        self._kept: dict[int, Shape] = {}
+        self._kept_positions = 0
         self.is_complete = True
 
     def add(self, reading: Reading) -> None:
@@ -174,19 +176,17 @@ class _Shapes:
             return
         properties = reading.feature.properties
         names = {name: properties.get(name) for name in ("id", "name", "project_id")}
-        self._outlines += [plot.outline for plot in reading.plots]
+        self._drawn += [_drawn(plot.outline) for plot in reading.plots]
         self._owners += [len(self._records)] * len(reading.plots)
         self._records.append(Feature(None, names))
 
     def overlaps(self) -> Iterator[tuple[Finding, Finding]]:
         """Yield a warning for each two records that overlap: at the later one, and at the first."""
-        drawn = [_drawn(outline) for outline in self._outlines]
-        tree = shapely.STRtree(drawn)
-        shapes: dict[int, Shape] = {}
+        tree = shapely.STRtree(self._drawn)
         told: set[tuple[int, int]] = set()
         end = processor_seconds() + OVERLAP_SECONDS
-        for one, outline in enumerate(drawn):
-            near = tree.query(outline)  # one by one: all of them may be in the same place
+        for one, drawn in enumerate(self._drawn):
+            near = tree.query(drawn)  # one by one: all of them may be in the same place
             for other in near[near > one].tolist():
                 owners = self._owners[one], self._owners[other]
                 if owners in told:
@@ -194,34 +194,37 @@ class _Shapes:
                 if processor_seconds() > end:
                     self.is_complete = False
                     return
-                if message := self._overlap(one, other, drawn, shapes):
+                if message := self._overlap(one, other):
                     told.add(owners)
                     first, later = (self._records[owner] for owner in owners)
                     text = message.format(first.properties["name"])
                     yield finding(later, "overlap", text), finding(first, "overlap", text)
-            if len(shapes) > _KEPT:
-                shapes.clear()
 
-    def _overlap(
-        self, one: int, other: int, drawn: list[Any], shapes: dict[int, Shape]
-    ) -> str | None:
+    def _overlap(self, one: int, other: int) -> str | None:
         """What two plots have in common, with a place for the name of the first; None: nothing."""
-        points = [drawn[each].geom_type == "Point" for each in (one, other)]
+        first, second = self._drawn[one], self._drawn[other]
+        points = [each.geom_type == "Point" for each in (first, second)]
         if all(points):
-            is_same = bool(shapely.equals(drawn[one], drawn[other]))
+            is_same = bool(shapely.equals(first, second))
             return "Both are points at the same place: “{}”." if is_same else None
         if any(points):
-            is_inside = shapely.intersects(drawn[one], drawn[other])
+            is_inside = shapely.intersects(first, second)
             return "One lies within the other: “{}”." if is_inside else None
-        for each in (one, other):
-            if each not in shapes:
-                shapes[each] = shape_of(polygon_rings(drawn[each]))
-        common = common_area(shapes[one], shapes[other])
+        common = common_area(self._shape(one), self._shape(other))
         if common is None:
             self.is_complete = False
         if common is None or common < OVERLAP_M2:
             return None
         return f"It has {common / _SQUARE_METERS:,.4f} hectares in common with “{{}}”."
+
+    def _shape(self, index: int) -> Shape:
+        if index not in self._kept:
+            if self._kept_positions > _KEPT:
+                self._kept.clear()
+                self._kept_positions = 0
+            self._kept[index] = shape_of(polygon_rings(self._drawn[index]))
+            self._kept_positions += shapely.get_num_coordinates(self._drawn[index])
+        return self._kept[index]
 
 
 def _drawn(outline: Grid) -> Any:
