@@ -118,6 +118,8 @@ def features_for_eudr(
 def filename(slug: str, export: Export) -> str:
     """The name of the file of an account, such as ``green-woods-projects-2026-11-22.geojson``."""
     what = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
+    if country := dict(export.filters).get("country"):
+        what += f"-{country.lower()}"
     return f"{slugify(slug)}-{what}-{clock.now().date()}.{export.extension}"
 
 

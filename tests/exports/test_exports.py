@@ -208,6 +208,8 @@ def test_a_country_is_that_of_each_plot(client: Client) -> None:
     make_asset(client, in_germany["id"], type="plot", name="In Poland", location=point(20.5, 50.5))
     without = make_project(client, name="Without a boundary")
     make_asset(client, without["id"], type="plot", name="P", location=point(10.5, 50.5))
+    name = client.get(f"/v1/exports/projects?{EUDR}&country=DE").headers["Content-Disposition"]
+    assert "-projects-eudr-de-20" in name
     for query, places in (
         ("country=DE", ["G"]),
         ("country=DE&points=true", ["G", "P"]),
