@@ -77,7 +77,10 @@ class EudrReportSchema(OutputSchema):
         required=True, metadata={"description": "Polygons: parts of boundaries."}
     )
     points = fields.Integer(required=True, metadata={"description": "Plots kept as points."})
-    producers = fields.Integer(required=True, metadata={"description": "By name and country."})
+    producers = fields.Integer(
+        required=True,
+        metadata={"description": "By name and country, or the number of countries if larger."},
+    )
     bytes = fields.Integer(required=True, metadata={"description": "Of all files, unpacked."})
     problems = fields.List(
         fields.Nested(EudrFindingSchema),

@@ -97,14 +97,14 @@ class EudrReader:
         self, filters: dict[str, Any], *, boundaries: bool, points: bool
     ) -> Iterator[Feature]:
         """Yield the projects that filters leave, without those that have plots and no boundary,
-        and then their plots. A country is that of each project and of each plot.
+        and then their plots. With points, a country is that of each project and of each plot.
 
         Args:
             boundaries: whether the projects are wanted.
             points: whether their plots are.
         """
         others = dict(filters)
-        country = others.pop("country", None)
+        country = others.pop("country", None) if points else None
         found: list[str] = []
         for record in self._read("projects", others):
             found.append(record["id"])

@@ -132,8 +132,8 @@ def look(principal: Principal, choices: Choices) -> Overview:
         len(seen.producers),
         [code for code, _ in seen.countries.most_common()],
         seen.places,
-        _groups(report.problems, report.problem_counts, PROBLEMS, report, seen),
-        _groups(report.warnings, report.warning_counts, WARNINGS, report, seen),
+        _groups(report, seen, is_problem=True),
+        _groups(report, seen, is_problem=False),
         seen.all_plots(),
     )
 
@@ -175,19 +175,14 @@ class _Seen:
                 drawn.append(_shape(reading, each))
 
 
-def _groups(
-    found: list[Finding],
-    counts: dict[str, int],
-    order: dict[str, str],
-    report: Report,
-    seen: _Seen,
-) -> list[Group]:
+def _groups(report: Report, seen: _Seen, *, is_problem: bool) -> list[Group]:
     """Groups in the order of the policy."""
+    found = report.problems if is_problem else report.warnings
+    counts = report.problem_counts if is_problem else report.warning_counts
     by_code: dict[str, list[Finding]] = defaultdict(list)
     for each in found:
         if len(by_code[each.code]) < SHOWN:
             by_code[each.code].append(each)
-    is_problem = order is PROBLEMS
     return [
         Group(
             code,
@@ -198,7 +193,7 @@ def _groups(
             seen.proposals[code].most_common(),
             dumps(seen.shapes[code]).decode() if seen.shapes[code] else "",
         )
-        for code in order
+        for code in (PROBLEMS if is_problem else WARNINGS)
         if code in counts
     ]
 

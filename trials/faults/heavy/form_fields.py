@@ -76,9 +76,11 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/eudr/fill": {
         "before": "0",
         "code": "producer_missing",
+        "field": "",
         "ids": "proj_01arz3ndektsv4rrffq69g5fav",
         "measure": "",
         "message": "",
+        "named": "",
         "only": "proj_01arz3ndektsv4rrffq69g5fav",
         "set": "",
         "skipped": "",

@@ -1,4 +1,4 @@
-// The page of plots for the EUDR: lists to select from, and small maps of plots that have to be drawn anew.
+// The page of plots for the EUDR: lists to select from, and maps of what has to be drawn anew.
 
 import { createMap, mapButton } from "./map/map.js";
 
