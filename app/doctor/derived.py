@@ -15,7 +15,6 @@ from app.assets import derived as of_assets
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.geometry import GeometryInvalid, read_boundary
-from app.geometry.countries import country_of
 from app.geometry.shapes import levels_of
 from app.models import Asset, BoundaryEntry, BoundaryShape, Project
 from app.policy.countries import DATA_VERSION
@@ -122,7 +121,7 @@ def _wrong_in_project(row: Any, entry: Any, shapes: dict[int, tuple[str, int]]) 
         "area_m2": is_near,
         "bounds": bounds == boundary.bounds,
         "country": row.country_version != DATA_VERSION  # a job does
-        or row.country == country_of(boundary.rings, boundary.bounds),
+        or boundary.country in (row.country, False),
         HISTORY: is_recorded,
         SHAPES: not is_recorded  # which makes them, too
         or entry.simplified_at is None  # a job does

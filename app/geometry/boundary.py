@@ -17,6 +17,7 @@ from app.geometry import timed
 from app.geometry.area import boundary_area, covers_over_half_earth
 from app.geometry.bounds import Bounds, boundary_bounds
 from app.geometry.complexity import SMALL, is_cheap_to_validate
+from app.geometry.countries.location import COMPARED_HERE, Found, country_of
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
@@ -47,6 +48,7 @@ class Boundary:
     ``{"type":…,"coordinates":…}`` with the numbers as they were sent, each ring wound by RFC 7946.
     ``area_m2`` is the geodesic area on WGS84 in whole m² (1 m² is 0.0001 ha). ``positions`` counts
     all, including the closing ones. ``rings`` has them as they were sent, without their JSON.
+    ``country`` is what ``country_of`` returns: False where it is not known.
     """
 
     type: str
@@ -55,12 +57,13 @@ class Boundary:
     bounds: Bounds
     positions: int
     rings: Rings = field(repr=False, compare=False)
+    country: Found = field(compare=False)
 
 
 def read_boundary(
     value: object, *, max_positions: int = GEOMETRY_POSITIONS, expensive: Slot = nullcontext
 ) -> Boundary:
-    """Check and measure a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
+    """Check, measure and locate a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
 
     The winding is corrected: a ring may be reversed, and keeps its start. So are longitudes that
     are beyond 180 or -180 by a rounding error. ``value`` is not changed. Raises GeometryInvalid
@@ -69,7 +72,7 @@ def read_boundary(
 
     Args:
         expensive: a context that is entered for work that takes long, so that the caller can admit
-            or refuse it. At most it is VALIDATION_SECONDS, in another process.
+            or refuse it: at most VALIDATION_SECONDS and COUNTRIES_SECONDS in another process.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
@@ -81,29 +84,34 @@ def read_boundary(
         errors = structure_problems(kind, coordinates, max_positions)
         raise GeometryInvalid(chain(problems, errors))
     is_cheap = is_cheap_to_validate(rings)
-    with nullcontext() if is_cheap else expensive():
+    is_quick = is_cheap and len(rings.lon) <= COMPARED_HERE
+    with nullcontext() if is_quick else expensive():
         polygons = build_polygons(rings)
         raise_if_any(chain(problems, _shape_problems(rings, polygons, is_cheap, expensive)))
+        bounds = boundary_bounds(rings)
         return Boundary(
             type=kind,
             text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
             area_m2=_area_m2(rings),
-            bounds=boundary_bounds(rings),
+            bounds=bounds,
             positions=len(rings.lon),
             rings=replace(rings, json=b""),
+            country=country_of(rings, bounds),
         )
 
 
 def measured_boundary(text: str) -> Boundary:
-    """The boundary whose ``text`` was stored; it is measured, and not checked again."""
+    """The boundary whose ``text`` was stored; it is measured and located, and not checked again."""
     rings = stored_rings(text)
+    bounds = boundary_bounds(rings)
     return Boundary(
         type="MultiPolygon" if rings.multi else "Polygon",
         text=text,
         area_m2=_area_m2(rings),
-        bounds=boundary_bounds(rings),
+        bounds=bounds,
         positions=len(rings.lon),
         rings=rings,
+        country=country_of(rings, bounds),
     )
 
 

@@ -15,7 +15,7 @@ import select
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import thread_time
@@ -40,9 +40,8 @@ class _Program:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, name: str, seconds: float, geometries: list[bytes]) -> tuple[Any, float]:
+    def ask(self, task: bytes, seconds: float) -> tuple[Any, float]:
         """The answer to a task, None if it has none, and the processor seconds that it took."""
-        task = marshal.dumps((name, seconds, geometries))
         with self._lock:
             for _ in range(_TRIES):
                 process = self._running()
@@ -139,13 +138,42 @@ def triangles(polygon: Any, seconds: float) -> Any:
     return None if found is None else shapely.from_wkb(found[0])
 
 
+def call(
+    function: Callable[..., Any],
+    polygons: Any,
+    *others: Any,
+    seconds: float,
+    once: Callable[[], Any],
+) -> list[Any] | None:
+    """What a function of this application returns, as the only item of a list; or None if that
+    takes longer than ``seconds`` of processor time, or GEOS fails.
+
+    Args:
+        function: takes polygons, and ``others``, and returns something. Both can be marshalled.
+        once: what the other process calls before, without counting its time, such as a function
+            that reads a file and keeps it.
+    """
+    if seconds <= 0:
+        return None
+    answer: list[Any] | None
+    answer, _ = _run(_name(function), seconds, [polygons], *others, once=_name(once))
+    return answer
+
+
 def processor_seconds() -> float:
     """The processor seconds of this thread, with those of its tasks in the other process."""
     return thread_time() + getattr(_thread, "seconds", 0.0)
 
 
-def _run(name: str, seconds: float, geometries: list[Any]) -> tuple[Any, float]:
-    found, used = _program.ask(name, seconds, [shapely.to_wkb(each) for each in geometries])
+def _name(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def _run(
+    name: str, seconds: float, geometries: list[Any], *others: Any, once: str = ""
+) -> tuple[Any, float]:
+    given = [shapely.to_wkb(each) for each in geometries]
+    found, used = _program.ask(marshal.dumps((name, once, seconds, given, *others)), seconds)
     _thread.seconds = getattr(_thread, "seconds", 0.0) + used
     processor_clock.add(used)
     return found, used

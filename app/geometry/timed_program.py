@@ -2,17 +2,20 @@
 system ends once it has used its processor time, in the middle of a call of GEOS if need be.
 
 A task comes on standard input, and its answer goes to standard output: each has its length in four
-bytes before it, and is marshalled. The program imports nothing of the application.
+bytes before it, and is marshalled. The program imports nothing of the application until a task
+names a function of it.
 """
 
 from __future__ import annotations
 
+import importlib
 import marshal
 import os
 import select
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import shapely
@@ -60,19 +63,34 @@ def main() -> None:
         task = read_message(source)
         if task is None:
             return
+        name, once, *rest = marshal.loads(task)  # noqa: S302 - of the application
+        function = TASKS.get(name) or _function(name)
+        if once:
+            _function(once)()
         if not (child := os.fork()):
-            _do(target, *marshal.loads(task))  # noqa: S302 - of the application
+            _do(target, function, *rest)
         _, status, usage = os.wait4(child, 0)
         if status:
             write_message(target, marshal.dumps(None))
         write_message(target, marshal.dumps(usage.ru_utime + usage.ru_stime))
 
 
-def _do(target: int, name: str, seconds: float, geometries: list[bytes]) -> None:
+def _function(name: str) -> Callable[..., Any]:
+    """A function of the application, ``package.module:name``; what it returns, in a list."""
+    if (root := str(Path(__file__).parents[2])) not in sys.path:
+        sys.path.append(root)
+    module, _, attribute = name.partition(":")
+    function = getattr(importlib.import_module(module), attribute)
+    return lambda *given: [function(*given)]
+
+
+def _do(
+    target: int, function: Callable[..., Any], seconds: float, geometries: list[bytes], *others: Any
+) -> None:
     """Do a task, answer and end. The answer is None if GEOS fails."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        answer = TASKS[name](*shapely.from_wkb(geometries))
+        answer = function(*shapely.from_wkb(geometries), *others)
     except shapely.errors.GEOSException:
         answer = None
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -8,27 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import nullcontext
 from itertools import chain, islice
 from typing import Any, Final
 
 import numpy as np
-import shapely
 
-from app.geometry.boundary import Boundary
-from app.geometry.countries.location import country_of, country_of_box, owners_of
-from app.geometry.countries.natural_earth import (
-    World,
-    kilometers,
-    length,
-    load_world,
-    projected,
-)
-from app.geometry.countries.samples import sample
+from app.geometry.boundary import Boundary, Slot
+from app.geometry.countries import load_world
+from app.geometry.countries.location import COMPARED_HERE, compare, country_of_box
+from app.geometry.countries.parts import far_parts
 from app.geometry.polygons import build_polygons
-from app.geometry.problems import MAX_PROBLEMS, Problem
+from app.geometry.problems import MAX_PROBLEMS, Place, Problem
 from app.geometry.rings import Floats, Integers, Rings
-from app.policy.countries import INSIDE_KM, NEAREST_KM
+from app.policy.countries import INSIDE_KM
 
 WARNING_CODES: Final = {
     "spike": "Two edges longer than 10 m meet at an angle of less than 1 degree.",
@@ -37,32 +30,43 @@ WARNING_CODES: Final = {
     "in_the_sea": "A part with no land within 25 km, on a map that lacks small islands.",
     "several_countries": "A part, or a hundredth of the area, that lies in another country than "
     "most of the boundary, more than 10 km from it.",
+    "countries_not_checked": "The shape is so complex that it would take too long to look for what "
+    "lies in the sea or in several countries.",
 }
 
 _SPIKE_DEGREES: Final = 1.0
 _SPIKE_METERS: Final = 10.0
 _SLIVER_METERS: Final = 1.0
-_SHARE: Final = 0.01  # of the area, in another country
 _METERS_PER_DEGREE: Final = 111_320.0
-_POINTS: Final = 2_500  # that are looked up to find what lies in another country
-_PARTS: Final = 300  # the largest ones, for which land is looked for
+_NOT_CHECKED: Final = (
+    "is so complex that it would take too long to look for what lies in the sea or in several "
+    "countries."
+)
 
 
-def boundary_warnings(boundary: Boundary) -> list[Problem]:
-    """The warnings of a valid boundary, at most MAX_PROBLEMS: the first of each code come first."""
+def boundary_warnings(boundary: Boundary, *, expensive: Slot = nullcontext) -> list[Problem]:
+    """The warnings of a valid boundary, at most MAX_PROBLEMS: the first of each code come first.
+
+    Args:
+        boundary: one that ``read_boundary`` returned.
+        expensive: as that function takes it.
+    """
     rings = boundary.rings
-    found = [list(islice(each, MAX_PROBLEMS)) for each in _by_code(boundary, rings)]
+    with expensive() if boundary.positions > COMPARED_HERE else nullcontext():
+        of_countries = _of_countries(boundary)
+    of_shape = (_spikes(rings), _repeated_positions(rings), _slivers(rings))
+    found = [*(list(islice(each, MAX_PROBLEMS)) for each in of_shape), *of_countries]
     firsts = [some[0] for some in found if some]
     others = chain.from_iterable(some[1:] for some in found)
     return [*firsts, *others][:MAX_PROBLEMS]
 
 
-def warned(boundaries: Sequence[Boundary], countries: Sequence[str | None]) -> dict[str, set[int]]:
+def warned(boundaries: Sequence[Boundary]) -> dict[str, set[int]]:
     """Which of some boundaries have a warning, by its code: their indices. It is quicker than
     ``boundary_warnings`` of each. What is in the sea is a whole boundary here.
 
     Args:
-        countries: those that the boundaries lie in.
+        boundaries: those that ``read_boundary`` returned.
     """
     if not boundaries:
         return {}
@@ -75,25 +79,26 @@ def warned(boundaries: Sequence[Boundary], countries: Sequence[str | None]) -> d
         "repeated_position": set(of_position[_is_repeated(rings)].tolist()),
         "sliver": set(of_part[_mean_widths(rings) < _SLIVER_METERS].tolist()),
     }
-    if (world := load_world()) is not None:
-        found["in_the_sea"] = {index for index, code in enumerate(countries) if code is None}
-        found["several_countries"] = {
-            index
-            for index, (boundary, code) in enumerate(zip(boundaries, countries, strict=True))
-            if code
-            and _may_reach_inside(boundary)
-            and any(_several_countries(world, boundary.rings, code))
-        }
+    if load_world() is not None:
+        found["in_the_sea"] = {n for n, each in enumerate(boundaries) if each.country is None}
+        of_countries = [_codes_of_countries(each) for each in boundaries]
+        for code in ("several_countries", "countries_not_checked"):
+            found[code] = {n for n, codes in enumerate(of_countries) if code in codes}
     return found
 
 
+def _codes_of_countries(boundary: Boundary) -> set[str]:
+    """The codes of the warnings of a boundary that is not in the sea as a whole."""
+    if boundary.country is None or not _may_reach_inside(boundary):
+        return set()
+    return {each.code for some in _of_countries(boundary) for each in some}
+
+
 def _may_reach_inside(boundary: Boundary) -> bool:
-    """False if what lies in another country is close to the one of most, as all of it is small, or
-    if it all lies in one."""
+    """False if what lies in another country is close to the one of most, as all of it is small."""
     west, south, east, north = boundary.bounds
     wide = max(north - south, (east - west) * math.cos(math.radians((north + south) / 2)))
-    is_large = wide * _METERS_PER_DEGREE > INSIDE_KM * 1000 / math.sqrt(2)
-    return is_large and country_of_box(boundary.bounds) is False
+    return wide * _METERS_PER_DEGREE > INSIDE_KM * 1000 / math.sqrt(2)
 
 
 def _joined(many: Sequence[Rings]) -> Rings:
@@ -105,18 +110,6 @@ def _joined(many: Sequence[Rings]) -> Rings:
         part_starts += [count + start for start in rings.part_starts[1:]]
     lon, lat = (np.concatenate([getattr(each, name) for each in many]) for name in ("lon", "lat"))
     return Rings(lon, lat, starts, part_starts, True, b"")
-
-
-def _by_code(boundary: Boundary, rings: Rings) -> Iterator[Iterator[Problem]]:
-    """Yield the warnings of each code."""
-    yield _spikes(rings)
-    yield _repeated_positions(rings)
-    yield _slivers(rings)
-    if (world := load_world()) is not None:
-        country = country_of(rings, boundary.bounds)
-        yield _in_the_sea(world, rings, country)
-        if country is not None:
-            yield _several_countries(world, rings, country)
 
 
 def _spikes(rings: Rings) -> Iterator[Problem]:
@@ -194,52 +187,27 @@ def _measures(rings: Rings) -> tuple[Floats, Floats]:
     return np.abs(np.add.reduceat(doubled, firsts)) / 2, np.add.reduceat(steps, firsts)
 
 
-def _in_the_sea(world: World, rings: Rings, country: str | None) -> Iterator[Problem]:
-    if len(rings.exteriors) == 1:
-        far = [] if country else [0]
-    else:
-        drawn = build_polygons(replace(rings, lat=projected(rings.lon, rings.lat)[1]))
-        parts: Any = shapely.get_parts(drawn)
-        chosen = np.argsort(-shapely.area(parts), kind="stable")[:_PARTS]
-        firsts = [rings.starts[exterior] for exterior in rings.exteriors]
-        farthest = np.maximum.reduceat(np.abs(rings.lat), firsts)[chosen]  # from the equator
-        near = world.tree.query(parts[chosen], "dwithin", length(NEAREST_KM, farthest))[0]
-        far = sorted(np.delete(chosen, np.unique(near)).tolist())
-    for part in far:
-        message = ": there is no land within 25 km, but for islands that a coarse map lacks."
-        yield _of_part(rings, part, "in_the_sea", message)
+def _of_countries(boundary: Boundary) -> tuple[list[Problem], ...]:
+    """The warnings of each code that needs the countries."""
+    if load_world() is None or country_of_box(boundary.bounds) is not False:
+        return ()
+    rings, country = boundary.rings, boundary.country
+    found = None if country is False else compare(far_parts, build_polygons(rings), country)
+    if found is None:
+        return ([Place().problem("countries_not_checked", _NOT_CHECKED)],)
+    in_the_sea, elsewhere = found[0]
+    message = ": there is no land within 25 km, but for islands that a coarse map lacks."
+    return (
+        [_of_part(rings, part, "in_the_sea", message) for part in in_the_sea[:MAX_PROBLEMS]],
+        [_elsewhere(boundary, *each) for each in elsewhere[:MAX_PROBLEMS]],
+    )
 
 
-def _several_countries(world: World, rings: Rings, country: str) -> Iterator[Problem]:
-    """Of points within: those that lie in another country, and far from the one of most."""
-    inner = sample(rings, _POINTS)
-    point, owner = owners_of(world, inner.lon, inner.lat)
-    home = world.codes.index(country)
-    point, owner = point[owner != home], owner[owner != home]
-    if not len(point):
-        return
-    lon, lat = inner.lon[point], inner.lat[point]
-    land: Any = shapely.STRtree(world.pieces[world.owner == home])
-    points: Any = shapely.points(*projected(lon, lat))
-    (found, _), distances = land.query_nearest(points, return_distance=True, all_matches=False)
-    is_far = distances * kilometers(lat[found]) > INSIDE_KM
-    point, owner = point[found[is_far]], owner[found[is_far]]
-    parts, first = np.unique(inner.part[point], return_index=True)
-    whole = _counts(inner.part, parts) == _counts(inner.part[point], parts)
-    if not whole.any():
-        if inner.weight[point].sum() < _SHARE:
-            return
-        whole[0] = True
-    for part, index in zip(parts[whole].tolist(), first[whole].tolist(), strict=True):
-        place = [float(inner.lon[point[index]]), float(inner.lat[point[index]])]
-        other = world.codes[int(owner[index])]
-        message = f": some of it lies in {other}, and most of the boundary in {country}."
-        exterior = rings.exteriors[part]
-        yield rings.place(exterior).problem("several_countries", message, place)
-
-
-def _counts(values: Integers, of: Integers) -> Integers:
-    return np.bincount(values, minlength=int(of.max(initial=0)) + 1)[of]
+def _elsewhere(boundary: Boundary, part: int, other: str, lon: float, lat: float) -> Problem:
+    """The warning of a part that lies in another country, at a place of it."""
+    message = f": some of it lies in {other}, and most of the boundary in {boundary.country}."
+    place = boundary.rings.place(boundary.rings.exteriors[part])
+    return place.problem("several_countries", message, [lon, lat])
 
 
 def _is_repeated(rings: Rings) -> Any:

@@ -1,5 +1,6 @@
 """Projects of all accounts whose country was not derived yet: those from before there were
-countries, and those that were written while the countries were not installed."""
+countries, those that were written while the countries were not installed, and those whose request
+had no time left for it."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ from app.geometry.countries import country_of, country_of_box, has_world
 from app.models import Project
 from app.policy.countries import DATA_VERSION
 from app.usage.counters import note_new_shapes
+from app.values.batching import batched_by_time
 
 _BATCH: Final = 200
+_SECONDS: Final = 0.5  # of a batch: other changes wait for it
 
 _IS_WAITING: Final = (Project.country_version.is_(None), Project.area_m2.is_not(None))
 _WAITING: Final = select_of_all_accounts(Project.id).where(*_IS_WAITING)
@@ -46,10 +49,11 @@ def derive_some() -> int:
     """Derive the countries of a batch, in the current transaction. Returns the number of projects;
     others may change some that are left out."""
     rows = db.session.execute(_NEXT).all()
-    if rows:
-        _SET.run_many([_derived(row) for row in rows])
-        note_new_shapes(row.account_id for row in rows)  # else lists would show kept totals
-    return len(rows)
+    derived = next(batched_by_time(map(_derived, rows), _SECONDS), [])
+    if derived:
+        _SET.run_many(derived)
+        note_new_shapes(each["account"] for each in derived)  # else lists would show kept totals
+    return len(derived)
 
 
 def _derived(row: Any) -> dict[str, Any]:
@@ -63,7 +67,8 @@ def _derived(row: Any) -> dict[str, Any]:
 
 
 def _country(number: int, sides: tuple[Any, ...]) -> str | None:
-    """The country of a project. None also where its columns were written wrongly with SQL."""
+    """The country of a project. None also where it takes too long to find out, and where its
+    columns were written wrongly with SQL."""
     if None in sides:
         return None
     box = Bounds(*sides)
@@ -72,6 +77,6 @@ def _country(number: int, sides: tuple[Any, ...]) -> str | None:
         return found
     text = db.session.scalar(_GEOMETRY.where(Project.row == number))
     try:
-        return country_of(stored_rings(text), box)
+        return country_of(stored_rings(text), box) or None
     except (ValueError, LookupError, TypeError):
         return None

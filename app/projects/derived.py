@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.geometry import Boundary
-from app.geometry.countries import country_of, load_world
 from app.policy import kinds
 from app.policy.countries import DATA_VERSION
 from app.policy.fields import PROJECT
@@ -28,11 +27,10 @@ def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
 
 def country_columns(boundary: Boundary | None) -> dict[str, Any]:
     """The country of a boundary, and the version of the data that it is from; no version where
-    there is no boundary, or set-up could not install the data."""
-    if boundary is None or load_world() is None:
+    there is no boundary, the country is not known yet, or set-up could not install the data."""
+    if boundary is None or boundary.country is False:
         return {"country": None, "country_version": None}
-    country = country_of(boundary.rings, boundary.bounds)
-    return {"country": country, "country_version": DATA_VERSION}
+    return {"country": boundary.country, "country_version": DATA_VERSION}
 
 
 def stored_bytes(geometry: str | None, metadata: str | None) -> int:

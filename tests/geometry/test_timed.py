@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,28 @@ BOW = shapely.from_wkt("POLYGON ((0 0, 1 1, 1 0, 0 1, 0 0))")
 def minutes() -> Any:
     """Polygons that take minutes to validate."""
     return build_polygons(rings_of(zigzag(90_000)))
+
+
+_begun = list[float]()
+
+
+def begin() -> None:
+    began = time.process_time()
+    while time.process_time() < began + 0.2 and not _begun:
+        pass
+    _begun.append(began)
+
+
+def covers(polygon: Any, times: float) -> tuple[float, int, bool]:
+    return float(shapely.area(polygon)) * times, os.getppid(), bool(_begun)
+
+
+def nothing(_: Any) -> None:
+    """Its answer differs from none at all."""
+
+
+def is_valid_there(polygons: Any) -> bool:
+    return bool(shapely.is_valid(polygons))
 
 
 def running() -> int:
@@ -54,6 +77,19 @@ def test_what_takes_too_long_is_ended_and_counts(minutes: Any) -> None:
 
 def test_what_geos_cannot_do_has_no_answer() -> None:
     assert intersection(BOW, shapely.from_wkt("POLYGON ((0 0, 2 2, 2 0, 0 2, 0 0))"), 1) is None
+
+
+def test_a_function_of_the_application_is_called_there() -> None:
+    """Of one that is called before, the time does not count."""
+    answer = timed.call(covers, SQUARE, 3.0, seconds=1, once=begin)
+    assert answer == [(12.0, running(), True)]
+    assert timed.call(nothing, SQUARE, seconds=1, once=begin) == [None]
+
+
+def test_a_function_that_takes_too_long_is_ended(minutes: Any) -> None:
+    assert timed.call(is_valid_there, minutes, seconds=0.1, once=begin) is None
+    assert timed.call(nothing, SQUARE, seconds=0, once=begin) is None
+    assert timed.call(nothing, SQUARE, seconds=-1, once=begin) is None
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])

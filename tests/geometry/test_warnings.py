@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from app.geometry import Problem, read_boundary
-from app.geometry.countries import country_of, has_world, load_world
+from app.geometry.countries import has_world, load_world, location
 from app.geometry.problems import MAX_PROBLEMS
 from app.geometry.timed import processor_seconds
 from app.geometry.warnings import WARNING_CODES, boundary_warnings, warned
+from app.values.processor_clock import ProcessorClock, running
+from tests.geometry.drawing import placed
+from tests.geometry.expensive_shapes import comb, slivers
 from tests.make.geometry import multi_square, square
 from tests.processor_time import is_within
 
@@ -190,7 +193,7 @@ def test_of_many_boundaries_at_once_the_same_have_warnings() -> None:
         rectangle(8.0, 47.0, 0.01, 0.01),
     ]
     boundaries = [read_boundary(each) for each in geometries]
-    found = warned(boundaries, [country_of(each.rings, each.bounds) for each in boundaries])
+    found = warned(boundaries)
     for index, boundary in enumerate(boundaries):
         alone = {each.code for each in boundary_warnings(boundary)}
         assert {code for code, indices in found.items() if index in indices} == alone, index
@@ -200,4 +203,62 @@ def test_of_many_boundaries_at_once_the_same_have_warnings() -> None:
 
 
 def test_no_boundaries_have_no_warnings() -> None:
-    assert warned([], []) == {}
+    assert warned([]) == {}
+
+
+@needs_countries
+@pytest.mark.parametrize("shape", [comb, slivers])
+@pytest.mark.parametrize(("lon", "lat", "degrees"), [(7.6, 47.6, 3), (10, 40, 80)])
+def test_a_shape_that_takes_long_to_compare_with_countries_is_valid(
+    shape: Any, lon: float, lat: float, degrees: float
+) -> None:
+    """Across borders, where it was made so that each point within it is costly to find."""
+    geometry = placed(shape(98_000), lon, lat, degrees)
+    load_world()
+    began = processor_seconds()
+    boundary = read_boundary(geometry)
+    found = codes(boundary_warnings(boundary))
+    assert is_within(processor_seconds() - began, 1.5)
+    if shape is comb:
+        assert "countries_not_checked" in found
+        assert warned([boundary])["countries_not_checked"] == {0}
+    assert "several_countries" not in found
+
+
+@needs_countries
+def test_a_request_that_has_used_its_time_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small boundary is compared all the same."""
+    clock = ProcessorClock()
+    clock.add(1.3)
+    with running(clock):
+        small = read_boundary(rectangle(8.0, 47.0, 0.4, 3.0))
+        assert codes(boundary_warnings(small)) == ["several_countries"]
+        monkeypatch.setattr(location, "COMPARED_HERE", 0)
+        large = read_boundary(rectangle(8.0, 47.0, 0.4, 3.0))
+        (warning,) = boundary_warnings(large)
+    assert (small.country, large.country) == ("DE", False)
+    assert warning.code == "countries_not_checked"
+    assert warning.message.startswith("`coordinates` is so complex that it would take too long")
+    assert warned([large])["in_the_sea"] == set()
+
+
+@needs_countries
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        rectangle(8.0, 47.0, 0.4, 3.0),
+        rectangle(-30, 0, 0.1, 0.1),
+        multi_square((10, 50), (-30, 0), (2.5, 47), size=0.2),
+        {"type": "MultiPolygon", "coordinates": [rectangle(7, 46, 1, 3)["coordinates"]]},
+    ],
+)
+def test_a_large_boundary_is_compared_as_a_small_one(
+    geometry: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = read_boundary(geometry)
+    expected = boundary_warnings(here)
+    monkeypatch.setattr(location, "COMPARED_HERE", 0)
+    elsewhere = read_boundary(geometry)
+    assert elsewhere.country == here.country
+    assert boundary_warnings(elsewhere) == expected
+    assert expected

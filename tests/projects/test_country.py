@@ -8,9 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from app.db.extensions import db
-from app.geometry.countries import has_world
+from app.doctor.derived import wrong_rows
+from app.geometry.countries import has_world, location
 from app.policy.countries import DATA_VERSION
-from app.projects import country_backlog, derived, jobs
+from app.projects import country_backlog, jobs
 from tests.make import Client, make_project, square
 
 pytestmark = [
@@ -122,6 +123,39 @@ def test_a_job_derives_what_is_missing(client: Client) -> None:
     assert _derive(client) == 0
 
 
+def test_what_a_request_has_no_time_for_is_derived_later(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The boundary is valid, and stored."""
+    border = square(7.9, 48.2, 0.4)
+    with monkeypatch.context() as patch:
+        patch.setattr(location, "COMPARED_HERE", 0)
+        patch.setattr(location, "COUNTRIES_LATEST", 0)
+        made = make_project(client, geometry=border)
+        report = client.post("/v1/geometry/validate", json={"geometry": border}).json["data"]
+    assert (made["country"], made["area_hectares"]) == (None, report["area_hectares"])
+    assert _stored(client, made) == (None, None)
+    assert report["valid"]
+    assert [each["code"] for each in report["warnings"]] == ["countries_not_checked"]
+    assert _derive(client) >= 1
+    assert _stored(client, made) == ("DE", DATA_VERSION)
+
+
+def test_a_shape_that_is_too_complex_to_compare_is_in_no_country(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job tries it once."""
+    made = make_project(client, geometry=square(7.9, 48.2, 0.4))
+    _forget(client)
+    monkeypatch.setattr(location, "COMPARED_HERE", 0)
+    monkeypatch.setattr(location, "COUNTRIES_SECONDS", 0)
+    assert _derive(client) >= 1
+    assert _stored(client, made) == (None, DATA_VERSION)
+    assert _derive(client) == 0
+    with client.app.app_context():
+        assert made["id"] not in {row.id for row in wrong_rows(db.session.connection())}
+
+
 def test_what_sql_has_broken_does_not_hold_up_the_others(client: Client) -> None:
     make_project(client, name="Border", geometry=square(7.5, 48.2, 0.4))
     _forget(client, boundary="{}")
@@ -133,7 +167,7 @@ def test_without_the_countries_nothing_is_derived_until_they_are_there(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(derived, "load_world", lambda: None)
+        patch.setattr(location, "load_world", lambda: None)
         patch.setattr(country_backlog, "has_world", lambda: False)
         made = make_project(client, geometry=GERMAN)
         assert made["country"] is None

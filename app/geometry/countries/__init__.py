@@ -2,7 +2,8 @@
 
 * ``natural_earth``: the countries, cut into pieces; ``None`` where set-up could not install them;
 * ``samples``: points within the parts of a boundary;
-* ``location``: the country of a boundary.
+* ``location``: the country of a boundary;
+* ``parts``: what of it lies in the sea or in another country.
 """
 
 from app.geometry.countries.location import country_at, country_name, country_of, country_of_box

@@ -2,46 +2,70 @@
 
 Mostly a box around it lies in one piece of a country, which is all that has to be known. Otherwise
 its shape is compared with the pieces; only where it lies in several countries is it looked at how
-much of it lies in each.
+much of it lies in each. How long that takes depends on the shape, so that a large one is compared
+in a process that is ended in time.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 import numpy as np
 import shapely
 
+from app.geometry import timed
 from app.geometry.bounds import Bounds
 from app.geometry.countries.natural_earth import (
     World,
     length,
     load_world,
     project_latitude,
+    project_polygons,
     projected,
 )
 from app.geometry.countries.samples import sample
 from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings
+from app.policy.bounds import COUNTRIES_LATEST, COUNTRIES_SECONDS
 from app.policy.countries import NEAREST_KM
+from app.values import processor_clock
 
 _CELLS: Final = 4  # in a degree
 _KEPT: Final = 10_000  # answers for boxes of cells
 _POINTS: Final = 225  # to tell in which of several countries most of a boundary lies
 
-Found = str | None | Literal[False]  # a country, none, or False: the shape decides
+COMPARED_HERE: Final = 5_000
+"""A boundary of no more positions than this is compared within 0.15 s, however they lie."""
+
+Found = str | None | Literal[False]  # a country, none, or False: it is not known
 
 
-def country_of(rings: Rings, bounds: Bounds) -> str | None:
+def country_of(rings: Rings, bounds: Bounds) -> Found:
     """The country in which most of a valid boundary lies, as ISO 3166-1 alpha-2; else the nearest
-    one within NEAREST_KM; None if there is none, or the countries are not installed."""
-    if (world := load_world()) is None:
-        return None
+    one within NEAREST_KM; None if there is none; False if it takes too long to find out (see
+    ``compare``), or the countries are not installed."""
     found = country_of_box(bounds)
-    return _country_of_shape(world, rings) if found is False else found
+    if found is not False or load_world() is None:
+        return found
+    answer = compare(country_of_shape, build_polygons(rings))
+    return False if answer is None else answer[0]
+
+
+def compare(function: Callable[..., Any], polygons: Any, *others: Any) -> list[Any] | None:
+    """What a function returns that compares polygons with the countries, as the only item of a
+    list; or None if that takes longer than COUNTRIES_SECONDS of processor time, or would end after
+    the request has used COUNTRIES_LATEST.
+
+    Args:
+        function: takes polygons, and ``others``, and returns something. Both can be marshalled.
+    """
+    if shapely.get_num_coordinates(polygons) <= COMPARED_HERE:
+        return [function(polygons, *others)]
+    seconds = min(COUNTRIES_SECONDS, COUNTRIES_LATEST - processor_clock.used())
+    return timed.call(function, polygons, *others, seconds=seconds, once=load_world)
 
 
 def country_at(longitude: float, latitude: float) -> str | None:
@@ -95,17 +119,21 @@ def _country_around(world: World, box: Bounds) -> Found:
     return False
 
 
-def _country_of_shape(world: World, rings: Rings) -> str | None:
-    drawn = build_polygons(replace(rings, lat=projected(rings.lon, rings.lat)[1]))
+def country_of_shape(polygons: Any) -> str | None:
+    """The country of polygons, in degrees, whose box does not tell; the countries are installed."""
+    world = load_world()
+    assert world is not None
+    drawn = project_polygons(polygons)
     owners: set[int] = set(world.owner[world.tree.query(drawn, "intersects")].tolist())
     if len(owners) == 1:
         return world.codes[owners.pop()]
     if owners:
-        inner = sample(rings, _POINTS)
+        inner = sample(polygons, _POINTS)
         point, owner = owners_of(world, inner.lon, inner.lat)
         if len(point):
             return world.codes[int(np.bincount(owner, inner.weight[point]).argmax())]
-    reach = length(NEAREST_KM, np.abs(rings.lat).max())
+    _, south, _, north = shapely.bounds(polygons)
+    reach = length(NEAREST_KM, max(abs(south), abs(north)))
     nearest = world.tree.query_nearest(drawn, max_distance=reach)
     return world.code(nearest[0]) if len(nearest) else None
 

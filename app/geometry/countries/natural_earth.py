@@ -70,7 +70,7 @@ def load_world() -> World | None:
             pieces += cut
             owners += [code] * len(cut)
     codes, owner = np.unique(owners, return_inverse=True)
-    drawn = shapely.transform(np.array(pieces), _projected)
+    drawn = project_polygons(np.array(pieces))
     west, _, east, _ = shapely.bounds(drawn).T
     in_east, in_west = east > 180 - _BESIDE, west < _BESIDE - 180
     beyond = [_moved(drawn[in_east], -360), _moved(drawn[in_west], 360)]
@@ -87,6 +87,13 @@ def projected(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
     return lon, np.degrees(np.arcsinh(np.tan(latitude)))
 
 
+def project_polygons(polygons: Any) -> Any:
+    """Polygons in degrees, projected."""
+    return shapely.transform(
+        polygons, lambda positions: np.column_stack(projected(positions[:, 0], positions[:, 1]))
+    )
+
+
 def project_latitude(lat: float) -> float:
     """One latitude, projected."""
     latitude = math.radians(min(max(lat, -_POLE), _POLE))
@@ -101,10 +108,6 @@ def length(km: float, lat: Any) -> Any:
 def kilometers(lat: Any) -> Any:
     """How many kilometers the unit of the projection has at a latitude."""
     return _KM_PER_DEGREE * np.cos(np.radians(np.clip(lat, -_POLE, _POLE)))
-
-
-def _projected(positions: Any) -> Any:
-    return np.column_stack(projected(positions[:, 0], positions[:, 1]))
 
 
 def _moved(pieces: Any, degrees: float) -> Any:

@@ -7,8 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import shapely
 
-from app.geometry.polygons import build_polygons
-from app.geometry.rings import Floats, Integers, Rings
+from app.geometry.rings import Floats, Integers
 
 _PARTS: Final = 300  # the largest ones
 
@@ -23,10 +22,10 @@ class Samples(NamedTuple):
     weight: Floats
 
 
-def sample(rings: Rings, most: int) -> Samples:
+def sample(polygons: Any, most: int) -> Samples:
     """Points within the largest parts of a valid boundary: about ``most`` on grids in the boxes
     around them, of which those are taken that lie within; at least one in each part."""
-    parts: Any = shapely.get_parts(build_polygons(rings))
+    parts: Any = shapely.get_parts(polygons)
     west, south, east, north = shapely.bounds(parts).T
     areas = shapely.area(parts) * np.cos(np.radians((south + north) / 2))
     chosen = np.argsort(-areas, kind="stable")[:_PARTS]

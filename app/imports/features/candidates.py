@@ -192,6 +192,7 @@ def stored_values(item: Candidate) -> dict[str, Any]:
             "area_m2": boundary.area_m2,
             "bounds": boundary.bounds,
             "positions": boundary.positions,
+            "country": boundary.country,
         }
     return values
 
@@ -209,6 +210,7 @@ def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -
             bounds=Bounds(*map(float, found["bounds"])),
             positions=int(found["positions"]),
             rings=stored_rings(text or ""),
+            country=found.get("country", False),  # absent: of an earlier version
         )
     if found := values.get("location"):
         location = Point(text or "", *map(float, found))

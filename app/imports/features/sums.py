@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.geometry import Boundary, Bounds, around, wrapped
-from app.geometry.countries import country_at, country_name, country_of
+from app.geometry.countries import country_at, country_name
+from app.geometry.countries.location import Found
 from app.geometry.warnings import WARNING_CODES, warned
 from app.imports.features.candidates import Candidate, Rejected
 from app.imports.features.faults import Faults
@@ -30,32 +31,30 @@ class FeatureSums:
 
     def add(self, features: Iterable[tuple[Mapping[str, Any], Candidate | Rejected]]) -> None:
         """Add features with their rows."""
-        written: list[tuple[int, Boundary, str | None]] = []
+        written: list[tuple[int, Boundary]] = []
         for row, item in features:
             self._faults.add(row)
             if isinstance(item, Rejected) or row["verdict"] == "rejected":
                 continue
             self._repeated += row["verdict"] == "same" and row["target_id"] is None
             self._outside += bool(row["outside"])
-            country = self._add_place(item)
+            self._add_place(item)
             if item.boundary is not None and _is_written(row):
                 self.placed.append(_placed(row, item.boundary))
-                written.append((item.number, item.boundary, country))
+                written.append((item.number, item.boundary))
         self._add_warnings(written)
 
-    def _add_place(self, item: Candidate) -> str | None:
-        """Add where a feature lies, and return the country."""
+    def _add_place(self, item: Candidate) -> None:
+        """Add where a feature lies."""
         if item.bounds is None:
             self._without_place += 1
-            return None
+            return
         self._box = around(self._box, item.bounds)
-        country = _country(item)
-        if country is not None:
+        if country := _country(item):
             self._countries[country] += 1
-        return country
 
-    def _add_warnings(self, written: Sequence[tuple[int, Boundary, str | None]]) -> None:
-        found = warned([each[1] for each in written], [each[2] for each in written])
+    def _add_warnings(self, written: Sequence[tuple[int, Boundary]]) -> None:
+        found = warned([boundary for _, boundary in written])
         for code, indices in found.items():
             if indices:
                 sums = self._warnings.setdefault(code, [0, written[min(indices)][0]])
@@ -99,9 +98,9 @@ def _placed(row: Mapping[str, Any], boundary: Boundary) -> Placed:
     return Placed(row["number"], row["name"], area_m2, size, boundary.bounds, row["target_id"])
 
 
-def _country(item: Candidate) -> str | None:
+def _country(item: Candidate) -> Found:
     """The country that a feature with a place lies in."""
     if item.boundary is not None:
-        return country_of(item.boundary.rings, item.boundary.bounds)
+        return item.boundary.country
     assert item.location is not None
     return country_at(item.location.longitude, item.location.latitude)

@@ -50,6 +50,7 @@ _WARNINGS: Final[dict[str, str]] = {
     "sliver": "with slivers",
     "in_the_sea": "in the sea, far from land",
     "several_countries": "in several countries",
+    "countries_not_checked": "too complex to be compared with countries",
 }
 _MEGABYTE: Final = 1024 * 1024
 

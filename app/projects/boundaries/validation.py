@@ -27,7 +27,8 @@ def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
         if (fix := _fix(value, error.problems)) is not None:
             problems[0]["fix"] = fix
         return _report(None, problems, []), None
-    return _report(boundary, [], list(map(shown_problem, boundary_warnings(boundary)))), boundary
+    warnings = boundary_warnings(boundary, expensive=expensive_work)
+    return _report(boundary, [], list(map(shown_problem, warnings))), boundary
 
 
 def _report(boundary: Boundary | None, problems: Shown, warnings: Shown) -> dict[str, Any]:

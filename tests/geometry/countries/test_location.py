@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from app.geometry import read_boundary
-from app.geometry.countries import country_of, country_of_box, location
-from app.geometry.countries.natural_earth import World
+from app.geometry.countries import country_of_box
+from app.geometry.countries.location import Found, country_of_shape
+from app.geometry.polygons import build_polygons
 from tests.make.geometry import multi_square, square
 
 
-def country(geometry: dict[str, Any]) -> str | None:
-    boundary = read_boundary(geometry)
-    return country_of(boundary.rings, boundary.bounds)
+def country(geometry: dict[str, Any]) -> Found:
+    return read_boundary(geometry).country
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_across_the_antimeridian() -> None:
     assert country(both) == "FJ"
 
 
-def test_a_box_decides_where_it_can_and_as_the_shape_does(world: World) -> None:
+def test_a_box_decides_where_it_can_and_as_the_shape_does() -> None:
     decided = 0
     for lat in range(-55, 75, 3):
         for lon in range(-180, 180, 7):
@@ -73,7 +73,8 @@ def test_a_box_decides_where_it_can_and_as_the_shape_does(world: World) -> None:
             found = country_of_box(boundary.bounds)
             if found is not False:
                 decided += 1
-                assert location._country_of_shape(world, boundary.rings) == found, (lon, lat)
+                polygons = build_polygons(boundary.rings)
+                assert country_of_shape(polygons) == found, (lon, lat)
     assert decided > 500, "of 2,236, most of them in the sea"
 
 

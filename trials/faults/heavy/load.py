@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from app.processes.web_server.refusals import MAX_HEAD
 from bench.instance import polygon
+from tests.api.server import processor_seconds
 from tests.make import Client
-from tests.waiting import wait_for
 from trials.faults.heavy.request import Request
 from trials.faults.trial_report import TrialReport
 
@@ -125,13 +125,6 @@ def measure(port: int, workers: Sequence[int], request: Request) -> Cost:
     return Cost(request.name, status, used, waited)
 
 
-def web_processes(server: int, number: int) -> list[int]:
-    """The processes that gunicorn has started, once there are so many."""
-    children = Path(f"/proc/{server}/task/{server}/children")
-    wait_for(lambda: len(children.read_text().split()) == number)
-    return [int(pid) for pid in children.read_text().split()]
-
-
 def with_children(processes: Sequence[int]) -> list[int]:
     """These processes, and those that they have started and that still run."""
     found = list(processes)
@@ -140,20 +133,6 @@ def with_children(processes: Sequence[int]) -> list[int]:
             with contextlib.suppress(OSError):
                 found += map(int, children.read_text().split())
     return found
-
-
-def processor_seconds(processes: Sequence[int]) -> float:
-    """The processor time that processes have had, all their threads and ended children together;
-    of those that have ended themselves, none."""
-    total = 0
-    for pid in processes:
-        for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-            with contextlib.suppress(OSError):
-                total += int(task.read_text().split()[0])
-        with contextlib.suppress(OSError):
-            children = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[13:15]
-            total += sum(map(int, children)) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-    return total / 1e9
 
 
 def watch_others(port: int, other: Client, seconds: float) -> Others:

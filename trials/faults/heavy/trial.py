@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.db.connections import close_all
-from tests.api.server import Server, gunicorn
+from tests.api.server import Server, gunicorn, web_processes
 from tests.make import Client, make_account
 from tests.make.apps import CHEAP_PASSWORDS
 from tests.postgres import PostgresServer
@@ -22,7 +22,7 @@ from trials.faults.heavy.answers import answers
 from trials.faults.heavy.bodies import bodies, shape_sizes
 from trials.faults.heavy.forms import forms
 from trials.faults.heavy.heads import heads
-from trials.faults.heavy.load import Cost, Others, flood, measure, watch_others, web_processes
+from trials.faults.heavy.load import Cost, Others, flood, measure, watch_others
 from trials.faults.heavy.request import SECRETS, Request
 from trials.faults.trial_report import TrialReport
 from trials.faults.valkey import valkey

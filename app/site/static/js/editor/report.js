@@ -20,6 +20,7 @@ const WARNINGS = {
   sliver: ["sliver", "slivers"],
   in_the_sea: ["part far from land", "parts far from land"],
   several_countries: ["part in another country", "parts in another country"],
+  countries_not_checked: ["shape too complex to compare with countries", ""],
 };
 
 export const inHectares = (area) => `${(area < 1 ? small : hectares).format(area)} ha`;

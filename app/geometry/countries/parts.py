@@ -1,0 +1,84 @@
+"""The parts of a boundary that lie far from land, or in another country than most of it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import shapely
+
+from app.geometry.countries.location import owners_of
+from app.geometry.countries.natural_earth import (
+    World,
+    kilometers,
+    length,
+    load_world,
+    project_polygons,
+    projected,
+)
+from app.geometry.countries.samples import sample
+from app.geometry.rings import Integers
+from app.policy.countries import INSIDE_KM, NEAREST_KM
+
+_SHARE: Final = 0.01  # of the area, in another country
+_POINTS: Final = 2_500  # that are looked up to find what lies in another country
+_PARTS: Final = 300  # the largest ones, for which land is looked for
+
+
+def far_parts(
+    polygons: Any, country: str | None
+) -> tuple[list[int], list[tuple[int, str, float, float]]]:
+    """The parts that have no land within NEAREST_KM, and those that lie in another country, farther
+    than INSIDE_KM from the one of most: each with that country, and the longitude and latitude of a
+    place there. Parts are counted from 0. The countries are installed.
+
+    Args:
+        polygons: a valid boundary in degrees.
+        country: the one that most of it lies in; None: none.
+    """
+    world = load_world()
+    assert world is not None
+    parts: Any = shapely.get_parts(polygons)
+    in_the_sea = [] if country and len(parts) == 1 else _in_the_sea(world, parts)
+    return in_the_sea, _elsewhere(world, polygons, country) if country else []
+
+
+def _in_the_sea(world: World, parts: Any) -> list[int]:
+    drawn = project_polygons(parts)
+    chosen = np.argsort(-shapely.area(drawn), kind="stable")[:_PARTS]
+    _, south, _, north = shapely.bounds(parts[chosen]).T
+    farthest = np.maximum(np.abs(south), np.abs(north))  # from the equator
+    near = world.tree.query(drawn[chosen], "dwithin", length(NEAREST_KM, farthest))[0]
+    found: list[int] = sorted(np.delete(chosen, np.unique(near)).tolist())
+    return found
+
+
+def _elsewhere(world: World, polygons: Any, country: str) -> list[tuple[int, str, float, float]]:
+    """Of points within: those that lie in another country, and far from the one of most. Where none
+    of the parts is whole in another country, it is the first one, if _SHARE of the area is."""
+    inner = sample(polygons, _POINTS)
+    point, owner = owners_of(world, inner.lon, inner.lat)
+    home = world.codes.index(country)
+    point, owner = point[owner != home], owner[owner != home]
+    if not len(point):
+        return []
+    lon, lat = inner.lon[point], inner.lat[point]
+    land: Any = shapely.STRtree(world.pieces[world.owner == home])
+    points: Any = shapely.points(*projected(lon, lat))
+    (found, _), distances = land.query_nearest(points, return_distance=True, all_matches=False)
+    is_far = distances * kilometers(lat[found]) > INSIDE_KM
+    point, owner = point[found[is_far]], owner[found[is_far]]
+    parts, first = np.unique(inner.part[point], return_index=True)
+    whole = _counts(inner.part, parts) == _counts(inner.part[point], parts)
+    if not whole.any():
+        if inner.weight[point].sum() < _SHARE:
+            return []
+        whole[0] = True
+    first = first[whole]
+    codes = [world.codes[int(each)] for each in owner[first]]
+    places = inner.lon[point[first]].tolist(), inner.lat[point[first]].tolist()
+    return list(zip(parts[whole].tolist(), codes, *places, strict=True))
+
+
+def _counts(values: Integers, of: Integers) -> Integers:
+    return np.bincount(values, minlength=int(of.max(initial=0)) + 1)[of]

@@ -1,0 +1,132 @@
+"""Boundaries at the bound of positions that were made to be costly: what one takes of a web
+process, and whether another account is answered beside them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+from app.geometry.countries import has_world
+from app.geometry.countries.location import COMPARED_HERE
+from tests.api.server import Answer, Server, gunicorn, processor_seconds, web_processes
+from tests.geometry.drawing import box, placed, polygon
+from tests.geometry.expensive_shapes import (
+    back_and_forth,
+    closed,
+    comb,
+    slivers,
+    star,
+    tiny_squares,
+)
+from tests.make import make_account, square
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="only Linux has it"),
+    pytest.mark.skipif(not has_world(), reason="bin/test installs the countries"),
+]
+
+ATTACKERS: Final = 3
+TRIES: Final = 8
+SECONDS: Final = 2.0  # of processor time of the web processes, which docs/limits.md promises
+POSITIONS: Final = 98_000
+BORDER: Final = (7.6, 47.6, 3.0)  # of three countries
+CONTINENT: Final = (10.0, 40.0, 80.0)  # which most pieces of countries lie in or near to
+VALIDATE: Final = "/v1/geometry/validate"
+
+
+def holes(number: int) -> dict[str, Any]:
+    """A square with holes side by side."""
+    side = int(number**0.5) + 1
+    west, south = zip(*((each % side, each // side) for each in range(number)), strict=True)
+    rings = [
+        box(x + 0.2, y + 0.2, x + 0.7, y + 0.7)[::-1] for x, y in zip(west, south, strict=True)
+    ]
+    return polygon(box(0, 0, side, side), *rings)
+
+
+def circle(positions: int) -> dict[str, Any]:
+    turns = np.linspace(0, 2 * np.pi, positions - 1, endpoint=False)
+    return polygon(closed(np.stack([np.cos(turns), np.sin(turns)], axis=1)))
+
+
+SHAPES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
+    "comb": lambda: placed(comb(POSITIONS), *BORDER),
+    "comb over a continent": lambda: placed(comb(POSITIONS), *CONTINENT),
+    "star": lambda: placed(star(POSITIONS), *BORDER),
+    "star that is validated in time": lambda: placed(star(15_000), *BORDER),
+    "20,000 holes": lambda: placed(holes(19_990), *BORDER),
+    "20,000 parts": lambda: placed(tiny_squares(99_900), *CONTINENT),
+    "needles": lambda: placed(slivers(POSITIONS), *CONTINENT),
+    "one line, again and again": lambda: placed(back_and_forth(POSITIONS), *BORDER),
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterator[Server]:
+    folder: Path = tmp_path_factory.mktemp("served")
+    with gunicorn(folder, REDIS_URL=valkey_url, WEB_WORKERS="1") as running:
+        yield running
+
+
+def post(server: Server, path: str, body: bytes) -> Answer:
+    head = f"POST {path} HTTP/1.1\nContent-Type: application/json\nContent-Length: {len(body)}"
+    return server.send(head, body)
+
+
+@pytest.mark.parametrize("name", list(SHAPES))
+def test_none_takes_long_of_a_web_process(server: Server, name: str) -> None:
+    """Whatever cannot be told in time is left out, and refuses nothing."""
+    geometry = SHAPES[name]()
+    report = measured(server, VALIDATE, {"geometry": geometry})
+    assert report.status == 200
+    is_valid, area = (report.json["data"][key] for key in ("valid", "area_hectares"))
+    made = measured(server, "/v1/projects", {"name": name, "geometry": geometry})
+    assert made.status == (201 if is_valid else 422)
+    assert not is_valid or made.json["data"]["area_hectares"] == area
+
+
+def measured(server: Server, path: str, body: dict[str, Any]) -> Answer:
+    """The answer to a request that takes SECONDS at most."""
+    processes = web_processes(server.pid, 1)
+    before = processor_seconds(processes)
+    answer = post(server, path, json.dumps(body).encode())
+    used = processor_seconds(processes) - before
+    assert used < SECONDS, f"{path}: {used:.2f} s of processor time"
+    return answer
+
+
+def test_another_account_is_answered_beside_them(server: Server) -> None:
+    """With a boundary that takes its turn too, of 200 KB."""
+    other = server._replace(client=make_account(server.client.app))
+    body = json.dumps({"geometry": placed(circle(COMPARED_HERE), *BORDER)}).encode()
+    assert 180_000 < len(body) < 250_000
+    attacks = [json.dumps({"geometry": shape()}).encode() for shape in SHAPES.values()]
+    turns, is_over = itertools.cycle(attacks), threading.Event()
+    answered: list[int] = []
+
+    def attack() -> None:
+        while not is_over.is_set():
+            answered.append(post(server, VALIDATE, next(turns)).status)
+
+    for each in (server, other):  # until then they are only known by the address that they share
+        assert post(each, VALIDATE, json.dumps(square()).encode()).status == 200
+    threads = [threading.Thread(target=attack) for _ in range(ATTACKERS)]
+    for thread in threads:
+        thread.start()
+    try:
+        found = [post(other, VALIDATE, body) for _ in range(TRIES)]
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
+    assert [each.json for each in found if each.status != 200] == []
+    assert set(answered) <= {200, 503}
+    assert answered.count(200) >= ATTACKERS
