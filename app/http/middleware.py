@@ -21,12 +21,12 @@ REQUEST_ID: Final = "canopy.request_id"
 STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
 
 _KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
-FORM_ACTION: Final = "canopy.form_action"  # an origin that the forms of a page may lead to
+NO_FORM_ACTION: Final = "canopy.no_form_action"  # if it is there, the policy has no form-action
 
-_CSP: Final = "Content-Security-Policy"
+_FORM_ACTION: Final = "form-action 'self'; "
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
+    f"connect-src 'self'; font-src 'self'; base-uri 'none'; {_FORM_ACTION}"
     "frame-ancestors 'none'"
 )
 SECURITY_HEADERS: Final = [
@@ -35,7 +35,7 @@ SECURITY_HEADERS: Final = [
     ("Referrer-Policy", "strict-origin-when-cross-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(self), microphone=(), payment=(), usb=()"),
-    (_CSP, _POLICY),
+    ("Content-Security-Policy", _POLICY),
 ]
 # Where an address may have a key in it.
 _NO_REFERRER: Final = ("Referrer-Policy", "no-referrer")
@@ -68,8 +68,8 @@ class RequestMiddleware:
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             security = added
-            if FORM_ACTION in environ:  # the page's forms may also lead to another origin
-                security = _wider(added, "form-action 'self'", environ[FORM_ACTION])
+            if NO_FORM_ACTION in environ:
+                security = [(name, value.replace(_FORM_ACTION, "")) for name, value in added]
             return start_response(
                 status, [*headers, ("X-Request-Id", request_id), *security], *exc_info
             )
@@ -87,15 +87,8 @@ def _with_tiles(tile_url: str) -> list[tuple[str, str]]:
     for any of several."""
     parts = urlsplit(tile_url)
     origin = f"{parts.scheme}://{parts.netloc.replace('{s}', '*')}"
-    return _wider(SECURITY_HEADERS, "img-src 'self' data:", origin)
-
-
-def _wider(headers: list[tuple[str, str]], directive: str, origin: str) -> list[tuple[str, str]]:
-    """The headers with one more origin in a directive of the content security policy."""
-    return [
-        (name, value.replace(directive, f"{directive} {origin}") if name == _CSP else value)
-        for name, value in headers
-    ]
+    images = "img-src 'self' data:"
+    return [(name, value.replace(images, f"{images} {origin}")) for name, value in SECURITY_HEADERS]
 
 
 def init_app(app: Flask, tile_url: str | None = None) -> None:

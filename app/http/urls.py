@@ -6,6 +6,7 @@ from typing import Final
 
 from flask import current_app, request
 
+AUTHORIZE: Final = "/oauth/authorize"  # where an application asks a person for access
 OGC: Final = "/ogc"  # OGC API Features, for programs that draw maps
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.http.urls import AUTHORIZE
 from app.oauth.clients import BASIC, NONE, POST
 from app.policy.permissions import SCOPES
 
@@ -12,7 +13,7 @@ def server_metadata(issuer: str) -> dict[str, Any]:
     """The metadata for this issuer, which is also the base URL of the endpoints."""
     return {
         "issuer": issuer,
-        "authorization_endpoint": f"{issuer}/oauth/authorize",
+        "authorization_endpoint": f"{issuer}{AUTHORIZE}",
         "token_endpoint": f"{issuer}/oauth/token",
         "revocation_endpoint": f"{issuer}/oauth/revoke",
         "introspection_endpoint": f"{issuer}/oauth/introspect",

@@ -1,4 +1,4 @@
-"""Granting and denying authorization requests, for the pages of consent and sign-in."""
+"""Granting and denying authorization requests, for the consent page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from app.oauth.requests import (
     CannotRedirect,
     RedirectWithError,
     client_redirect,
-    read_request,
 )
 from app.policy.oauth_errors import Description
 
-AUTHORIZE: Final = "/oauth/authorize"
 _DESCRIPTIONS: Final = {
     "access_denied": Description.DENIED,
     "login_required": Description.LOGIN_REQUIRED,
@@ -86,18 +84,3 @@ def is_known(error: RedirectWithError, user_id: str, account_ids: Iterable[str])
     return any(
         has_consent(each, user_id, error.client.id, (), error.redirect_uri) for each in account_ids
     )
-
-
-def redirect_target(address: str) -> str | None:
-    """The redirect URI of a local URL, if that is a valid authorization request.
-
-    Signing in may redirect there at once, and browsers apply the ``form-action`` policy of the
-    sign-in page to that redirect (``app.site.pages.allow_form_action``).
-    """
-    path, _, query = address.partition("?")
-    if path != AUTHORIZE:
-        return None
-    try:
-        return read_request(query.encode()).redirect_uri
-    except (CannotRedirect, RedirectWithError, UnicodeEncodeError):
-        return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
@@ -11,7 +10,8 @@ from werkzeug.urls import iri_to_uri
 
 from app.auth.memberships import Accounts, accounts_of
 from app.http.etags import entity_tag
-from app.http.middleware import FORM_ACTION
+from app.http.middleware import NO_FORM_ACTION
+from app.http.urls import AUTHORIZE
 from app.policy.bounds import NAME_LENGTH
 from app.policy.people import PASSWORD_LENGTH
 from app.policy.permissions import expand, role_permissions
@@ -166,17 +166,11 @@ def article(role: str) -> str:
     return "an" if role[0] in "aeo" else "a"
 
 
-def allow_form_action(url: str) -> None:
-    """Allow this page's forms to redirect to the origin of ``url``.
-
-    Browsers apply the page's ``form-action`` policy to such redirects. The policy cannot express
-    IPv6 addresses or private schemes with a host, so for those the whole scheme is allowed.
-    """
-    parts = urlsplit(url)
-    has_origin = parts.scheme in ("http", "https") and "[" not in parts.netloc
-    request.environ[FORM_ACTION] = (
-        f"{parts.scheme}://{parts.netloc}" if has_origin else f"{parts.scheme}:"
-    )
+def omit_form_action(target: str) -> None:
+    """Leave ``form-action`` out of this page's policy if ``target``, the local path that its forms
+    lead to, leads on to an application: browsers apply it to the redirects of others, too."""
+    if target.partition("?")[0] == AUTHORIZE:
+        request.environ[NO_FORM_ACTION] = True
 
 
 def local_path(target: str | None) -> str:

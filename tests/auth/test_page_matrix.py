@@ -122,6 +122,8 @@ def wrong(who: str, route: Route, answer: Page) -> str:
         return f"leads to {target}"
     if is_open and target.startswith("/login?next="):
         return "asks to sign in"
+    if not answer.has_form_action:  # as here no form leads to an application
+        return "may end elsewhere"
     return ""
 
 

@@ -50,16 +50,21 @@ def sign_in_there(visitor: Visitor, person: dict[str, Any]) -> None:
     """Sign in at the provider, whose page a visitor sees."""
     visitor.page.get_by_label("Who are you?").fill(json.dumps(person))
     visitor.press("Continue")
-    visitor.page.wait_for_url(f"{visitor.instance.url}/**")
 
 
-def arrive(visitor: Visitor, person: dict[str, Any]) -> None:
-    """Sign in at the provider, from the sign-in page on."""
+def leave_for_provider(visitor: Visitor, path: str = "/login") -> None:
+    """Go to the provider, from the sign-in page on."""
     visitor.context.clear_cookies()  # also at the provider
     visitor.move()
-    visitor.go("/login")
+    visitor.go(path)
     visitor.page.get_by_role("link", name=LINK).click()
+
+
+def arrive(visitor: Visitor, person: dict[str, Any], path: str = "/login") -> None:
+    """Sign in at the provider, from the sign-in page on."""
+    leave_for_provider(visitor, path)
     sign_in_there(visitor, person)
+    visitor.page.wait_for_url(f"{visitor.instance.url}/**")
 
 
 def single_sign_on_scenes(

@@ -9,9 +9,13 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Instance, Visitor
+from tests.browser.oauth.chains import PRIVATE, addresses_of, allow, redirect_chains
+from tests.browser.oauth.woods import BACK, make_woods, operator
 from tests.browser.single_sign_on_scenes import (
     LINK,
     arrive,
+    leave_for_provider,
+    sign_in_there,
     single_sign_on_scenes,
     sso_instance,
 )
@@ -48,6 +52,30 @@ def test_cancelling_leads_back(visitor: Visitor) -> None:
     assert visitor.heading == "You were not signed in"
     visitor.page.get_by_role("link", name="Back to sign-in").click()
     assert visitor.heading == "Sign in"
+
+
+@pytest.mark.slow
+def test_it_leads_on_to_an_application_if_consent_is_remembered(
+    visitor: Visitor, instance: Instance, subtests: pytest.Subtests
+) -> None:
+    """Right after linking, and later."""
+    with operator(instance.environment) as operate, redirect_chains() as chains:
+        woods = make_woods(instance, operate)
+        application = woods.register("Map", "projects:read", uris=(BACK, PRIVATE))
+        addresses = addresses_of(instance, application, chains)
+        woods.ask(visitor, addresses["one hop"])
+        allow(visitor, addresses, chains)
+        for name, chain in chains.items():
+            with subtests.test(name):
+                person = claims(email=woods.owner)
+                arrive(visitor, person, addresses[name])
+                visitor.fill(password=woods.password)
+                with chain.is_followed(visitor):
+                    visitor.press("Link and sign in")
+        with subtests.test("later"):
+            leave_for_provider(visitor, addresses["three hops"])
+            with chains["three hops"].is_followed(visitor):
+                sign_in_there(visitor, person)
 
 
 @pytest.mark.trial

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -12,7 +11,6 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.http.errors import ApiError
-from app.site import pages
 from tests.architecture.documents import error_classes
 from tests.make import second_app
 from tests.make.apps import bare_app
@@ -152,29 +150,18 @@ def test_what_the_policy_forbids_is_seen(page: str) -> None:
     assert not INLINE.search('<script src="/static/any/js/page.js" defer></script>')
 
 
-@pytest.mark.parametrize(
-    ("url", "allowed"),
-    [
-        ("https://map.example.org/back?a=1", "https://map.example.org"),
-        ("http://127.0.0.1:8123/back", "http://127.0.0.1:8123"),
-        ("http://[::1]:8123/back", "http:"),
-        ("com.example.app:/back", "com.example.app:"),
-    ],
-)
-def test_a_form_may_lead_to_one_more_origin_where_a_page_says_so(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, url: str, allowed: str
+@each_scheme
+def test_only_a_page_that_leads_to_an_application_has_no_form_action(
+    app: Flask, scheme: str
 ) -> None:
-    shown = pages.page
-
-    def leading(*arguments: Any, **values: Any) -> Any:
-        pages.allow_form_action(url)
-        return shown(*arguments, **values)
-
-    monkeypatch.setattr("app.site.forms.page", leading)
-    client = app.test_client()
-    assert f"; form-action 'self' {allowed};" in client.get("/login").headers[CSP]
-    monkeypatch.undo()
-    assert "; form-action 'self';" in client.get("/login").headers[CSP]
+    """All other headers are the same."""
+    client, base = app.test_client(), SCHEMES[scheme]
+    asking = client.get("/login?next=/oauth/authorize?client_id=x", base_url=base)
+    assert "form-action" not in asking.headers[CSP]
+    kept = "base-uri 'none'; ", "base-uri 'none'; form-action 'self'; "
+    asking.headers[CSP] = asking.headers[CSP].replace(*kept)
+    for response in (asking, client.get("/login", base_url=base)):
+        _check(response, scheme)
 
 
 @pytest.mark.parametrize(

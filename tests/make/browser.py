@@ -50,6 +50,11 @@ class Page(HTMLParser):
     def title(self) -> str:
         return self.text.partition(" · Canopy")[0]
 
+    @property
+    def has_form_action(self) -> bool:
+        """Whether its policy bounds where its forms end, and the redirects that follow them."""
+        return "form-action" in self.response.headers["Content-Security-Policy"]
+
     def form(self, action: str | None = None) -> Form:
         """The form that leads there; by default the one of the page's own address."""
         wanted = self.path if action is None else action

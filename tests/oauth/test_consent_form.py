@@ -9,7 +9,7 @@ from app.account.members.service import remove_member
 from app.db.extensions import db
 from app.oauth.applications.service import delete_application, update_application
 from app.oauth.requests import CannotRedirect, read_request
-from app.oauth.service import grant, redirect_target
+from app.oauth.service import grant
 from tests.make import Application, Client, bearer, make_invited, make_member, operator_of
 from tests.make.oauth import exchange
 from tests.oauth.support import authorize_url, browser_of, redirect_query, rows, second_account
@@ -151,16 +151,3 @@ def test_an_application_that_may_ask_for_less_meanwhile_gets_nothing(
         with pytest.raises(CannotRedirect, match="may not ask for all of this anymore"):
             grant(auth_request, client.owner_id, client.account_id, asked=True)
         db.session.rollback()
-
-
-def test_redirect_target(client: Client, application: Application) -> None:
-    with client.app.app_context():
-        assert redirect_target(authorize_url(application)) == application.redirect_uri
-        for address in (
-            *("/", "/oauth/authorize", "/oauth/authorize?x", "/oauth/token", "\ud800"),
-            authorize_url(application, redirect_uri="https://evil.example/"),
-            authorize_url(application, scope="bees"),
-            "/oauth/authorize?\ud800",
-            f"/accounts?{authorize_url(application)}",
-        ):
-            assert redirect_target(address) is None

@@ -53,6 +53,28 @@ def test_a_path_in_another_script_is_led_back_to(app: Flask, email: str) -> None
         assert page.response.headers["HX-Redirect"] == "/projects?search=%E4%B8%AD"
 
 
+@pytest.mark.parametrize(
+    ("target", "is_bound"),
+    [
+        ("/oauth/authorize?client_id=x", False),
+        ("", True),
+        ("/projects", True),
+        ("/oauth/authorized", True),
+        ("/projects?search=/oauth/authorize?", True),
+        ("//elsewhere.example/oauth/authorize", True),
+    ],
+)
+def test_the_form_may_end_wherever_an_application_leads(
+    app: Flask, email: str, target: str, is_bound: bool
+) -> None:
+    browser = Browser(app)
+    pages = [browser.get(f"/login?next={quote(target)}")]
+    for _ in range(WRONG_PASSWORDS + 1):
+        pages.append(browser.submit(email=email, password=NEW))
+    assert [page.status for page in pages] == [200, *[422] * WRONG_PASSWORDS, 429]
+    assert {page.has_form_action for page in pages} == {is_bound}
+
+
 def test_the_case_of_an_address_does_not_matter(app: Flask, email: str) -> None:
     assert sign_in(app, email.upper())
 

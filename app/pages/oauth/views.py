@@ -11,19 +11,20 @@ from flask import Response, request
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, record_session_use
 from app.db.transactions import transaction
+from app.http.urls import AUTHORIZE
 from app.limits.counting import count_authorization_request
 from app.oauth import redirect_uris, requests, service
 from app.oauth.requests import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.pages.second_factor.step_up import ask_again
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES, expand
-from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
+from app.site.pages import PageBlueprint, omit_form_action, page, redirect_to
 from app.site.signed_in import current_person, with_person
 from app.values import clock
 
 bp = PageBlueprint("consent", __name__)
 
 
-@bp.route(service.AUTHORIZE, methods=["GET", "POST"])
+@bp.route(AUTHORIZE, methods=["GET", "POST"])
 @with_person
 def authorize() -> Response:
     """Ask the signed-in person whether an application may act for them, and redirect back to it."""
@@ -69,7 +70,7 @@ def _handle_decision(
     if decision == "deny":
         return _redirect_to_client(service.refusal(auth_request, "access_denied").url)
     if decision == "allow" and account_id in {row.id for row in accounts}:
-        allow_form_action(auth_request.redirect_uri)
+        omit_form_action(request.path)
         if (question := ask_again()) is not None:
             return question
         return _grant_access(auth_request, person, account_id, asked=True)
@@ -107,7 +108,7 @@ def _consent_page(
 ) -> Response:
     if not accounts:
         return page("oauth/no_account.html", 403, client=auth_request.client)
-    allow_form_action(auth_request.redirect_uri)
+    omit_form_action(request.path)
     chosen = {row.id for row in accounts} & {person.account_id} or {accounts[0].id}
     return page(
         "oauth/consent.html",

@@ -13,7 +13,6 @@ from app.auth.sessions import SignedIn, confirm_session
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import Conflict, RateLimited
-from app.oauth.service import redirect_target
 from app.pages.second_factor.forms import AuthenticatorSchema, PasskeySchema
 from app.pages.second_factor.prompt import factor_draft, submitted_factor, ways_of
 from app.pages.second_factor.step_up import ask_again
@@ -38,7 +37,7 @@ from app.people.second_factor.relying_party import BadResponse, is_possible
 from app.people.service import record_sign_in
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
 from app.site.forms import Draft, count_post, form_page, sent_draft
-from app.site.pages import PageBlueprint, allow_form_action, instance, page, redirect_to
+from app.site.pages import PageBlueprint, instance, omit_form_action, page, redirect_to
 from app.site.second_step import SECOND_STEP, end_second_step, pending_sign_in
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import known_browser, sign_in, signed_in, with_person
@@ -56,8 +55,7 @@ def second_step() -> Response:
     pending = pending_sign_in()
     if pending is None:
         return _begin_again()
-    if address := redirect_target(pending.target):
-        allow_form_action(address)
+    omit_form_action(pending.target)
     factor = submitted_factor()
     if factor is None or not factor.value:
         return _second_step(pending, wrong=factor)

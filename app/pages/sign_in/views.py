@@ -12,7 +12,6 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.limits.counting import count_sign_up
-from app.oauth.service import redirect_target
 from app.pages.sign_in.forms import (
     ConfirmSchema,
     ForgotSchema,
@@ -24,7 +23,7 @@ from app.people import auditing, mailed_links, service, sign_up
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
 from app.site.forms import Draft, count_post, form_page, sent_draft
-from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
+from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.passwords import with_passwords
 from app.site.second_step import begin_sign_in, has_second_step
 from app.site.signed_in import current_person, known_browser, sign_out, with_person
@@ -90,8 +89,7 @@ def login() -> Any:
     target = local_path(request.args.get("next"))
     if request.method == "GET" and current_person() is not None:
         return redirect_to(target)
-    if address := redirect_target(target):
-        allow_form_action(address)
+    omit_form_action(target)
     draft = sent_draft(LoginSchema()) if instance().password_sign_in else Draft()
     if draft.values:
         email = draft.values["email"]

@@ -15,7 +15,6 @@ from app.auth.sessions import SignedIn
 from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.limits.counting import count_single_sign_on
-from app.oauth.service import redirect_target
 from app.pages.second_factor.step_up import ask_again
 from app.people.auditing import record_refused_sign_in
 from app.people.passwords import check_password, count_sign_in_attempt
@@ -30,7 +29,7 @@ from app.security import tokens
 from app.site.cookies import ATTEMPT, read_cookie, set_cookie
 from app.site.fields import FormSchema, NameSchema, Slug
 from app.site.forms import Draft, count_post, form_page, sent_draft
-from app.site.pages import PageBlueprint, allow_form_action, instance, local_path, page, redirect_to
+from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
 from app.values.fields import Name
@@ -107,7 +106,7 @@ def new() -> Response:
         return _sign_up(token, attempt, **draft.values)
     if request.method == "GET":
         draft.texts["name"] = attempt.name
-    _allow_target(attempt.target)
+    omit_form_action(attempt.target)
     return form_page("single_sign_on/new.html", draft, attempt=attempt, invitations=invitations)
 
 
@@ -122,6 +121,7 @@ def link() -> Response:
     owner = find_contact(attempt.user_id)
     if would_bypass_second_factor(owner):
         return _refused("second_factor", owner.email)
+    omit_form_action(attempt.target)
     if owner.has_second_factor and (question := ask_again()) is not None:
         return question
     uses_password = owner.has_password and instance().password_sign_in
@@ -129,7 +129,6 @@ def link() -> Response:
     draft = sent_draft(LinkSchema()) if is_answer else Draft()
     if draft.values and _is_password_of(owner, draft):
         return _link(token, attempt, owner)
-    _allow_target(attempt.target)
     values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
     return form_page("single_sign_on/link.html", draft, **values)
 
@@ -165,12 +164,12 @@ def mailed_link(token: str) -> Response:
     owner = find_contact(attempt.user_id)
     if would_bypass_second_factor(owner):
         return _refused("second_factor", owner.email)
+    omit_form_action(attempt.target)
     if request.method == "POST":
         count_post()
         if owner.has_second_factor and (question := ask_again()) is not None:
             return question
         return _link(own, attempt, owner)
-    _allow_target(attempt.target)
     return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)
 
 
@@ -284,12 +283,6 @@ def _finish(response: Response, user_id: str, account_id: str | None = None) -> 
     sign_in(response, user_id, account_id or first, confirmed=has_confirmed)
     set_cookie(response, ATTEMPT, "", 0)
     return response
-
-
-def _allow_target(target: str) -> None:
-    """Let the forms of this page lead on to an application that waits for the person."""
-    if address := redirect_target(target):
-        allow_form_action(address)
 
 
 def _enter_and_refuse(reason: str, email: str = "", user_id: str | None = None) -> Response:

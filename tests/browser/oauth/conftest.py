@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.browser.conftest import Instance
+from tests.browser.oauth.chains import PRIVATE, Chain, redirect_chains
 from tests.browser.oauth.running import Loopback, loopback
 from tests.browser.oauth.woods import (
+    BACK,
     SCOPES,
     Application,
     Operate,
@@ -40,6 +42,13 @@ def back() -> Iterator[Loopback]:
 
 
 @pytest.fixture
+def chains() -> Iterator[dict[str, Chain]]:
+    """Where the application may lead on to."""
+    with redirect_chains() as made:
+        yield made
+
+
+@pytest.fixture
 def application(woods: Woods) -> Application:
     """A new application with a secret, which may request ``SCOPES``."""
-    return woods.register(f"Map {next(numbers)}", *SCOPES)
+    return woods.register(f"Map {next(numbers)}", *SCOPES, uris=(BACK, PRIVATE))

@@ -40,15 +40,21 @@ class Loopback:
 
 
 @contextmanager
-def loopback(files: Mapping[str, str] | None = None) -> Iterator[Loopback]:
-    """Listen on a free port. Each path serves a file, if there is one."""
+def loopback(files: Mapping[str, str] | None = None, onward: str = "") -> Iterator[Loopback]:
+    """Listen on a free port. Each path serves a file, if there is one.
+
+    Args:
+        onward: where it redirects to; empty: nowhere.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = urlsplit(self.path).path
             if path == "/back":
                 made.came.put(made.origin + self.path)
-            self.send_response(200)
+            self.send_response(302 if onward else 200)
+            if onward:
+                self.send_header("Location", onward)
             self.send_header("Content-Type", guess_type(path)[0] or "text/html")
             self.end_headers()
             self.wfile.write((files or {}).get(path, "Back.").encode())

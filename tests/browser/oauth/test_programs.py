@@ -164,7 +164,7 @@ def pages(tmp_path: Path, valkey_url: str) -> Iterator[tuple[Woods, Loopback, Lo
             instance = Instance(address, tmp_path, settings, Inbox(), authority)
             woods = make_woods(instance, operate)
             application = woods.register(
-                "Map", "projects:read", uri="http://127.0.0.1/", public=True
+                "Map", "projects:read", uris=["http://127.0.0.1/"], public=True
             )
             text = code("javascript", "sessionStorage").replace("app_…", application.id)
             files["/app.js"] = text.replace("http://127.0.0.1:8000", instance.url)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -66,13 +66,14 @@ class Woods:
     key: str
 
     def register(
-        self, name: str, *scopes: str, uri: str = BACK, public: bool = False
+        self, name: str, *scopes: str, uris: Sequence[str] = (BACK,), public: bool = False
     ) -> Application:
         """A new application of the account."""
         options = [word for scope in scopes for word in ("--scope", scope)]
+        options += [word for uri in uris for word in ("--redirect-uri", uri)]
         record = self.operate(
             *("oauth-app", "create", "--account", self.account_id, "--name", name),
-            *("--redirect-uri", uri, *options, *(["--public"] if public else [])),
+            *(*options, *(["--public"] if public else [])),
         )
         return Application(record["client_id"], record["client_secret"], name)
 

@@ -53,11 +53,14 @@ def test_an_application_gets_its_answer_after_the_second_step(
     asked = authorize_url(application, scope="projects:read")
     browser = begin(app, email, target=quote(asked))
     assert browser.page is not None
-    policy = browser.page.response.headers["Content-Security-Policy"]
-    assert "form-action 'self' https://client.example" in policy
+    assert not browser.page.has_form_action
+    assert not give(browser, value=factor.wrong()).has_form_action
     page = give(browser, value=factor.code())
     assert page.path == asked
     assert "Map of Woods" in page.text
+    begun = begin(app, email, target="/projects").page
+    assert begun is not None
+    assert begun.has_form_action
 
 
 def test_an_invitation_leads_back_after_the_second_step(

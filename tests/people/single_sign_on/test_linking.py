@@ -255,3 +255,14 @@ def test_nobody_unlinks_what_others_have(sso: Flask, woods: RealProvider) -> Non
 def _ids(app: Flask, email: str) -> list[str]:
     with app.app_context():
         return [row.id for row in list_identities(person_of(app, email).id)]
+
+
+def test_the_forms_may_end_wherever_an_application_leads(sso: Flask, woods: RealProvider) -> None:
+    person = claims()
+    begin(sso, woods, person)
+    other, browser = claims(email=person["email"]), Browser(sso)
+    for target, is_bound in (("/oauth/authorize?client_id=x", False), ("/accounts", True)):
+        assert arrive(browser, woods, other, target).has_form_action is is_bound
+        browser.submit("/login/single-sign-on/mail")
+        page = browser.get(link_in(mails_to(sso, person["email"])[-1]))
+        assert (page.title, page.has_form_action) == ("Link your sign-in", is_bound)

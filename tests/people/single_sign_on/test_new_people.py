@@ -161,10 +161,18 @@ def test_two_browsers_make_one_person(sso: Flask, woods: RealProvider) -> None:
 
 def test_what_is_wrong_in_the_form_is_shown(sso: Flask, woods: RealProvider) -> None:
     browser = Browser(sso)
-    arrive(browser, woods, claims())
+    assert arrive(browser, woods, claims()).has_form_action
     page = browser.submit(name="", account_name="", account_slug="No Slug")
     assert page.status == 422
     assert "Please fix 3 fields." in page.text
+
+
+def test_the_form_may_end_wherever_an_application_leads(sso: Flask, woods: RealProvider) -> None:
+    browser = Browser(sso)
+    page = arrive(browser, woods, claims(), "/oauth/authorize?client_id=x")
+    again = browser.submit(account_name="")
+    assert (page.path, page.status, again.status) == (NEW, 200, 422)
+    assert {page.has_form_action, again.has_form_action} == {False}
 
 
 def test_consent_is_given_once(sso: Flask, woods: RealProvider) -> None:
