@@ -5,11 +5,13 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from app.pages.projects.editor.boundary_text import check_boundary
 from app.policy.bounds import METADATA_BYTES
 from app.policy.forms import FIELD_LENGTHS, FORM_BYTES, RECORD_FORM_BYTES
 from app.site import signed_in
 from tests.make import Browser, Client, make_asset, make_project, square
 from tests.pages.support import MULTIPART, browser_of, metadata_of, several_parts, text_of
+from tests.processor_time import takes_at_most
 
 
 def test_a_large_boundary_fits_into_the_form(client: Client, owner: Browser) -> None:
@@ -61,6 +63,25 @@ def test_only_the_boundary_may_be_large(client: Client, owner: Browser, path: st
     assert "too large" in page.text
     body = several_parts(csrf_token=token, name="Large", metadata_value=f"{longest}x")
     assert owner.post_bytes(path, body, MULTIPART).status == 422
+
+
+@pytest.mark.parametrize(
+    ("start", "repeated"),
+    [
+        ("POLYGON", " "),
+        ("CURVEPOLYGON", " "),
+        ("TIN", " "),
+        ("SRID=4326;", " "),
+        ("POLYGON((", "1 1,"),
+        ("0103", "0"),
+        ("", "["),
+    ],
+)
+def test_a_long_text_that_is_no_boundary_is_refused_soon(start: str, repeated: str) -> None:
+    def check(times: int) -> None:
+        assert check_boundary(f"{start}{repeated * times}x").problems
+
+    assert takes_at_most(40, lambda: check(6_000), lambda: check(500))
 
 
 def test_a_large_form_of_somebody_who_may_not_send_it_is_not_read(client: Client) -> None:
