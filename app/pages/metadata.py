@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from werkzeug.datastructures import MultiDict
 
 from app.api.fields import METADATA_PREFIX
+from app.policy.forms import FIELD_LENGTH
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 from app.values.text import shown_json, with_line_feeds
 
@@ -36,9 +37,10 @@ def linked_metadata(value: Any, path: str, **query: str) -> list[tuple[str, str,
     """
     rows = []
     for name, each in _parsed(value).items():
-        text = _text_of(each)
-        is_filter = text and isinstance(each, str | int | float)
-        address = f"{path}?{urlencode({**query, f'{METADATA_PREFIX}{name}': text})}"
+        text, parameter = _text_of(each), f"{METADATA_PREFIX}{name}"
+        is_short = max(len(parameter), len(text)) <= FIELD_LENGTH
+        is_filter = text and is_short and isinstance(each, str | int | float)
+        address = f"{path}?{urlencode({**query, parameter: text})}"
         rows.append((name, text, address if is_filter else None))
     return rows
 

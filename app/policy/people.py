@@ -33,6 +33,3 @@ KNOWN_BROWSER_LIFE: Final = timedelta(days=365)
 MAILS_AN_HOUR: Final = 5
 
 TRIES: Final = 5  # of a change that conflicts with another one
-FORM_BYTES: Final = 64 * 1024  # of the form of a page
-# Of that of a project or an asset, beside the boundary: metadata stands in it twice.
-RECORD_FORM_BYTES: Final = 256 * 1024

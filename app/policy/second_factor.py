@@ -17,6 +17,7 @@ RECOVERY_CODE_LENGTH: Final = 16  # characters, of five bits each
 
 PASSKEYS: Final = 20  # of one person
 PASSKEY_NAME_LENGTH: Final = 64  # characters
+PASSKEY_RESPONSE_LENGTH: Final = 20_000  # of a browser, as JSON
 RSA_BITS: Final = 2048  # of the key of a passkey, at least (RFC 8812, section 2)
 
 # From the right password, or from a page with a challenge for a passkey, to the second factor.

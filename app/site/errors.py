@@ -27,6 +27,7 @@ _TITLES: Final = {
     405: "This cannot be done here",
     409: "This conflicts with the current state",
     413: "This is too large",
+    422: "This form is invalid",
     429: "Too many attempts",
     503: "Temporarily unavailable",
 }

@@ -24,8 +24,6 @@ from app.values.text import shown
 from config import Settings
 
 _EXTENSION: Final = "canopy_instance"
-_LONGEST_PATH: Final = 8_000  # characters; OAuth authorization requests are long
-
 
 _THEME: Final = "canopy_theme"  # a cookie that js/page.js writes
 _THEMES: Final = ("light", "dark")  # else as the system has it
@@ -175,7 +173,7 @@ def omit_form_action(target: str) -> None:
 
 def local_path(target: str | None) -> str:
     """The path to redirect to after signing in: the requested one if it is local, else ``/``."""
-    if not target or not target.isprintable() or len(target) > _LONGEST_PATH:
+    if not target or not target.isprintable():
         return "/"
     is_external = "\\" in target or target.startswith("//") or not target.startswith("/")
     return "/" if is_external else target

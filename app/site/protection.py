@@ -1,5 +1,5 @@
-"""Protection against cross-site request forgery: a secret token in each form, and a check of the
-headers Origin and Sec-Fetch-Site."""
+"""Protection of pages: against cross-site request forgery, by a secret token in each form and a
+check of the headers Origin and Sec-Fetch-Site; and against texts that are too long."""
 
 from __future__ import annotations
 
@@ -13,11 +13,20 @@ from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_wtf.csrf import CSRFError, CSRFProtect, generate_csrf
 from itsdangerous import URLSafeTimedSerializer
 from markupsafe import Markup
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.api.expensive import reading_body
-from app.http.errors import BadRequest, Forbidden, PayloadTooLarge, UnsupportedMediaType
-from app.policy.people import FORM_BYTES
+from app.http.errors import (
+    ApiError,
+    BadRequest,
+    Detail,
+    Forbidden,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
+from app.policy.forms import FIELD_LENGTH, FIELD_LENGTHS, FORM_BYTES
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import cookie_name
 from config import Settings
@@ -65,14 +74,16 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def protect() -> Any:
-    """Reject a POST that another site made this browser send.
+    """Reject a POST that another site made this browser send, and any text that is too long.
 
     The body is parsed for the token. That takes long for a large one, so it is counted before, and
     only read of people who may use the page: others get the response that this returns.
 
     Raises:
         PayloadTooLarge: it is longer than any form.
-        BadRequest: it is chunked. Browsers do not send forms so, and werkzeug would truncate it.
+        ValidationFailed: a field is too long.
+        BadRequest: so is one in the query; or the form is chunked. Browsers do not send forms so,
+            and werkzeug would truncate it.
         Forbidden: it comes from another site, or the form has expired; or it is large, and the role
             of its sender may not send it.
         Unauthorized: it is large, and nobody is signed in in the browser whose script sent it.
@@ -80,10 +91,12 @@ def protect() -> Any:
         ServiceUnavailable: it is large, and too many others are before it.
     """
     view = current_app.view_functions.get(request.endpoint or "")
-    request.max_content_length, request.max_form_memory_size = _most_bytes(view)
-    if (form := _large_form(view)) is not None and form.is_file:
+    form = _form_of(view)
+    request.max_content_length, request.max_form_memory_size = _most_bytes(form)
+    if form.is_file:
         request.max_form_parts = _PARTS_OF_FILE
-    if request.method == "POST":
+    _check_lengths(request.args, LargeForm(), BadRequest)
+    if request.method == "POST" or request.content_length:
         if "HTTP_TRANSFER_ENCODING" in request.environ:
             raise BadRequest("Send the form with a Content-Length, not in chunks.")
         try:
@@ -91,7 +104,7 @@ def protect() -> Any:
             if (response := _turn_away_large(view)) is not None:
                 return response
             with reading_body():
-                _check_small_fields(view)
+                _check_lengths(request.form, form, ValidationFailed)
                 _csrf.protect()
         except RequestEntityTooLarge:
             raise PayloadTooLarge from None
@@ -104,13 +117,13 @@ def protect() -> Any:
 
 
 class LargeForm(NamedTuple):
-    """The limits of a form that may be larger than FORM_BYTES.
+    """The limits of a form, which may be larger than FORM_BYTES.
 
     Its one large field, if it has any, may have as many bytes as a setting says; the other fields
     together may have ``others``. A file is not held in memory.
     """
 
-    others: int
+    others: int = FORM_BYTES
     field: str = ""
     setting: str = ""
     is_file: bool = False
@@ -126,31 +139,35 @@ def takes(form: LargeForm) -> Callable[[View], View]:
     return decorate
 
 
-def _large_form(view: View | None) -> LargeForm | None:
-    return getattr(view, "large_form", None)
+def _form_of(view: View | None) -> LargeForm:
+    form: LargeForm = getattr(view, "large_form", LargeForm())
+    return form
 
 
-def _most_bytes(view: View | None) -> tuple[int, int]:
+def _most_bytes(form: LargeForm) -> tuple[int, int]:
     """Return (the maximum bytes of the form, those of them in memory)."""
-    form = _large_form(view)
-    if form is None:
-        return FORM_BYTES, FORM_BYTES
     more = getattr(current_app.config["SETTINGS"], form.setting) if form.setting else 0
     most = form.others + int(more)
     return most, form.others + _PIECE_BYTES if form.is_file else most
 
 
-def _check_small_fields(view: View | None) -> None:
-    """Reject a form whose other fields are too large: they are checked, and shown again, at once.
+def _check_lengths(fields: MultiDict[str, str], form: LargeForm, refusal: type[ApiError]) -> None:
+    """Reject fields that are too long, before anything looks at their texts.
 
     Raises:
-        PayloadTooLarge: they have more characters than they may have bytes.
+        ApiError: one is, as ``refusal``.
+        PayloadTooLarge: those that are checked, and shown again, at once have more characters
+            together than they may have bytes.
     """
-    form = _large_form(view)
-    if form is not None:
-        fields = request.form.items(multi=True)
-        if sum(len(text) for name, text in fields if name != form.field) > form.others:
-            raise PayloadTooLarge
+    small = [each for each in fields.items(multi=True) if each[0] != form.field]
+    for name, text in small:
+        most = FIELD_LENGTHS.get(name, FIELD_LENGTH)
+        if max(len(name), len(text)) > most:
+            message = f"“{name[:50]}” has more than {most:,} characters. Shorten it and try again."
+            headers = {"HX-Reswap": "none"}  # in place of the form that a script has sent
+            raise refusal(message, details=[Detail(name[:50], message)], headers=headers)
+    if sum(len(text) for _, text in small) > form.others:
+        raise PayloadTooLarge
 
 
 def _turn_away_large(view: View | None) -> Any:
@@ -159,8 +176,8 @@ def _turn_away_large(view: View | None) -> Any:
     A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
     few megabytes of empty fields.
     """
-    if _large_form(view) is None or (request.content_length or 0) <= FORM_BYTES:
-        return None
+    if not FORM_BYTES < (request.content_length or 0) <= (request.max_content_length or 0):
+        return None  # or werkzeug refuses it unread
     turn_away = getattr(view, "turn_away", None)  # app.site.signed_in
     response = turn_away() if turn_away else None
     if response is None and request.mimetype != "multipart/form-data":

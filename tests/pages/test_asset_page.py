@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from app.policy.forms import FIELD_LENGTH
 from tests.make import Browser, Client, make_asset, make_project, point, square
+from tests.make.browser import Page
 from tests.pages.support import HOSTILE, browser_of, metadata_of, post
+from tests.processor_time import is_within, seconds_taken
 
 
 @pytest.fixture
@@ -96,6 +99,30 @@ def test_both_coordinates_can_be_pasted_at_once(
     browser.submit(name="Saw", project="north", type="saw", latitude="50.05, 10.05")
     (made,) = client.get("/v1/assets").json["data"]
     assert made["location"]["coordinates"] == [10.05, 50.05]
+
+
+@pytest.mark.parametrize("page", ["new", "edit", "address"])
+def test_a_place_in_36_000_characters_is_refused_unread(
+    browser: Browser, asset: dict[str, Any], page: str
+) -> None:
+    """An expression that looks at it took eleven seconds."""
+    own = f"/assets/{asset['project_id']}/{asset['id']}/edit"
+    path = {"new": "/assets/new", "edit": own, "address": "/assets/new?latitude="}[page]
+    form, place = browser.get(path), f"N{' ' * 36_000}x"
+    opened: list[Page] = []
+
+    def send(text: str) -> None:
+        if page == "address":
+            opened.append(browser.get(path + text))
+        else:
+            opened.append(browser.send(path, **form.form(path).fields | {"latitude": text}))
+
+    assert is_within(seconds_taken(lambda: send(place)), 0.1)
+    assert opened[-1].status == (400 if page == "address" else 422)
+    assert f"“latitude” has more than {FIELD_LENGTH:,} characters. Shorten it" in opened[-1].text
+    assert is_within(seconds_taken(lambda: send(place[: FIELD_LENGTH - 1] + "x")), 0.1)
+    assert "Latitude" in opened[-1].text
+    assert page == "address" or "Write it in degrees" in opened[-1].text
 
 
 def test_errors_stand_at_their_fields_and_nothing_is_lost(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.pages.assets.asset.coordinates import Axis, read_degrees, split_both
+from tests.processor_time import takes_at_most
 
 # What the server and the pages' scripts read alike: tests/javascript/coordinates.test.mjs has the
 # same cases.
@@ -50,3 +51,22 @@ def test_both_are_split(subtests: pytest.Subtests) -> None:
     for text, both in CASES["both"]:
         with subtests.test(repr(text)):
             assert split_both(text) == (tuple(both) if both else None)
+
+
+@pytest.mark.parametrize(
+    ("start", "repeated", "end"),
+    [
+        ("N", " ", "x"),
+        ("", "1", "x"),
+        ("N", "N,a", "\nx"),
+        ("1N", "N a", "\nx"),
+        ("1", " ", ";;"),
+    ],
+)
+def test_the_time_grows_with_the_length_alone(start: str, repeated: str, end: str) -> None:
+    def read_long(times: int) -> None:
+        text = start + repeated * times + end
+        split_both(text)
+        read(text, "latitude")
+
+    assert takes_at_most(40, lambda: read_long(6_000), lambda: read_long(500))

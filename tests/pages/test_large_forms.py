@@ -5,11 +5,13 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from app.pages.projects.editor.boundary_text import check_boundary
 from app.policy.bounds import METADATA_BYTES
-from app.policy.people import FORM_BYTES, RECORD_FORM_BYTES
+from app.policy.forms import FIELD_LENGTHS, FORM_BYTES, RECORD_FORM_BYTES
 from app.site import signed_in
 from tests.make import Browser, Client, make_asset, make_project, square
 from tests.pages.support import MULTIPART, browser_of, metadata_of, several_parts, text_of
+from tests.processor_time import takes_at_most
 
 
 def test_a_large_boundary_fits_into_the_form(client: Client, owner: Browser) -> None:
@@ -53,11 +55,33 @@ def test_the_longest_texts_fit_into_the_forms(client: Client, owner: Browser, le
 @pytest.mark.parametrize("path", ["/projects/new", "/projects/check", "/assets/new"])
 def test_only_the_boundary_may_be_large(client: Client, owner: Browser, path: str) -> None:
     token = owner.get("/profile").form("/logout").fields["csrf_token"]
-    longest = "x" * RECORD_FORM_BYTES
-    body = several_parts(csrf_token=token, name="Large", version=longest)
+    longest = "x" * FIELD_LENGTHS["metadata_value"]
+    many = [longest] * (RECORD_FORM_BYTES // len(longest) + 1)
+    body = several_parts(csrf_token=token, name="Large", metadata_value=many)
     page = owner.post_bytes(path, body, MULTIPART)
     assert page.status == 413
     assert "too large" in page.text
+    body = several_parts(csrf_token=token, name="Large", metadata_value=f"{longest}x")
+    assert owner.post_bytes(path, body, MULTIPART).status == 422
+
+
+@pytest.mark.parametrize(
+    ("start", "repeated"),
+    [
+        ("POLYGON", " "),
+        ("CURVEPOLYGON", " "),
+        ("TIN", " "),
+        ("SRID=4326;", " "),
+        ("POLYGON((", "1 1,"),
+        ("0103", "0"),
+        ("", "["),
+    ],
+)
+def test_a_long_text_that_is_no_boundary_is_refused_soon(start: str, repeated: str) -> None:
+    def check(times: int) -> None:
+        assert check_boundary(f"{start}{repeated * times}x").problems
+
+    assert takes_at_most(40, lambda: check(6_000), lambda: check(500))
 
 
 def test_a_large_form_of_somebody_who_may_not_send_it_is_not_read(client: Client) -> None:
@@ -86,5 +110,5 @@ def test_a_form_with_a_file_has_few_parts(owner: Browser) -> None:
     token = owner.get("/profile").form("/logout").fields["csrf_token"]
     body = several_parts(csrf_token=token, kind=["projects"] * 30, file="a")
     assert owner.post_bytes("/imports/new", body, MULTIPART).status == 413
-    body = several_parts(csrf_token=token, kind=["x" * 40_000] * 2, file="a")
-    assert owner.post_bytes("/imports/new", body, MULTIPART).status == 413
+    body = several_parts(csrf_token=token, kind="x" * 40_000, file="a")
+    assert owner.post_bytes("/imports/new", body, MULTIPART).status == 422

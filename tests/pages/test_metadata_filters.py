@@ -5,6 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from app.policy.forms import FIELD_LENGTH
 from tests.make import Browser, Client, make_asset, make_project, square
 from tests.pages.support import json_of
 
@@ -46,6 +47,18 @@ def test_a_value_of_a_record_leads_to_all_that_have_it(
     assert 'href="/assets?metadata.model+%22A%26B%22=true"' in markup
     assert "1 asset" in owner.get("/assets?metadata.model+%22A%26B%22=true").text
     assert "Nothing found" in owner.get("/assets?metadata.model=true").text
+
+
+def test_only_what_fits_into_an_address_leads_to_a_list(client: Client, owner: Browser) -> None:
+    longest = "x" * FIELD_LENGTH
+    key = longest.removeprefix("x" * len("metadata."))
+    metadata = {"long": longest, "longer": f"{longest}x", key: "1", f"{key}y": "1"}
+    record = make_project(client, metadata=metadata)
+    links = owner.get(f"/projects/{record['id']}").links
+    found = [link for link in links if "metadata." in link]
+    assert len(found) == 2
+    for link in found:
+        assert "1 project" in owner.get(link).text
 
 
 def test_wrong_filters_are_told_and_left_out(owner: Browser, projects: list[str]) -> None:

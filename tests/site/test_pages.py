@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.db import queries
-from app.policy.people import FORM_BYTES
+from app.policy.forms import FORM_BYTES
 from tests.make import Browser, Client, make_member, new_email, second_app, sign_up
 from tests.make.browser import PASSWORD
 from tests.oauth.support import browser_of

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 from werkzeug.formparser import FormDataParser
 
-from app.policy.people import FORM_BYTES
+from app.policy.forms import FORM_BYTES
 from tests.make import Browser, make_account
 from tests.pages.support import MULTIPART, browser_of, several_parts
 

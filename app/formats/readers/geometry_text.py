@@ -22,15 +22,15 @@ from app.policy.bounds import GEOMETRY_POSITIONS
 _SRID: Final = re.compile(r"\s*SRID\s*=\s*([0-9]{1,6})\s*;\s*", re.IGNORECASE)
 # GEOS calls itself for each member of a collection, so it is given none.
 _WKT: Final = re.compile(
-    r"(MULTI)?(POINT|LINESTRING|POLYGON)\s*(Z|M|ZM)?\s*(\(|EMPTY)", re.IGNORECASE
+    r"(MULTI)?(POINT|LINESTRING|POLYGON)\s*+(Z|M|ZM)?\s*+(\(|EMPTY)", re.IGNORECASE
 )
 _CURVES_WKT: Final = re.compile(
     r"(GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON|MULTICURVE|MULTISURFACE)"
-    r"\s*(Z|M|ZM)?\s*(\(|EMPTY)",
+    r"\s*+(Z|M|ZM)?\s*+(\(|EMPTY)",
     re.IGNORECASE,
 )
 _OTHER_WKT: Final = re.compile(
-    r"(POLYHEDRALSURFACE|TIN|TRIANGLE)\s*(Z|M|ZM)?\s*(\(|EMPTY)", re.IGNORECASE
+    r"(POLYHEDRALSURFACE|TIN|TRIANGLE)\s*+(Z|M|ZM)?\s*+(\(|EMPTY)", re.IGNORECASE
 )
 _DEEPEST: Final = 10  # brackets in one another
 _HEX: Final = re.compile(r"(?:\\x)?0[01][0-9a-f]{16,}", re.IGNORECASE)

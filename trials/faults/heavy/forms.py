@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
+from app.policy.forms import FIELD_LENGTH, FIELD_LENGTHS, FORM_BYTES
 from app.policy.oauth import PARAMETER_LENGTH, PARAMETERS
-from app.policy.people import FORM_BYTES
 from app.site.protection import LargeForm
 from tests.api.operations import bare_app
 from tests.make import (
@@ -123,7 +123,7 @@ def page_rules() -> dict[str, LargeForm]:
         is_page = not rule.rule.startswith(("/v1/", "/api/", *_TOKENS))
         if "POST" in (rule.methods or ()) and is_page:
             view = app.view_functions[rule.endpoint]
-            found[rule.rule] = getattr(view, "large_form", LargeForm(FORM_BYTES))
+            found[rule.rule] = getattr(view, "large_form", LargeForm())
     return found
 
 
@@ -145,13 +145,15 @@ def _of_page(
     plain, parts = {**cookies, **_URLENCODED}, {**cookies, **_MULTIPART}
     for field in fields:
         others = {key: value for key, value in fields.items() if key != field}
+        length = FIELD_LENGTHS.get(field, FIELD_LENGTH)
         for kind, piece in TEXTS.items():
             what = f"{name} {field} = {kind}"
-            body = partial(_form, f"{urlencode(others)}&{field}=".encode(), piece)
+            most = None if field == large.field else length // len(piece.decode(errors="replace"))
+            body = partial(_form, f"{urlencode(others)}&{field}=".encode(), piece, most=most)
             yield Request(f"{what}, urlencoded", "POST", path, body, plain)
             before = _head(others) + _PART % field.encode()
             size = largest if field == large.field else large.others
-            body = partial(_form, before, piece, _END, size=size)
+            body = partial(_form, before, piece, _END, most, size=size)
             yield Request(f"{what}, multipart", "POST", path, body, parts)
     for kind, piece in _PAIRS.items():
         yield Request(f"{name} = {kind}", "POST", path, partial(_form, b"", piece), plain)

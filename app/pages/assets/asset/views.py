@@ -21,7 +21,7 @@ from app.pages.projects.project.details import asset_place, text_of
 from app.pages.recent_changes import last_change, latest_changes
 from app.pages.record_fields import ASSET_FIELDS, facts
 from app.policy.bounds import ASSET_STATUSES
-from app.policy.people import RECORD_FORM_BYTES
+from app.policy.forms import RECORD_FORM_BYTES
 from app.projects.reading import check_project, read_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to

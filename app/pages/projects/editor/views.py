@@ -15,7 +15,7 @@ from app.imports.shapes import shape_of_feature
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
 from app.pages.recent_changes import last_change
-from app.policy.people import RECORD_FORM_BYTES
+from app.policy.forms import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
 from app.projects.reading import compare_boundaries, read_project
 from app.projects.service import create_project, update_project
