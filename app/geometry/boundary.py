@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from time import thread_time
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -17,7 +17,7 @@ from app.geometry import timed
 from app.geometry.area import boundary_area, covers_over_half_earth
 from app.geometry.bounds import Bounds, boundary_bounds
 from app.geometry.complexity import SMALL, is_cheap_to_validate
-from app.geometry.countries.location import COMPARED_HERE, Found, country_of
+from app.geometry.countries.location import Found, country_of
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
@@ -25,9 +25,8 @@ from app.geometry.polygons import build_polygons, wrongly_wound
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem, raise_if_any
 from app.geometry.rings import Booleans, Rings, read_rings, stored_rings
 from app.geometry.structure import structure_problems, within_range
+from app.geometry.timed import Slot
 from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
-
-Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 # Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile:
 # what takes longer than this is done in another process. Real boundaries take less than half a
@@ -84,8 +83,7 @@ def read_boundary(
         errors = structure_problems(kind, coordinates, max_positions)
         raise GeometryInvalid(chain(problems, errors))
     is_cheap = is_cheap_to_validate(rings)
-    is_quick = is_cheap and len(rings.lon) <= COMPARED_HERE
-    with nullcontext() if is_quick else expensive():
+    with nullcontext() if is_cheap else expensive():
         polygons = build_polygons(rings)
         raise_if_any(chain(problems, _shape_problems(rings, polygons, is_cheap, expensive)))
         bounds = boundary_bounds(rings)
@@ -96,7 +94,7 @@ def read_boundary(
             bounds=bounds,
             positions=len(rings.lon),
             rings=replace(rings, json=b""),
-            country=country_of(rings, bounds),
+            country=country_of(rings, bounds, expensive),
         )
 
 

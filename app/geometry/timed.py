@@ -16,15 +16,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from time import thread_time
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import shapely
 
 from app.geometry.timed_program import read_message, write_message
 from app.values import processor_clock
+
+# Entered for work that takes long, so that the caller can admit or refuse it.
+Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 _PROGRAM: Final = Path(__file__).with_name("timed_program.py")
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}

@@ -14,13 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from app.geometry.boundary import Boundary, Slot
+from app.geometry.boundary import Boundary
 from app.geometry.countries import load_world
-from app.geometry.countries.location import COMPARED_HERE, compare, country_of_box
+from app.geometry.countries.location import compare, country_of_box
 from app.geometry.countries.parts import far_parts
 from app.geometry.polygons import build_polygons
 from app.geometry.problems import MAX_PROBLEMS, Place, Problem
 from app.geometry.rings import Floats, Integers, Rings
+from app.geometry.timed import Slot
 from app.policy.countries import INSIDE_KM
 
 WARNING_CODES: Final = {
@@ -52,10 +53,9 @@ def boundary_warnings(boundary: Boundary, *, expensive: Slot = nullcontext) -> l
         expensive: as that function takes it.
     """
     rings = boundary.rings
-    with expensive() if boundary.positions > COMPARED_HERE else nullcontext():
-        of_countries = _of_countries(boundary)
     of_shape = (_spikes(rings), _repeated_positions(rings), _slivers(rings))
-    found = [*(list(islice(each, MAX_PROBLEMS)) for each in of_shape), *of_countries]
+    found = [list(islice(each, MAX_PROBLEMS)) for each in of_shape]
+    found += _of_countries(boundary, expensive)
     firsts = [some[0] for some in found if some]
     others = chain.from_iterable(some[1:] for some in found)
     return [*firsts, *others][:MAX_PROBLEMS]
@@ -187,12 +187,14 @@ def _measures(rings: Rings) -> tuple[Floats, Floats]:
     return np.abs(np.add.reduceat(doubled, firsts)) / 2, np.add.reduceat(steps, firsts)
 
 
-def _of_countries(boundary: Boundary) -> tuple[list[Problem], ...]:
+def _of_countries(boundary: Boundary, expensive: Slot = nullcontext) -> tuple[list[Problem], ...]:
     """The warnings of each code that needs the countries."""
     if load_world() is None or country_of_box(boundary.bounds) is not False:
         return ()
     rings, country = boundary.rings, boundary.country
-    found = None if country is False else compare(far_parts, build_polygons(rings), country)
+    found = None
+    if country is not False:
+        found = compare(far_parts, build_polygons(rings), country, expensive=expensive)
     if found is None:
         return ([Place().problem("countries_not_checked", _NOT_CHECKED)],)
     in_the_sea, elsewhere = found[0]

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from app.geometry.countries import has_world
-from app.geometry.countries.location import COMPARED_HERE
 from tests.api.server import Answer, Server, gunicorn, processor_seconds, web_processes
 from tests.geometry.drawing import box, placed, polygon
 from tests.geometry.expensive_shapes import (
@@ -24,6 +23,7 @@ from tests.geometry.expensive_shapes import (
     slivers,
     star,
     tiny_squares,
+    zigzag,
 )
 from tests.make import make_account, square
 
@@ -35,8 +35,10 @@ pytestmark = [
 
 ATTACKERS: Final = 3
 TRIES: Final = 8
-SECONDS: Final = 2.0  # of processor time of the web processes, which docs/limits.md promises
+SECONDS: Final = 2.0  # of processor time of a web process, which docs/limits.md promises
 POSITIONS: Final = 98_000
+# Other tests keep the machine busy, so that time is measured by the processor.
+PATIENT: Final = "from app.api import expensive; expensive.EXPENSIVE_WAIT_SECONDS = 60"
 BORDER: Final = (7.6, 47.6, 3.0)  # of three countries
 CONTINENT: Final = (10.0, 40.0, 80.0)  # which most pieces of countries lie in or near to
 VALIDATE: Final = "/v1/geometry/validate"
@@ -65,6 +67,7 @@ SHAPES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "20,000 holes": lambda: placed(holes(19_990), *BORDER),
     "20,000 parts": lambda: placed(tiny_squares(99_900), *CONTINENT),
     "needles": lambda: placed(slivers(POSITIONS), *CONTINENT),
+    "5,000 diagonals over a continent": lambda: placed(zigzag(5_000), *CONTINENT),
     "one line, again and again": lambda: placed(back_and_forth(POSITIONS), *BORDER),
 }
 
@@ -72,7 +75,7 @@ SHAPES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterator[Server]:
     folder: Path = tmp_path_factory.mktemp("served")
-    with gunicorn(folder, REDIS_URL=valkey_url, WEB_WORKERS="1") as running:
+    with gunicorn(folder, code=PATIENT, REDIS_URL=valkey_url, WEB_WORKERS="1") as running:
         yield running
 
 
@@ -85,28 +88,29 @@ def post(server: Server, path: str, body: bytes) -> Answer:
 def test_none_takes_long_of_a_web_process(server: Server, name: str) -> None:
     """Whatever cannot be told in time is left out, and refuses nothing."""
     geometry = SHAPES[name]()
-    report = measured(server, VALIDATE, {"geometry": geometry})
+    report = measured(server, VALIDATE, json.dumps({"geometry": geometry}).encode())
     assert report.status == 200
     is_valid, area = (report.json["data"][key] for key in ("valid", "area_hectares"))
-    made = measured(server, "/v1/projects", {"name": name, "geometry": geometry})
+    project = {"name": name, "geometry": geometry}
+    made = measured(server, "/v1/projects", json.dumps(project).encode())
     assert made.status == (201 if is_valid else 422)
     assert not is_valid or made.json["data"]["area_hectares"] == area
 
 
-def measured(server: Server, path: str, body: dict[str, Any]) -> Answer:
-    """The answer to a request that takes SECONDS at most."""
+def measured(server: Server, path: str, body: bytes, seconds: float = SECONDS) -> Answer:
+    """The answer to a request, until which the web process works for so many seconds at most."""
     processes = web_processes(server.pid, 1)
     before = processor_seconds(processes)
-    answer = post(server, path, json.dumps(body).encode())
+    answer = post(server, path, body)
     used = processor_seconds(processes) - before
-    assert used < SECONDS, f"{path}: {used:.2f} s of processor time"
+    assert used < seconds, f"{path}: {used:.2f} s of processor time"
     return answer
 
 
 def test_another_account_is_answered_beside_them(server: Server) -> None:
-    """With a boundary that takes its turn too, of 200 KB."""
+    """With a boundary that takes its turn too, of 200 KB. It waits for one of them at most."""
     other = server._replace(client=make_account(server.client.app))
-    body = json.dumps({"geometry": placed(circle(COMPARED_HERE), *BORDER)}).encode()
+    body = json.dumps({"geometry": placed(circle(5_000), *BORDER)}).encode()
     assert 180_000 < len(body) < 250_000
     attacks = [json.dumps({"geometry": shape()}).encode() for shape in SHAPES.values()]
     turns, is_over = itertools.cycle(attacks), threading.Event()
@@ -122,7 +126,7 @@ def test_another_account_is_answered_beside_them(server: Server) -> None:
     for thread in threads:
         thread.start()
     try:
-        found = [post(other, VALIDATE, body) for _ in range(TRIES)]
+        found = [measured(other, VALIDATE, body, 2 * SECONDS) for _ in range(TRIES)]
     finally:
         is_over.set()
         for thread in threads:

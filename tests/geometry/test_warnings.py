@@ -233,7 +233,7 @@ def test_a_request_that_has_used_its_time_compares_nothing(monkeypatch: pytest.M
     with running(clock):
         small = read_boundary(rectangle(8.0, 47.0, 0.4, 3.0))
         assert codes(boundary_warnings(small)) == ["several_countries"]
-        monkeypatch.setattr(location, "COMPARED_HERE", 0)
+        monkeypatch.setattr(location, "_POSITIONS_HERE", 0)
         large = read_boundary(rectangle(8.0, 47.0, 0.4, 3.0))
         (warning,) = boundary_warnings(large)
     assert (small.country, large.country) == ("DE", False)
@@ -257,7 +257,7 @@ def test_a_large_boundary_is_compared_as_a_small_one(
 ) -> None:
     here = read_boundary(geometry)
     expected = boundary_warnings(here)
-    monkeypatch.setattr(location, "COMPARED_HERE", 0)
+    monkeypatch.setattr(location, "_POSITIONS_HERE", 0)
     elsewhere = read_boundary(geometry)
     assert elsewhere.country == here.country
     assert boundary_warnings(elsewhere) == expected

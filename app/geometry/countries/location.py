@@ -2,14 +2,15 @@
 
 Mostly a box around it lies in one piece of a country, which is all that has to be known. Otherwise
 its shape is compared with the pieces; only where it lies in several countries is it looked at how
-much of it lies in each. How long that takes depends on the shape, so that a large one is compared
-in a process that is ended in time.
+much of it lies in each. How long that takes depends on the shape, so that a large one, or one near
+many pieces, is compared in a process that is ended in time.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -29,6 +30,7 @@ from app.geometry.countries.natural_earth import (
 from app.geometry.countries.samples import sample
 from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings
+from app.geometry.timed import Slot
 from app.policy.bounds import COUNTRIES_LATEST, COUNTRIES_SECONDS
 from app.policy.countries import NEAREST_KM
 from app.values import processor_clock
@@ -37,35 +39,52 @@ _CELLS: Final = 4  # in a degree
 _KEPT: Final = 10_000  # answers for boxes of cells
 _POINTS: Final = 225  # to tell in which of several countries most of a boundary lies
 
-COMPARED_HERE: Final = 5_000
-"""A boundary of no more positions than this is compared within 0.15 s, however they lie."""
+# A boundary of so many positions is compared in this process, and with so many pairs of a position
+# and a piece near its box: that takes 0.15 s at most, however they lie.
+_POSITIONS_HERE: Final = 5_000
+_PAIRS_HERE: Final = 200_000
 
 Found = str | None | Literal[False]  # a country, none, or False: it is not known
 
 
-def country_of(rings: Rings, bounds: Bounds) -> Found:
+def country_of(rings: Rings, bounds: Bounds, expensive: Slot = nullcontext) -> Found:
     """The country in which most of a valid boundary lies, as ISO 3166-1 alpha-2; else the nearest
     one within NEAREST_KM; None if there is none; False if it takes too long to find out (see
-    ``compare``), or the countries are not installed."""
+    ``compare``), or the countries are not installed.
+
+    Args:
+        expensive: as ``compare`` takes it.
+    """
     found = country_of_box(bounds)
     if found is not False or load_world() is None:
         return found
-    answer = compare(country_of_shape, build_polygons(rings))
+    answer = compare(country_of_shape, build_polygons(rings), expensive=expensive)
     return False if answer is None else answer[0]
 
 
-def compare(function: Callable[..., Any], polygons: Any, *others: Any) -> list[Any] | None:
+def compare(
+    function: Callable[..., Any], polygons: Any, *others: Any, expensive: Slot = nullcontext
+) -> list[Any] | None:
     """What a function returns that compares polygons with the countries, as the only item of a
     list; or None if that takes longer than COUNTRIES_SECONDS of processor time, or would end after
     the request has used COUNTRIES_LATEST.
 
     Args:
         function: takes polygons, and ``others``, and returns something. Both can be marshalled.
+        expensive: a context that is entered where another process compares them.
     """
-    if shapely.get_num_coordinates(polygons) <= COMPARED_HERE:
+    if _is_compared_here(polygons):
         return [function(polygons, *others)]
-    seconds = min(COUNTRIES_SECONDS, COUNTRIES_LATEST - processor_clock.used())
-    return timed.call(function, polygons, *others, seconds=seconds, once=load_world)
+    with expensive():
+        seconds = min(COUNTRIES_SECONDS, COUNTRIES_LATEST - processor_clock.used())
+        return timed.call(function, polygons, *others, seconds=seconds, once=load_world)
+
+
+def _is_compared_here(polygons: Any) -> bool:
+    world, positions = load_world(), int(shapely.get_num_coordinates(polygons))
+    assert world is not None
+    near = world.tree.query(_drawn_box(Bounds(*polygons.bounds)))
+    return positions <= _POSITIONS_HERE and positions * len(near) <= _PAIRS_HERE
 
 
 def country_at(longitude: float, latitude: float) -> str | None:
@@ -110,13 +129,17 @@ def _country_of_cells(west: int, south: int, east: int, north: int) -> Found:
 
 def _country_around(world: World, box: Bounds) -> Found:
     """The country of which one piece has all of a box in it, else False."""
-    south, north = project_latitude(box.south), project_latitude(box.north)
-    drawn = shapely.box(box.west, south, box.east, north)
+    drawn = _drawn_box(box)
     near: list[int] = world.tree.query(drawn).tolist()
     for index in near:
         if shapely.contains_properly(world.pieces[index], drawn):
             return world.code(index)
     return False
+
+
+def _drawn_box(box: Bounds) -> Any:
+    south, north = project_latitude(box.south), project_latitude(box.north)
+    return shapely.box(box.west, south, box.east, north)
 
 
 def country_of_shape(polygons: Any) -> str | None:

@@ -22,6 +22,7 @@ from tests.api.operations import (
     fill,
     operations,
 )
+from tests.geometry.drawing import placed
 from tests.geometry.expensive_shapes import SHAPES, with_nested_squares
 from tests.geometry.sizes import largest
 from tests.make import Client, make_project
@@ -37,6 +38,7 @@ from trials.faults.heavy.values import (
 
 POSITIONS: Final = 99_000
 _OF_KIND: Final = {"string": STRINGS, "array": LISTS, "object": OBJECTS, "number": NUMBERS}
+_VALID: Final = ("antipodes", "comb", "slivers", "tiny_squares")  # of POSITIONS
 _MARK: Final = "@value@"
 _EMAIL: Final = {"email": "jo@example.org"}
 _SLUG: Final = {"slug": "brice-creek"}
@@ -154,17 +156,24 @@ def _put(template: bytes, value: Value) -> bytes:
 
 
 def _boundaries(shapes: Mapping[str, int]) -> dict[str, Value]:
-    """Boundaries as large as a request may have, as large as they may be validated, and faulty."""
+    """Boundaries as large as a request may have, as large as they may be validated, and faulty; and
+    valid ones over a continent, where they are compared with its countries."""
     made: dict[str, Value] = {}
     for name, size in shapes.items():
         made[f"{name}, {POSITIONS:,} positions"] = partial(_boundary, name, POSITIONS)
         made[f"{name}, {size:,} positions"] = partial(_boundary, name, size)
         made[f"{name}, {size:,} positions and faults"] = partial(_faulty, name, size)
+        if name in _VALID:
+            made[f"{name} over a continent, {POSITIONS:,} positions"] = partial(_continent, name)
     return made
 
 
 def _boundary(name: str, size: int) -> bytes:
     return json.dumps(SHAPES[name](size)).encode()
+
+
+def _continent(name: str) -> bytes:
+    return json.dumps(placed(SHAPES[name](POSITIONS), 10, 40, 80)).encode()
 
 
 def _faulty(name: str, size: int) -> bytes:
