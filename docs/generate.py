@@ -109,7 +109,8 @@ _BOUNDS: Final = {
     "REQUEST_SECONDS": "processor seconds after which a request is ended, or a piece of a stream; "
     "in an export, a batch of records",
     "COUNTRIES_SECONDS": "processor seconds that comparing a boundary with the countries may take",
-    "COUNTRIES_LATEST": "processor seconds of a request after which it does not go on",
+    "COUNTRIES_LATEST": "processor seconds of a request after which its boundary is no longer "
+    "compared with the countries",
     "EXPENSIVE_AFTER_SECONDS": "processor seconds after which any request counts as expensive",
     "EXPENSIVE_BODY_BYTES": "bytes above which a request counts as expensive",
     "EXPENSIVE_PAGE_BYTES": "bytes of boundaries above which a page of a list does so too",

@@ -15,6 +15,7 @@ from app.assets import derived as of_assets
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.geometry import GeometryInvalid, read_boundary
+from app.geometry.countries import country_of_box
 from app.geometry.shapes import levels_of
 from app.models import Asset, BoundaryEntry, BoundaryShape, Project
 from app.policy.countries import DATA_VERSION
@@ -121,7 +122,8 @@ def _wrong_in_project(row: Any, entry: Any, shapes: dict[int, tuple[str, int]]) 
         "area_m2": is_near,
         "bounds": bounds == boundary.bounds,
         "country": row.country_version != DATA_VERSION  # a job does
-        or boundary.country in (row.country, False),
+        or boundary.country in (row.country, False)
+        or (row.country is None and country_of_box(boundary.bounds) is False),  # it took too long
         HISTORY: is_recorded,
         SHAPES: not is_recorded  # which makes them, too
         or entry.simplified_at is None  # a job does

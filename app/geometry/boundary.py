@@ -60,7 +60,11 @@ class Boundary:
 
 
 def read_boundary(
-    value: object, *, max_positions: int = GEOMETRY_POSITIONS, expensive: Slot = nullcontext
+    value: object,
+    *,
+    max_positions: int = GEOMETRY_POSITIONS,
+    expensive: Slot = nullcontext,
+    locate: bool = True,
 ) -> Boundary:
     """Check, measure and locate a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
 
@@ -72,6 +76,7 @@ def read_boundary(
     Args:
         expensive: a context that is entered for work that takes long, so that the caller can admit
             or refuse it: at most VALIDATION_SECONDS and COUNTRIES_SECONDS in another process.
+        locate: whether to find out the country that it lies in.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
@@ -94,7 +99,7 @@ def read_boundary(
             bounds=bounds,
             positions=len(rings.lon),
             rings=replace(rings, json=b""),
-            country=country_of(rings, bounds, expensive),
+            country=country_of(rings, bounds, expensive) if locate else False,
         )
 
 

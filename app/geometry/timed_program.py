@@ -78,7 +78,7 @@ def main() -> None:
 def _function(name: str) -> Callable[..., Any]:
     """A function of the application, ``package.module:name``; what it returns, in a list."""
     if (root := str(Path(__file__).parents[2])) not in sys.path:
-        sys.path.append(root)
+        sys.path.insert(0, root)
     module, _, attribute = name.partition(":")
     function = getattr(importlib.import_module(module), attribute)
     return lambda *given: [function(*given)]

@@ -17,7 +17,7 @@ import numpy as np
 from app.geometry.boundary import Boundary
 from app.geometry.countries import load_world
 from app.geometry.countries.location import compare, country_of_box
-from app.geometry.countries.parts import far_parts
+from app.geometry.countries.parts import far_parts, parts_elsewhere
 from app.geometry.polygons import build_polygons
 from app.geometry.problems import MAX_PROBLEMS, Place, Problem
 from app.geometry.rings import Floats, Integers, Rings
@@ -31,8 +31,8 @@ WARNING_CODES: Final = {
     "in_the_sea": "A part with no land within 25 km, on a map that lacks small islands.",
     "several_countries": "A part, or a hundredth of the area, that lies in another country than "
     "most of the boundary, more than 10 km from it.",
-    "countries_not_checked": "The shape is so complex that it would take too long to look for what "
-    "lies in the sea or in several countries.",
+    "countries_not_checked": "A shape so complex that it would take too long to find what lies in "
+    "the sea or in another country.",
 }
 
 _SPIKE_DEGREES: Final = 1.0
@@ -40,8 +40,7 @@ _SPIKE_METERS: Final = 10.0
 _SLIVER_METERS: Final = 1.0
 _METERS_PER_DEGREE: Final = 111_320.0
 _NOT_CHECKED: Final = (
-    "is so complex that it would take too long to look for what lies in the sea or in several "
-    "countries."
+    "is so complex that it would take too long to find what lies in the sea or in another country."
 )
 
 
@@ -81,24 +80,30 @@ def warned(boundaries: Sequence[Boundary]) -> dict[str, set[int]]:
     }
     if load_world() is not None:
         found["in_the_sea"] = {n for n, each in enumerate(boundaries) if each.country is None}
-        of_countries = [_codes_of_countries(each) for each in boundaries]
-        for code in ("several_countries", "countries_not_checked"):
-            found[code] = {n for n, codes in enumerate(of_countries) if code in codes}
+        elsewhere = [_has_parts_elsewhere(each) for each in boundaries]
+        found["several_countries"] = {n for n, has in enumerate(elsewhere) if has}
+        found["countries_not_checked"] = {n for n, has in enumerate(elsewhere) if has is None}
     return found
 
 
-def _codes_of_countries(boundary: Boundary) -> set[str]:
-    """The codes of the warnings of a boundary that is not in the sea as a whole."""
-    if boundary.country is None or not _may_reach_inside(boundary):
-        return set()
-    return {each.code for some in _of_countries(boundary) for each in some}
+def _has_parts_elsewhere(boundary: Boundary) -> bool | None:
+    """Whether parts lie in another country; None if that takes too long to find out."""
+    country = boundary.country
+    if not country:
+        return None if country is False else False
+    if not _may_reach_inside(boundary):
+        return False
+    answer = compare(parts_elsewhere, build_polygons(boundary.rings), country)
+    return None if answer is None else bool(answer[0])
 
 
 def _may_reach_inside(boundary: Boundary) -> bool:
-    """False if what lies in another country is close to the one of most, as all of it is small."""
+    """False if what lies in another country is close to the one of most, as all of it is small, or
+    if it all lies in one."""
     west, south, east, north = boundary.bounds
     wide = max(north - south, (east - west) * math.cos(math.radians((north + south) / 2)))
-    return wide * _METERS_PER_DEGREE > INSIDE_KM * 1000 / math.sqrt(2)
+    is_large = wide * _METERS_PER_DEGREE > INSIDE_KM * 1000 / math.sqrt(2)
+    return is_large and country_of_box(boundary.bounds) is False
 
 
 def _joined(many: Sequence[Rings]) -> Rings:

@@ -68,11 +68,11 @@ BODY_ESCAPES: Final = 1_000_000
 # their first byte.
 REQUEST_SECONDS: Final = 1.7
 
-# Requests with a larger body, those with a boundary that can take long to validate, pages with more
-# bytes of boundaries, and all others once they have used EXPENSIVE_AFTER_SECONDS of processor time
-# are expensive. A process works on one of them at a time, by turns of accounts. EXPENSIVE_WAITING
-# others wait, each for EXPENSIVE_WAIT_SECONDS at most; clients are asked to repeat all others. The
-# web server rejects those with a larger body.
+# Requests with a larger body, those with a boundary that can take long to validate or to compare
+# with the countries, pages with more bytes of boundaries, and all others once they have used
+# EXPENSIVE_AFTER_SECONDS of processor time are expensive. A process works on one of them at a time,
+# by turns of accounts. EXPENSIVE_WAITING others wait, each for EXPENSIVE_WAIT_SECONDS at most;
+# clients are asked to repeat all others. The web server rejects those with a larger body.
 EXPENSIVE_AFTER_SECONDS: Final = 0.2
 EXPENSIVE_BODY_BYTES: Final = 128 * 1024
 EXPENSIVE_PAGE_BYTES: Final = 4 * 1024 * 1024

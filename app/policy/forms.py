@@ -24,7 +24,7 @@ FORM_BYTES: Final = 64 * 1024  # of the form of a page
 # Of that of a project or an asset, beside the boundary: metadata stands in it twice.
 RECORD_FORM_BYTES: Final = 256 * 1024
 
-PATH_LENGTH: Final = 8_000  # with the query; authorization requests of OAuth are long
+PATH_LENGTH: Final = 8_190  # with the query: as long as gunicorn.conf.py lets a request line be
 # Characters of a field, and of its name; OAuth promises as many to any parameter.
 FIELD_LENGTH: Final = PARAMETER_LENGTH
 FIELD_LENGTHS: Final = {

@@ -82,8 +82,8 @@ def protect() -> Any:
     Raises:
         PayloadTooLarge: it is longer than any form.
         ValidationFailed: a field is too long.
-        BadRequest: so is one in the query; or the form is chunked. Browsers do not send forms so,
-            and werkzeug would truncate it.
+        BadRequest: a parameter of the query is too long, or the form is chunked. Browsers do not
+            send forms so, and werkzeug would truncate it.
         Forbidden: it comes from another site, or the form has expired; or it is large, and the role
             of its sender may not send it.
         Unauthorized: it is large, and nobody is signed in in the browser whose script sent it.
@@ -96,9 +96,11 @@ def protect() -> Any:
     if form.is_file:
         request.max_form_parts = _PARTS_OF_FILE
     _check_lengths(request.args, LargeForm(), BadRequest)
+    if "HTTP_TRANSFER_ENCODING" in request.environ:
+        raise BadRequest("Send the form with a Content-Length, not in chunks.")
+    if (request.content_length or 0) > request.max_content_length:
+        raise PayloadTooLarge
     if request.method == "POST" or request.content_length:
-        if "HTTP_TRANSFER_ENCODING" in request.environ:
-            raise BadRequest("Send the form with a Content-Length, not in chunks.")
         try:
             check_origin()
             if (response := _turn_away_large(view)) is not None:
@@ -176,8 +178,8 @@ def _turn_away_large(view: View | None) -> Any:
     A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
     few megabytes of empty fields.
     """
-    if not FORM_BYTES < (request.content_length or 0) <= (request.max_content_length or 0):
-        return None  # or werkzeug refuses it unread
+    if (request.content_length or 0) <= FORM_BYTES:
+        return None
     turn_away = getattr(view, "turn_away", None)  # app.site.signed_in
     response = turn_away() if turn_away else None
     if response is None and request.mimetype != "multipart/form-data":

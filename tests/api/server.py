@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,20 +67,6 @@ def web_processes(server: int, number: int) -> list[int]:
     children = Path(f"/proc/{server}/task/{server}/children")
     wait_for(lambda: len(children.read_text().split()) == number)
     return [int(pid) for pid in children.read_text().split()]
-
-
-def processor_seconds(processes: Sequence[int]) -> float:
-    """The processor time that processes have had, all their threads and ended children together;
-    of those that have ended themselves, none."""
-    total = 0
-    for pid in processes:
-        for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-            with contextlib.suppress(OSError):
-                total += int(task.read_text().split()[0])
-        with contextlib.suppress(OSError):
-            children = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[13:15]
-            total += sum(map(int, children)) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-    return total / 1e9
 
 
 def _read(connection: socket.socket) -> Answer:

@@ -81,7 +81,7 @@ def test_what_geos_cannot_do_has_no_answer() -> None:
 
 def test_a_function_of_the_application_is_called_there() -> None:
     """Of one that is called before, the time does not count."""
-    answer = timed.call(covers, SQUARE, 3.0, seconds=1, once=begin)
+    answer = timed.call(covers, SQUARE, 3.0, seconds=0.1, once=begin)
     assert answer == [(12.0, running(), True)]
     assert timed.call(nothing, SQUARE, seconds=1, once=begin) == [None]
 

@@ -170,6 +170,7 @@ def test_a_mail_with_an_expired_link_is_not_sent(
 def test_a_mail_sealed_with_another_key_is_given_up(
     outbox: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
+    before = mails_to(outbox, RECIPIENT)
     queue(outbox)
     with second_app(outbox, secret_key="k" * 40) as other:
         assert send(other) == 0
@@ -177,7 +178,7 @@ def test_a_mail_sealed_with_another_key_is_given_up(
     assert (row.due_at, row.sealed, row.sent_at) == (None, None, None)
     assert row.error == "encrypted with another SECRET_KEY"
     assert caplog.text.count("encrypted with another SECRET_KEY") == 1
-    assert mails_to(outbox, "nobody@example.org") == []
+    assert len(mails_to(outbox, RECIPIENT)) == len(before)
 
 
 @pytest.mark.parametrize("sealed", ["", "gAAAA", "é"])

@@ -23,7 +23,7 @@ from app.http.urls import is_ogc
 from app.policy.forms import FIELD_LENGTH, FIELD_LENGTHS
 from config import ROOT
 from tests.auth.test_page_matrix import Route, routes, things
-from tests.make import Browser, Client, make_account, make_operator
+from tests.make import Browser, Client, make_account, make_operator, new_email
 from tests.pages.support import MULTIPART, browser_of, several_parts
 from tests.processor_time import is_within, seconds_taken
 from trials.faults.heavy.form_fields import FIELDS, FIELDS_OF
@@ -134,8 +134,10 @@ def test_every_page_refuses_a_query_that_is_too_long(app: Flask, subtests: pytes
 
 
 def test_a_body_without_a_post_has_the_same_lengths(app: Flask) -> None:
-    data = {"second_factor_code": "1" * (FIELD_LENGTH + 1)}
-    assert app.test_client().get("/login/second-factor", data=data).status_code == 422
+    visitor, data = app.test_client(), {"second_factor_code": "1" * (FIELD_LENGTH + 1)}
+    assert visitor.get("/login/second-factor", data=data).status_code == 422
+    chunked = {"Transfer-Encoding": "chunked"}
+    assert visitor.get("/login/second-factor", headers=chunked).status_code == 400
 
 
 def test_a_browser_is_told_which_field_is_too_long(client: Client) -> None:
@@ -182,7 +184,8 @@ def _everything_sent(app: Flask) -> Iterator[Sent]:
         client = _account(app) if is_form else reader  # it may end the account, or its things
         ids = things(client, route) if is_form else shared
         browser = Browser(app) if route.rule.startswith(_SIGNED_OUT) else _browser(client, route)
-        fields = {**FIELDS_OF.get(route.rule, FIELDS), **_token(browser)} if is_form else {}
+        typed = {**FIELDS_OF.get(route.rule, FIELDS), "email": new_email()}
+        fields = {**typed, **_token(browser)} if is_form else {}
         page = browser.get(route.path(ids), follow=False)
         own = [form for form in page.forms if is_form and (form.action or page.path) == page.path]
         names = {name for form in own for name in form.fields}

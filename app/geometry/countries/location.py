@@ -39,8 +39,8 @@ _CELLS: Final = 4  # in a degree
 _KEPT: Final = 10_000  # answers for boxes of cells
 _POINTS: Final = 225  # to tell in which of several countries most of a boundary lies
 
-# A boundary of so many positions is compared in this process, and with so many pairs of a position
-# and a piece near its box: that takes 0.15 s at most, however they lie.
+# A boundary of at most so many positions is compared in this process, if it makes at most so many
+# pairs of a position and a piece within NEAREST_KM of its box: that takes some 0.15 s at worst.
 _POSITIONS_HERE: Final = 5_000
 _PAIRS_HERE: Final = 200_000
 
@@ -83,7 +83,9 @@ def compare(
 def _is_compared_here(polygons: Any) -> bool:
     world, positions = load_world(), int(shapely.get_num_coordinates(polygons))
     assert world is not None
-    near = world.tree.query(_drawn_box(Bounds(*polygons.bounds)))
+    box = Bounds(*polygons.bounds)
+    reach = length(NEAREST_KM, max(abs(box.south), abs(box.north)))
+    near = world.tree.query(_drawn_box(box).buffer(reach))
     return positions <= _POSITIONS_HERE and positions * len(near) <= _PAIRS_HERE
 
 

@@ -9,7 +9,6 @@ import shapely
 
 from app.geometry.countries.location import owners_of
 from app.geometry.countries.natural_earth import (
-    World,
     kilometers,
     length,
     load_world,
@@ -25,25 +24,27 @@ _POINTS: Final = 2_500  # that are looked up to find what lies in another countr
 _PARTS: Final = 300  # the largest ones, for which land is looked for
 
 
-def far_parts(
-    polygons: Any, country: str | None
-) -> tuple[list[int], list[tuple[int, str, float, float]]]:
-    """The parts that have no land within NEAREST_KM, and those that lie in another country, farther
-    than INSIDE_KM from the one of most: each with that country, and the longitude and latitude of a
-    place there. Parts are counted from 0. The countries are installed.
+Elsewhere = list[tuple[int, str, float, float]]
+
+
+def far_parts(polygons: Any, country: str | None) -> tuple[list[int], Elsewhere]:
+    """The parts of a valid boundary that have no land within NEAREST_KM, counted from 0, and those
+    of ``parts_elsewhere``.
 
     Args:
-        polygons: a valid boundary in degrees.
+        polygons: in degrees; the countries are installed.
         country: the one that most of it lies in; None: none.
     """
+    in_the_sea = (
+        [] if country and shapely.get_num_geometries(polygons) == 1 else _in_the_sea(polygons)
+    )
+    return in_the_sea, parts_elsewhere(polygons, country) if country else []
+
+
+def _in_the_sea(polygons: Any) -> list[int]:
     world = load_world()
     assert world is not None
     parts: Any = shapely.get_parts(polygons)
-    in_the_sea = [] if country and len(parts) == 1 else _in_the_sea(world, parts)
-    return in_the_sea, _elsewhere(world, polygons, country) if country else []
-
-
-def _in_the_sea(world: World, parts: Any) -> list[int]:
     drawn = project_polygons(parts)
     chosen = np.argsort(-shapely.area(drawn), kind="stable")[:_PARTS]
     _, south, _, north = shapely.bounds(parts[chosen]).T
@@ -53,9 +54,17 @@ def _in_the_sea(world: World, parts: Any) -> list[int]:
     return found
 
 
-def _elsewhere(world: World, polygons: Any, country: str) -> list[tuple[int, str, float, float]]:
-    """Of points within: those that lie in another country, and far from the one of most. Where none
-    of the parts is whole in another country, it is the first one, if _SHARE of the area is."""
+def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
+    """The parts of a valid boundary that lie in another country, farther than INSIDE_KM from the
+    one of most: each, counted from 0, with that country, and the longitude and latitude of a place
+    there. Where no part is whole in another country, it is the first one, if _SHARE of the area is.
+
+    Args:
+        polygons: in degrees; the countries are installed.
+        country: the one that most of it lies in.
+    """
+    world = load_world()
+    assert world is not None
     inner = sample(polygons, _POINTS)
     point, owner = owners_of(world, inner.lon, inner.lat)
     home = world.codes.index(country)

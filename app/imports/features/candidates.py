@@ -20,6 +20,7 @@ from app.geometry import (
     Point,
     Problem,
 )
+from app.geometry.countries import country_of
 from app.geometry.problems import whole_problem
 from app.geometry.rings import stored_rings
 from app.imports.features.geometries import (
@@ -192,7 +193,6 @@ def stored_values(item: Candidate) -> dict[str, Any]:
             "area_m2": boundary.area_m2,
             "bounds": boundary.bounds,
             "positions": boundary.positions,
-            "country": boundary.country,
         }
     return values
 
@@ -203,14 +203,15 @@ def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -
     boundary: Boundary | None = None
     location: Point | None = None
     if found := values.get("boundary"):
+        rings, bounds = stored_rings(text or ""), Bounds(*map(float, found["bounds"]))
         boundary = Boundary(
             type=found["type"],
             text=text or "",
             area_m2=int(found["area_m2"]),
-            bounds=Bounds(*map(float, found["bounds"])),
+            bounds=bounds,
             positions=int(found["positions"]),
-            rings=stored_rings(text or ""),
-            country=found.get("country", False),  # absent: of an earlier version
+            rings=rings,
+            country=country_of(rings, bounds),
         )
     if found := values.get("location"):
         location = Point(text or "", *map(float, found))

@@ -100,7 +100,7 @@ def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
     with _in_plain_words():
-        return read_boundary(geometry)
+        return read_boundary(geometry, locate=False)  # the reader has no countries loaded
 
 
 def closed(geometry: Json) -> Json:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 
 from app.db.queries import connect
-from tests.api.server import Server, processor_seconds, web_processes
+from tests.api.server import Server, web_processes
 from tests.make import Client, make_account, make_key
 from tests.templates import DATABASES
 from trials.faults.heavy.load import (
@@ -25,6 +25,7 @@ from trials.faults.heavy.load import (
     UNEXPLAINED,
     create,
     flood,
+    processor_seconds,
     send,
     watch_others,
     with_children,

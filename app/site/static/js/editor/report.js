@@ -122,6 +122,7 @@ export class Report {
       const found = warnings.filter((warning) => warning.code === code);
       if (!found.length) return [];
       const line = element("p", `${found.length} ${found.length > 1 ? several : one} `, "quiet");
+      if (!found[0].coordinates) return [line]; // of the whole boundary
       const button = element("button", "Show", "link");
       button.type = "button";
       button.addEventListener("click", () => this._mark(found));
