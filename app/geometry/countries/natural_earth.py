@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -22,9 +23,9 @@ from numpy.typing import NDArray
 
 from app.geometry.rings import Floats
 from app.policy.countries import CODES_BY_NAME, CODES_BY_NUMBER, NAMES
-from config import ROOT
 
-FILE: Final = ROOT / "app" / "site" / "static" / "third_party" / "countries-50m.json"
+_APP: Final = Path(__file__).parents[2]
+FILE: Final = _APP / "site" / "static" / "third_party" / "countries-50m.json"
 _POSITIONS: Final = 100  # of a piece
 _NARROW: Final = 1e-3  # degrees; narrower than this, nothing is cut
 _POLE: Final = 89.9  # degrees; what is beyond is drawn there
