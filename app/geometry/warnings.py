@@ -192,7 +192,7 @@ def _measures(rings: Rings) -> tuple[Floats, Floats]:
     return np.abs(np.add.reduceat(doubled, firsts)) / 2, np.add.reduceat(steps, firsts)
 
 
-def _of_countries(boundary: Boundary, expensive: Slot = nullcontext) -> tuple[list[Problem], ...]:
+def _of_countries(boundary: Boundary, expensive: Slot) -> tuple[list[Problem], ...]:
     """The warnings of each code that needs the countries."""
     if load_world() is None or country_of_box(boundary.bounds) is not False:
         return ()

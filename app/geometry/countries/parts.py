@@ -35,9 +35,8 @@ def far_parts(polygons: Any, country: str | None) -> tuple[list[int], Elsewhere]
         polygons: in degrees; the countries are installed.
         country: the one that most of it lies in; None: none.
     """
-    in_the_sea = (
-        [] if country and shapely.get_num_geometries(polygons) == 1 else _in_the_sea(polygons)
-    )
+    is_on_land = country is not None and shapely.get_num_geometries(polygons) == 1
+    in_the_sea = [] if is_on_land else _in_the_sea(polygons)
     return in_the_sea, parts_elsewhere(polygons, country) if country else []
 
 
