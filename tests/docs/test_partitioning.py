@@ -31,16 +31,16 @@ def test_what_can_be_partitioned(postgres: PostgresServer, name: str) -> None:
 
 
 def test_what_cannot(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(partitioning.BY_MONTH, "events", "created_at")
+    monkeypatch.setitem(partitioning.BY_MONTH, "events", "subject_id")
     assert list(partitioning.month_obstacles("events")) == [
-        "the unique key (`id`) lacks `created_at`",
-        "`deliveries` (`event_id`) refers to it without `created_at`",
+        "the unique key (`id`) lacks `subject_id`",
+        "`deliveries` (`event_id`) refers to it without `subject_id`",
     ]
     with (
         psycopg.connect(postgres.create_database()) as connection,
         pytest.raises(psycopg.errors.FeatureNotSupported),
     ):
-        connection.execute(partitioned("events", "created_at"))
+        connection.execute(partitioned("events", "subject_id"))
 
 
 @pytest.mark.parametrize(

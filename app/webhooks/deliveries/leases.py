@@ -81,7 +81,6 @@ _CLAIMED_COLUMNS: Final[tuple[ColumnClause[Any], ...]] = (
     column("webhook_id"),
     column("event_id"),
     column("event_type"),
-    column("event_created_at", Timestamp),
     column("body"),
     column("cause"),
     column("attempt", Integer),
@@ -106,8 +105,7 @@ _CLAIM_ON_POSTGRESQL: Final = CompiledChange(
             picked.due_at, created_at
     )
     SELECT /* of all accounts */ claimed.id, claimed.account_id, webhook_id, event_id,
-        events.type AS event_type,
-        events.created_at AS event_created_at, body, cause, attempts + 1 AS attempt,
+        events.type AS event_type, body, cause, attempts + 1 AS attempt,
         claimed.due_at, claimed.created_at
     FROM claimed JOIN events ON events.id = claimed.event_id
     ORDER BY claimed.due_at, claimed.id
@@ -196,7 +194,7 @@ def _select_on_sqlite(webhooks: int) -> CompiledChange:
     return CompiledChange(
         text(
             f"SELECT {ALL_ACCOUNTS} deliveries.id, deliveries.account_id, webhook_id, event_id,"  # noqa: S608
-            " events.type AS event_type, events.created_at AS event_created_at, body, cause,"
+            " events.type AS event_type, body, cause,"
             f" attempts + 1 AS attempt, due_at, deliveries.created_at FROM ({picked}) AS picked"
             " JOIN deliveries ON deliveries.id = picked.id"
             " JOIN events ON events.id = deliveries.event_id ORDER BY due_at, deliveries.id"
