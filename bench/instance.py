@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import random
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from app.geometry import read_boundary
 from app.policy.permissions import expand
 from app.projects.service import create_project
 from config import load_settings
+from tests.make.wavy import polygon
 
 PLANS = "[bench]\nrequests_per_minute = 100_000_000\nrequests_per_day = 1_000_000_000\n"
 
@@ -29,22 +28,13 @@ class Instance:
     key: str
     project_ids: list[str]
 
-
-def wavy_ring(positions: int, west: float, south: float, size: float = 0.2) -> list[list[float]]:
-    """A closed ring of so many positions around a centre, with 7 decimals, that never crosses."""
-    rng = random.Random(positions * 7919 + int(west * 1000))
-    ring = []
-    for step in range(positions - 1):
-        angle = 2 * math.pi * step / (positions - 1)
-        radius = size * (1 + 0.2 * math.sin(7 * angle) + 0.001 * rng.random())
-        ring.append(
-            [round(west + radius * math.cos(angle), 7), round(south + radius * math.sin(angle), 7)]
-        )
-    return [*ring, ring[0]]
+    @property
+    def headers(self) -> dict[str, str]:
+        return authorization(self.key)
 
 
-def polygon(positions: int, west: float = 10.0, south: float = 50.0) -> dict[str, object]:
-    return {"type": "Polygon", "coordinates": [wavy_ring(positions, west, south)]}
+def authorization(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
 
 def boundary(number: int) -> dict[str, object]:

@@ -72,20 +72,16 @@ def serve(
     environ: dict[str, str],
     *,
     workers: int = 1,
-    threads: int = 4,
-    worker_class: str = "gthread",
     all_cores: bool = False,
-    python: str | Path = sys.executable,
 ) -> Iterator[Server]:
     """gunicorn with ``target``, on one core unless ``all_cores``, which the client then shares.
 
-    It runs in the environment of ``python``, and logs into a file. When the measurement fails, what
-    it logged of faults is shown.
+    When the measurement fails, what it logged of faults is shown.
     """
     port = free_port()
     command = [
-        python, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
-        f"--threads={threads}", f"--worker-class={worker_class}", f"--bind=127.0.0.1:{port}",
+        sys.executable, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
+        "--threads=4", f"--worker-class={_worker_class()}", f"--bind=127.0.0.1:{port}",
         target,
     ]  # fmt: skip
     with tempfile.TemporaryFile("w+") as log:
@@ -114,7 +110,7 @@ def serve(
             process.wait(20)
 
 
-def own_worker_class() -> str:
+def _worker_class() -> str:
     """The kind of worker that the service runs with."""
     found = re.search(r'^worker_class = "(.+?)"', (ROOT / "gunicorn.conf.py").read_text(), re.M)
     assert found is not None

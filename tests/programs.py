@@ -10,7 +10,7 @@ import shutil
 from typing import Final
 
 from tests import node
-from trials.machines.programs import find_installed
+from tests.deploy.programs import find_installed
 
 # On PATH, beside this Python, or unpacked from Debian's packages by an earlier run.
 NAMES: Final = (

@@ -16,13 +16,12 @@ from urllib.parse import urlencode
 
 from app.security.tokens import hash_token
 from config import ROOT
+from tests.instances.customers import OUTSIDE, Customer, Instance
 from tests.make import make_application
 from tests.make.browser import PASSWORD
 from tests.make.features import collection, feature
 from tests.make.geometry import square
 from tests.make.oauth import code_form, grant_code
-from trials.faults.delivering import OUTSIDE, Instance
-from trials.faults.reconciliation import Customer
 
 KINDS: Final = (
     "a project", "its event", "its audit entry", "an asset", "a change", "a deletion", "an import",

@@ -18,9 +18,9 @@ from redis.retry import Retry
 
 from config import ROOT
 from tests.deploy.debian import Program
+from tests.deploy.programs import without_user
 from tests.waiting import wait_for
 from trials.machines.hosts import Host
-from trials.machines.network import NamespaceHost
 from trials.machines.postgresql import PASSWORD, PostgresHost
 
 VALKEY_PASSWORD = "the-valkey-password"  # as in deploy/hosts
@@ -101,11 +101,6 @@ def start_pgbouncer(server: PostgresHost, program: Program, pool_mode: str) -> P
     return process
 
 
-def without_user(configuration: str) -> str:
-    """haproxy.cfg without the user that Debian's package makes."""
-    return re.sub(r"^ +(user|group) haproxy\n", "", configuration, flags=re.MULTILINE)
-
-
 class Haproxy:
     """haproxy on ports 80 and 443."""
 
@@ -138,7 +133,7 @@ class Haproxy:
 class Nginx:
     """nginx on ports 80 and 443, on a host that has the settings of the kernel for it."""
 
-    def __init__(self, host: NamespaceHost, program: Program, certificate: Path) -> None:
+    def __init__(self, host: Host, program: Program, certificate: Path) -> None:
         assignments = re.findall(r"^(net\S+) = (\d+)$", shipped("sysctl.conf"), re.MULTILINE)
         host.set_kernel(dict(assignments))
         folder = host.folder

@@ -59,12 +59,12 @@ class Entry:
         return replace(self, verdict=verdict, says=says, reason=reason, format=file_format)
 
 
-def read_table(path: Path = TABLE) -> list[Entry]:
+def read_table() -> list[Entry]:
     """The entries, in the order of the table."""
-    return [Entry(**json.loads(line)) for line in path.read_text().splitlines()]
+    return [Entry(**json.loads(line)) for line in TABLE.read_text().splitlines()]
 
 
-def write_table(entries: Iterable[Entry], path: Path = TABLE) -> None:
+def write_table(entries: Iterable[Entry]) -> None:
     """Replace the table. Members that say nothing are left out."""
     lines = []
     for entry in entries:
@@ -72,7 +72,7 @@ def write_table(entries: Iterable[Entry], path: Path = TABLE) -> None:
         if not entry.reason:
             del values["reason"]
         lines.append(json.dumps({"licence": None} | values, ensure_ascii=False))
-    path.write_text("".join(f"{line}\n" for line in sorted(lines)))
+    TABLE.write_text("".join(f"{line}\n" for line in sorted(lines)))
 
 
 def fetched(entry: Entry, folder: Path, work: Path) -> Path:

@@ -35,21 +35,11 @@ def _record(length: int, content: bytes) -> bytes:
     return header(108 + len(content)) + struct.pack(">2i", 1, length) + content
 
 
-def _rings(rings: int, points: int) -> bytes:
-    """A polygon that says it has so many rings and positions."""
-    return shp(struct.pack("<i4d2i", 5, 0, 0, 0, 0, rings, points) + bytes(200))
-
-
 def _geopackage(*statements: Any) -> Callable[[Makers], bytes]:
-    """One with a square, after some SQL. ``{file}`` and ``{url}`` are the bait's."""
+    """One with a square, after some SQL."""
 
     def make(makers: Makers) -> bytes:
-        filled = [
-            each.replace("{file}", str(makers.bait.file)).replace("{url}", makers.bait.url)
-            if isinstance(each, str)
-            else each
-            for each in statements
-        ]
+        filled = [makers.baited(each) if isinstance(each, str) else each for each in statements]
         return one_square(makers.folder, *filled).read_bytes()
 
     return make
@@ -62,8 +52,7 @@ def _defined(sql: str) -> Callable[[Makers], bytes]:
         path = Path(one_square(makers.folder, *_VIEW))
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("PRAGMA writable_schema = ON")
-            definition = sql.replace("{file}", str(makers.bait.file))
-            row = ["table", "a", "a", 0, definition]
+            row = ["table", "a", "a", 0, makers.baited(sql)]
             connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
         return path.read_bytes()
 
@@ -74,13 +63,6 @@ def _pages(makers: Makers) -> bytes:
     """One whose header says that it has 4 billion pages of 64 KB."""
     content = bytearray(_geopackage()(makers))
     content[28:32] = struct.pack(">I", 2**32 - 1)
-    return bytes(content)
-
-
-def _noise(makers: Makers) -> bytes:
-    """One whose pages are overwritten after the first ones."""
-    content = bytearray(_geopackage()(makers))
-    content[8192:] = bytes(n * 7 % 256 for n in range(len(content) - 8192))
     return bytes(content)
 
 
@@ -100,103 +82,73 @@ def _wide(makers: Makers) -> bytes:
 
 
 _POINT: Final = blob(shapely.Point(1, 2).wkb)
-_NAN: Final = blob(struct.pack("<BI2d", 1, 1, float("nan"), float("inf")))
 _RINGS: Final = blob(struct.pack("<BIII", 1, 3, 2**32 - 1, 2**32 - 1))
 _ROWS: Final = dbf([(b"name", "C", 80, 0)], b" " + b"a".ljust(80))
+_TWO_BILLION: Final = shp(struct.pack("<i4d2i", 5, 0, 0, 0, 0, _HUGE, 4) + bytes(200))
+_FOUR_BILLION: Final = dbf([(b"a", "C", 9, 0)], count=2**32 - 1)
 
-BINARIES: Final = (
-    HostileFile("shapefile, negative length", _shapefile(shp=_record(-1, point(1, 2))), "damaged"),
-    HostileFile("shapefile, huge length", _shapefile(shp=_record(_HUGE, point(1, 2))), "damaged"),
-    HostileFile("shapefile, 2 billion rings", _shapefile(shp=_rings(_HUGE, 4)), ""),
-    HostileFile("shapefile, 2 billion positions", _shapefile(shp=_rings(1, _HUGE)), ""),
-    HostileFile("shapefile, -1 rings", _shapefile(shp=_rings(-1, -1)), ""),
-    HostileFile(
-        "shapefile, NaN and inf", _shapefile(shp=shp(point(float("nan"), float("inf")))), ""
-    ),
-    HostileFile(
-        "shapefile, 4 billion rows",
-        _shapefile(shp=shp(point(1, 2)), dbf=dbf([(b"a", "C", 9, 0)], count=2**32 - 1)),
-        "",
-    ),
-    HostileFile(
-        "shapefile, odd encoding",
-        _shapefile(shp=shp(point(1, 2)), dbf=_ROWS, cpg=b"../../../../etc/passwd"),
-        "",
-    ),
-    HostileFile(
-        "shapefile, encoding that unpacks",
-        _shapefile(shp=shp(point(1, 2)), dbf=_ROWS, cpg=b"zlib"),
-        "",
-    ),
-    HostileFile(
-        "shapefile, .prj of a URL",
-        lambda made: packed(
-            made.folder, shp=shp(parts(SQUARE)), prj=made.bait.url.encode()
-        ).read_bytes(),
-        "",
-    ),
-    HostileFile("shapefile, cut off", _shapefile(shp=shp(parts(SQUARE))[:-9]), "incomplete"),
-    *(
-        HostileFile(f"GeoPackage, {name}", _defined(sql), "", "a.gpkg")
-        for name, sql in (
-            (
-                "VirtualText",
-                "CREATE VIRTUAL TABLE a USING VirtualText('{file}', 'UTF-8', 1, COMMA)",
-            ),
-            ("virtual table csv", "CREATE VIRTUAL TABLE a USING csv(filename='{file}')"),
-        )
-    ),
-    HostileFile(
-        "GeoPackage, view that loads code",
-        _geopackage(
-            *_VIEW, "CREATE VIEW a AS SELECT geom, load_extension('{file}') n FROM forests"
+
+def _view(expression: str) -> Callable[[Makers], bytes]:
+    return _geopackage(*_VIEW, f"CREATE VIEW a AS {expression}")
+
+
+def _url_prj(makers: Makers) -> bytes:
+    url = makers.bait.url.encode()
+    return packed(makers.folder, shp=shp(parts(SQUARE)), prj=url).read_bytes()
+
+
+_CSV: Final = "CREATE VIRTUAL TABLE a USING csv(filename='{file}')"
+_TEXT: Final = "CREATE VIRTUAL TABLE a USING VirtualText('{file}', 'UTF-8', 1, COMMA)"
+_TRIGGER: Final = (
+    "CREATE TRIGGER t AFTER INSERT ON forests BEGIN SELECT load_extension('{file}'); END"
+)
+_POINTS: Final = (f"INSERT INTO forests(geom) {_MANY.format(10**6)} SELECT ? FROM n", [_POINT])
+
+BINARIES: Final = tuple(
+    HostileFile(*each)
+    for each in (
+        ("shapefile, huge length", _shapefile(shp=_record(_HUGE, point(1, 2))), "damaged"),
+        ("shapefile, 2 billion rings", _shapefile(shp=_TWO_BILLION), ""),
+        ("shapefile, 4 billion rows", _shapefile(shp=shp(point(1, 2)), dbf=_FOUR_BILLION), ""),
+        (
+            "shapefile, encoding that unpacks",
+            _shapefile(shp=shp(point(1, 2)), dbf=_ROWS, cpg=b"zlib"),
+            "",
         ),
-        "",
-    ),
-    HostileFile(
-        "GeoPackage, view that reads a file",
-        _geopackage(*_VIEW, "CREATE VIEW a AS SELECT geom, readfile('{file}') n FROM forests"),
-        "",
-    ),
-    HostileFile(
-        "GeoPackage, endless view",
-        _geopackage(*_VIEW, f"CREATE VIEW a AS {_ENDLESS} SELECT i AS fid, NULL AS geom FROM n"),
-        "",
-    ),
-    HostileFile(
-        "GeoPackage, endless computed column",
-        _geopackage("ALTER TABLE forests ADD b AS (length(hex(zeroblob(500000000))))"),
-        "",
-    ),
-    HostileFile(
-        "GeoPackage, triggers",
-        _geopackage(
-            "CREATE TRIGGER t AFTER INSERT ON forests BEGIN SELECT load_extension('{file}'); END"
+        ("shapefile, .prj of a URL", _url_prj, ""),
+        ("GeoPackage, VirtualText", _defined(_TEXT), "", "a.gpkg"),
+        ("GeoPackage, virtual table csv", _defined(_CSV), "", "a.gpkg"),
+        (
+            "GeoPackage, view that loads code",
+            _view("SELECT geom, load_extension('{file}') n FROM forests"),
+            "",
         ),
-        "",
-    ),
-    HostileFile("GeoPackage of 4 billion pages", _pages, ""),
-    HostileFile("GeoPackage, overwritten", _noise, "damaged"),
-    HostileFile("GeoPackage, cut off", lambda made: _geopackage()(made)[:9000], "damaged"),
-    HostileFile(
-        "GeoPackage, NaN and inf", _geopackage(("UPDATE forests SET geom = ?", [_NAN])), ""
-    ),
-    HostileFile(
-        "GeoPackage, 4 billion rings", _geopackage(("UPDATE forests SET geom = ?", [_RINGS])), ""
-    ),
-    HostileFile(
-        "GeoPackage, a value of 45 MB",
-        _geopackage("UPDATE forests SET name = zeroblob(45000000)"),
-        "larger than 32 MiB",
-        is_large=True,
-    ),
-    HostileFile(
-        "GeoPackage, 1,000,000 rows",
-        _geopackage((f"INSERT INTO forests(geom) {_MANY.format(10**6)} SELECT ? FROM n", [_POINT])),
-        "10,000",
-        is_large=True,
-    ),
-    HostileFile(
-        "GeoPackage, 100 layers of long columns", _wide, "Split it into several", is_large=True
-    ),
+        (
+            "GeoPackage, view that reads a file",
+            _view("SELECT geom, readfile('{file}') n FROM forests"),
+            "",
+        ),
+        ("GeoPackage, endless view", _view(f"{_ENDLESS} SELECT i AS fid, NULL AS geom FROM n"), ""),
+        (
+            "GeoPackage, endless computed column",
+            _geopackage("ALTER TABLE forests ADD b AS (length(hex(zeroblob(500000000))))"),
+            "",
+        ),
+        ("GeoPackage, triggers", _geopackage(_TRIGGER), ""),
+        ("GeoPackage of 4 billion pages", _pages, ""),
+        (
+            "GeoPackage, 4 billion rings",
+            _geopackage(("UPDATE forests SET geom = ?", [_RINGS])),
+            "",
+        ),
+        (
+            "GeoPackage, a value of 45 MB",
+            _geopackage("UPDATE forests SET name = zeroblob(45000000)"),
+            "larger than 32 MiB",
+            "upload",
+            True,
+        ),
+        ("GeoPackage, 1,000,000 rows", _geopackage(_POINTS), "10,000", "upload", True),
+        ("GeoPackage, layers of long columns", _wide, "Split it into several", "upload", True),
+    )
 )

@@ -53,6 +53,10 @@ class Makers(NamedTuple):
     bait: Bait
     most: int
 
+    def baited(self, text: str) -> str:
+        """A text with the bait in the place of ``{file}`` and ``{url}``."""
+        return text.replace("{file}", str(self.bait.file)).replace("{url}", self.bait.url)
+
 
 class HostileFile(NamedTuple):
     """A file; ``make`` gives its content.

@@ -22,14 +22,7 @@ _DOCTYPE: Final = "DOCTYPE"
 
 
 def _xml(text: str, doctype: str = "") -> Callable[[Makers], bytes]:
-    """``{file}`` and ``{url}`` are the bait's."""
-
-    def make(makers: Makers) -> bytes:
-        head = doctype.replace("{file}", str(makers.bait.file)).replace("{url}", makers.bait.url)
-        own = text.replace("{file}", str(makers.bait.file)).replace("{url}", makers.bait.url)
-        return ('<?xml version="1.0"?>' + head + own).encode()
-
-    return make
+    return lambda makers: ('<?xml version="1.0"?>' + makers.baited(doctype + text)).encode()
 
 
 def _entities(text: str) -> Callable[[Makers], bytes]:
@@ -73,9 +66,8 @@ def _vrt(source: str) -> Callable[[Makers], bytes]:
 
 def _crs(target: str) -> Callable[[Makers], bytes]:
     def make(makers: Makers) -> bytes:
-        href = target.replace("{file}", str(makers.bait.file)).replace("{url}", makers.bait.url)
-        crs = {"type": "link", "properties": {"href": href, "type": "ogcwkt"}}
-        return collection(feature(square(), name="a"), crs=crs)
+        link = {"href": makers.baited(target), "type": "ogcwkt"}
+        return collection(feature(square(), name="a"), crs={"type": "link", "properties": link})
 
     return make
 
@@ -98,15 +90,8 @@ def _columns(makers: Makers) -> bytes:
     return b"\n".join([one] * ((makers.most - 100) // (len(one) + 1)))
 
 
-def _tokens(makers: Makers) -> bytes:
-    """A feature of just as many values as one may have."""
-    values = b"[" + b"[]," * 1_499_000 + b"[]]"
-    return b'{"type":"Feature","geometry":null,"properties":{"name":"a","v":' + values + b"}}"
-
-
-_POINT: Final = (
-    b'{"type":"Feature","properties":{"name":"a"},"geometry":{"type":"Point","coordinates":'
-)
+_HEAD: Final = b'{"type":"Feature","geometry":null,"properties":{"name":"a"'
+_POINT: Final = _HEAD.replace(b"null", b'{"type":"Point","coordinates":%s}')
 _LINKS: Final = (
     "<kml xmlns:xi='http://www.w3.org/2001/XInclude' schemaLocation='{url} {url}'>"
     "<NetworkLink><Link><href>{url}</href></Link></NetworkLink><NetworkLink><Url>"
@@ -114,79 +99,42 @@ _LINKS: Final = (
     "<Icon><href>{url}</href></Icon></IconStyle></Style><Placemark><name>a</name><Point>"
     "<coordinates>1,2</coordinates></Point></Placemark></kml>"
 )
-_NAMES: Final = ("kml", "geojson", "gpx", "csv", "gpkg", "zip")
+_DEEP: Final = _POINT % (b"[" * 10**6 + b"]" * 10**6) + b"}}"
+_NULL: Final = b'{"type":"Feature","geometry":null,"properties":{}}\n'
+_TOKENS: Final = _HEAD + b',"v":[' + b"[]," * 1_499_000 + b"[]]}}"
+_PARAMETER: Final = '<!DOCTYPE x [<!ENTITY % p SYSTEM "{url}">%p;]>'
 
+_SMALL: Final = (
+    ("KML entity bomb", _entities(_KML), _DOCTYPE),
+    ("KMZ entity bomb", _kmz(_entities(_KML)), _DOCTYPE, "a.kmz"),
+    ("GPX entity bomb", _entities(_GPX), _DOCTYPE),
+    ("KML, entity of a file", _external(_KML, "file://{file}"), _DOCTYPE),
+    ("GPX, entity of a URL", _external(_GPX, "{url}"), _DOCTYPE),
+    ("KML, parameter entity", _xml(_KML, _PARAMETER), _DOCTYPE),
+    ("KML, DTD at a URL", _xml(_KML, '<!DOCTYPE x SYSTEM "{url}">'), _DOCTYPE),
+    ("KML, links and includes", _xml(_LINKS), ""),
+    *((f"VRT as .{name}", _vrt("{file}"), "VRT", f"a.{name}") for name in ("kml", "csv", "gpkg")),
+    ("VRT of a URL", _vrt("/vsicurl/{url}"), "VRT", "a.vrt"),
+    ("GeoJSON, crs at a URL", _crs("{url}"), ""),
+    ("GeoJSON, crs in a file", _crs("file://{file}"), ""),
+    ("KML nested a million deep", _plain(b"<kml>" + b"<Folder>" * 10**6), "nested"),
+    ("JSON nested a million deep", _plain(b"[" * 10**6), "nested"),
+    ("GeoJSON nested a million deep", _plain(_DEEP), "nested too deeply"),
+    ("GeoJSON, 1e999", _plain(_POINT % b"[1e999, -1e999]" + b"}}"), "overflow"),
+    ("more bytes than an upload may have", lambda made: bytes(made.most + 100_000), None),
+)
+_LARGE: Final = (
+    ("10,000,000 points in CSV", _filled(b"x;y\n", b"1;2\n"), "10,000"),
+    ("1,000,000 features in lines", _filled(b"", _NULL), "10,000"),
+    ("CSV, a value of 50 MB", _filled(b'name,wkt\na,"', b"x"), "longer"),
+    ("CSV, a row of 25,000,000 fields", _filled(b"a;b\n1", b";"), ""),
+    ("GeoJSON, a text of 50 MB", _filled(_HEAD[:-1], b"x", b'"}}'), "A text near byte"),
+    ("GeoJSON, 3,000,000 values in one", _plain(_TOKENS), ""),
+    ("GeoJSON, 500 long columns", _columns, "100,000 characters"),
+    ("GeoJSON, slow zigzags", _expensive("zigzag", 90_000), ""),
+    ("GeoJSON, slow holes", _expensive("holes_beside_comb", 38_000), ""),
+)
 TEXTS: Final = (
-    HostileFile("KML entity bomb", _entities(_KML), _DOCTYPE),
-    HostileFile("KMZ entity bomb", _kmz(_entities(_KML)), _DOCTYPE, "a.kmz"),
-    HostileFile("GPX entity bomb", _entities(_GPX), _DOCTYPE),
-    HostileFile("KML, entity of a file", _external(_KML, "file://{file}"), _DOCTYPE),
-    HostileFile("GPX, entity of a URL", _external(_GPX, "{url}"), _DOCTYPE),
-    HostileFile("KMZ, entity of a URL", _kmz(_external(_KML, "{url}")), _DOCTYPE),
-    HostileFile(
-        "KML, parameter entity",
-        _xml(_KML, '<!DOCTYPE x [<!ENTITY % p SYSTEM "{url}">%p;]>'),
-        _DOCTYPE,
-    ),
-    HostileFile("KML, DTD at a URL", _xml(_KML, '<!DOCTYPE x SYSTEM "{url}">'), _DOCTYPE),
-    HostileFile("KML, links and includes", _xml(_LINKS), ""),
-    *(
-        HostileFile(f"VRT of a file as .{name}", _vrt("{file}"), "VRT", f"a.{name}")
-        for name in _NAMES
-    ),
-    HostileFile("VRT of a URL", _vrt("/vsicurl/{url}"), "VRT", "a.vrt"),
-    HostileFile("GeoJSON, crs at a URL", _crs("{url}"), ""),
-    HostileFile("GeoJSON, crs in a file", _crs("file://{file}"), ""),
-    HostileFile("KML nested a million deep", _plain(b"<kml>" + b"<Folder>" * 10**6), "nested"),
-    HostileFile("JSON nested a million deep", _plain(b"[" * 10**6), "nested"),
-    HostileFile(
-        "GeoJSON nested a million deep",
-        _plain(_POINT + b"[" * 10**6 + b"]" * 10**6 + b"}}"),
-        "nested too deeply",
-    ),
-    HostileFile("GeoJSON, NaN", _plain(_POINT + b"[NaN, Infinity]}}"), "JSON"),
-    HostileFile("GeoJSON, 1e999", _plain(_POINT + b"[1e999, -1e999]}}"), "overflow"),
-    HostileFile("CSV, nan and inf", _plain(b"name,x,y\na,nan,inf\nb,1e400,2\n"), "", "a.csv"),
-    HostileFile(
-        "CSV, WKT of nan", _plain(b'name,wkt\na,"POLYGON ((nan 1, 2 nan, inf 3, nan 1))"\n'), ""
-    ),
-    HostileFile("GeoJSON, cut off", _plain(collection(feature(square()))[:-30]), "incomplete"),
-    HostileFile("KML, cut off", _plain(b"<kml><Placemark><name>a"), "incomplete"),
-    HostileFile("KML in another encoding", _plain(_KML.encode() + b"\xff\xfe"), "XML"),
-    HostileFile(
-        "KML in UTF-7", _plain(b"<?xml version='1.0' encoding='UTF-7'?>" + _KML.encode()), "UTF-8"
-    ),
-    HostileFile("CSV in Latin-1", _plain("name,x,y\nF\xf6rst,1,2\n".encode("latin-1")), ""),
-    HostileFile(
-        "names with NUL and half a character",
-        _plain(
-            b"\n".join(
-                b'{"type":"Feature","geometry":null,"properties":{"name":"a%sb"}}' % bad
-                for bad in (rb"\u0000", rb"\ud800", rb"\uffff")
-            )
-        ),
-        "",
-    ),
-    HostileFile("10,000,000 points in CSV", _filled(b"x;y\n", b"1;2\n"), "10,000", is_large=True),
-    HostileFile(
-        "1,000,000 features in lines",
-        _filled(b"", b'{"type":"Feature","geometry":null,"properties":{}}\n'),
-        "10,000",
-        is_large=True,
-    ),
-    HostileFile("CSV, a value of 50 MB", _filled(b'name,wkt\na,"', b"x"), "longer", is_large=True),
-    HostileFile("CSV, a row of 25,000,000 fields", _filled(b"a;b\n1", b";"), "", is_large=True),
-    HostileFile(
-        "GeoJSON, a text of 50 MB",
-        _filled(b'{"type":"Feature","geometry":null,"properties":{"a":"', b"x", b'"}}'),
-        "A text near byte",
-        is_large=True,
-    ),
-    HostileFile("GeoJSON, 3,000,000 values in one", _tokens, "", is_large=True),
-    HostileFile("GeoJSON, 500 long columns", _columns, "100,000 characters", is_large=True),
-    HostileFile("GeoJSON, slow zigzags", _expensive("zigzag", 90_000), "", is_large=True),
-    HostileFile("GeoJSON, slow holes", _expensive("holes_beside_comb", 38_000), "", is_large=True),
-    HostileFile(
-        "more bytes than an upload may have", lambda made: bytes(made.most + 100_000), None
-    ),
+    *(HostileFile(*each) for each in _SMALL),
+    *(HostileFile(*each, is_large=True) for each in _LARGE),
 )

@@ -3,156 +3,172 @@ little memory, and others notice nothing."""
 
 from __future__ import annotations
 
+import json
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from tests.make import make_account
-from trials.faults.delivering import Service
+from tests.make import Client, make_account
 from trials.faults.hostile_files.archives import ARCHIVES
 from trials.faults.hostile_files.binaries import BINARIES
 from trials.faults.hostile_files.kinds import MEGABYTE, SECRET, Bait, HostileFile, Makers
 from trials.faults.hostile_files.texts import TEXTS
-from trials.faults.hostile_files.watching import Memory, Others, shown
-from trials.faults.importing import POLL, Answer, Importer, Record
-from trials.faults.reconciliation import percentile
-from trials.faults.trial_report import TrialReport
+from trials.faults.service import TWO_PROCESSES, Service, descendants, service
+from trials.faults.traffic import Traffic, counted, during, traffic
+from trials.report import Report, percentile
 
 FILES: Final = (*ARCHIVES, *TEXTS, *BINARIES)
 SECONDS: Final = 60.0  # from the upload to the answer, or the failure of the import
 MEMORY: Final = 500 * MEGABYTE  # of the worker with all its processes, and of a web process
-SLOWER: Final = 2.0  # times as long others may wait, at p99
-UNHARMED: Final = 0.1  # seconds that they may wait in any case
+SLOWER, UNHARMED = 2.0, 0.1  # times as long others may wait, at p99; seconds that they may anyway
 RECORD: Final = MEGABYTE  # bytes of what the API shows of an import, or of a page of features
-_BEFORE: Final = 10.0  # seconds in which others are alone
-_TITLE: Final = (
-    f"  {'file':38}     size  answer   ended   worker     web  what the import says, or the upload"
-)
-_TIDY: Final = 5.0  # seconds
-_UNHELPFUL: Final = "ended unexpectedly"
+_TIDY: Final = 5.0  # seconds until nothing is left of a file
+_EVERY: Final = 0.1  # seconds
 
 
-class Outcome(NamedTuple):
-    """What became of a file. ``seconds``: until the answer, and until the import ended."""
-
-    file: HostileFile
-    size: int
-    upload: Answer
-    answered: float
-    ended: float
-    record: Record | None
-    shown: int  # bytes of the longer of the two answers about it
-    is_leaked: bool
-    memory: tuple[int, int]  # of the worker, and of a web process
-
-    @property
-    def said(self) -> str:
-        if self.record is None:
-            return f"{self.upload.status} {self.upload.message}"
-        if self.record["status"] == "failed":
-            return f"failed: {self.record['message']}"
-        counts = self.record["counts"]
-        features = ", ".join(f"{counts[name]} {name}" for name in ("new", "same", "rejected"))
-        return f"{self.record['status']}: {features}"
-
-
-def hostile_files(
-    service: Service, files: Sequence[HostileFile] = FILES, before: float = _BEFORE
-) -> TrialReport:
-    """Send each file, and wait until its import has ended.
-
-    Args:
-        before: seconds in which others are alone, to compare with.
-    """
-    report = TrialReport(lines=[_TITLE])
-    others = Others(service.port, make_account(service.app))
-    memory = Memory(service.worker.pid, service.web_pid)
-    settings = service.app.config["SETTINGS"]
-    with tempfile.TemporaryDirectory(prefix="canopy-bait-") as folder:
-        bait = Bait(Path(folder))
+def hostile_files(database: str, folder: Path, is_short: bool) -> Report:
+    """Import files that were made to do harm."""
+    files = [file for file in FILES if not (is_short and file.is_large)]
+    outcomes = Report()
+    with (
+        service(database, folder, settings=TWO_PROCESSES) as running,
+        tempfile.TemporaryDirectory(prefix="canopy-bait-") as bait_folder,
+    ):
+        bait, memory = Bait(Path(bait_folder)), _Memory(running)
         try:
-            time.sleep(before)
-            alone = others.take()
-            for file in files:
-                made = _try(service, file, bait, memory, settings.max_import_bytes)
-                report.lines.append(_line(made))
-                _judge(report, made, [*bait.faults(), *_left(service)])
+            with traffic(running, accounts=1) as others:
+                began = time.time()
+                time.sleep(1 if is_short else 10)
+                joined = time.time()
+                for file in files:
+                    _try(outcomes, running, file, bait, memory)
         finally:
-            others.end()
             memory.end()
             bait.close()
-    _judge_others(report, alone, others)
-    return report
+        report = others.check(writes={201}, reads={200})
+    _compare(report, others, began, joined)
+    outcomes.lines += report.lines
+    outcomes.wrong += report.wrong
+    outcomes.late += report.late
+    return outcomes
 
 
-def _try(service: Service, file: HostileFile, bait: Bait, memory: Memory, most: int) -> Outcome:
-    importer = Importer(service.port, make_account(service.app))
+def _compare(report: Report, others: Traffic, began: float, joined: float) -> None:
+    alone, beside = during(others.all, began, joined), during(others.all, joined, float("inf"))
+    report.lines += [f"  others alone  {counted(alone)}", f"  beside them   {counted(beside)}"]
+    p99s = [percentile([made.seconds for made in some], 99) for some in (alone, beside)]
+    report.check_time("a request of others (p99)", p99s[1], max(UNHARMED, SLOWER * p99s[0]))
+
+
+def _try(report: Report, running: Service, file: HostileFile, bait: Bait, memory: _Memory) -> None:
+    """Send a file, wait until its import has ended, and judge what became of it."""
+    send = _sender(running.port, make_account(running.app))
     with tempfile.TemporaryDirectory(prefix="canopy-made-") as folder:
+        most = running.app.config["SETTINGS"].max_import_bytes
         content = file.make(Makers(Path(folder), bait, most))
     memory.begin()
     began = time.monotonic()
-    upload = importer.upload(content, file.filename)
-    answered = time.monotonic() - began
-    record, size, is_leaked = None, 0, False
-    if upload.status == 202:
-        own = f"/v1/imports/{upload.data['id']}"
-        record = importer.wait(upload.data["id"], lambda now: now["status"] != "reading")
-        pages = [importer.send("GET", path) for path in (own, f"{own}/features?per_page=100")]
-        size, is_leaked = max(map(_size, pages)), SECRET in repr(pages)
-    ended = time.monotonic() - began
-    found = memory.worker, memory.web
-    return Outcome(file, len(content), upload, answered, ended, record, size, is_leaked, found)
-
-
-def _size(answer: Answer) -> int:
-    return len(repr(answer.body))
-
-
-def _left(service: Service) -> list[str]:
-    """What a step has left in the instance folder; it may still be about to delete its file."""
-    end = time.monotonic() + _TIDY
-    while (left := list((service.folder / "imports").glob("*/*"))) and time.monotonic() < end:
-        time.sleep(POLL)
-    return [f"left in the instance folder: {left}"] if left else []
-
-
-def _line(made: Outcome) -> str:
-    worker, web = (size // MEGABYTE for size in made.memory)
-    return (
-        f"  {made.file.name:38} {made.size / MEGABYTE:5.1f} MB  {made.answered:5.2f} s "
-        f"{made.ended:5.1f} s  {worker:4} MB {web:4} MB  {made.said[:100]}"
-    )
-
-
-def _judge(report: TrialReport, made: Outcome, faults: Sequence[str]) -> None:
-    name, expected = made.file.name, made.file.message
-    if expected is None:
-        is_right = made.record is None and 400 <= made.upload.status < 500
-    elif made.record is None:
-        is_right = False
-    elif expected:
-        is_right = made.record["status"] == "failed" and expected in made.record["message"]
+    status, body = send("POST", "/v1/imports", file.filename, content)
+    pages = [body]
+    if status == 202:
+        path = f"/v1/imports/{body['data']['id']}"
+        while (body := send("GET", path)[1])["data"]["status"] == "reading":
+            time.sleep(_EVERY)
+        pages = [body, send("GET", f"{path}/features?per_page=100")[1]]
+        said = f"{body['data']['status']}: {body['data']['message']}"
     else:
-        is_right = made.record["status"] in ("ready", "failed") and _UNHELPFUL not in str(
-            made.record["message"]
-        )
-    report.check(is_right, f"{name}: {made.said}")
-    report.check(not made.is_leaked, f"{name}: the secret is shown")
-    report.check(not faults, f"{name}: {faults}")
-    report.check(made.shown <= RECORD, f"{name}: an answer has {made.shown / MEGABYTE:.1f} MB")
-    report.check_time(name, made.ended, SECONDS)
-    for what, size in zip(("the worker", "a web process"), made.memory, strict=True):
-        report.check(size < MEMORY, f"{name}: {what} had {size / MEGABYTE:.0f} MB")
+        said = f"{status}: {body.get('error', {}).get('message')}"
+    seconds = time.monotonic() - began
+    report.lines.append(
+        f"  {file.name:38} {len(content) / MEGABYTE:5.1f} MB {seconds:5.1f} s, worker "
+        f"{memory.worker // MEGABYTE} MB, web {memory.web // MEGABYTE} MB: {said[:80]}"
+    )
+    report.check(_is_right(file, status, said), f"{file.name}: {said}")
+    report.check(SECRET not in repr(pages), f"{file.name}: the secret is shown")
+    report.check(max(len(repr(page)) for page in pages) <= RECORD, f"{file.name}: long answers")
+    report.check_none(bait.faults(), f"faults by {file.name}")
+    report.check_none(_left(running), f"files are left by {file.name}")
+    report.check(max(memory.worker, memory.web) < MEMORY, f"{file.name}: too much memory")
+    report.check_time(file.name, seconds, SECONDS)
 
 
-def _judge_others(report: TrialReport, alone: Sequence[float], others: Any) -> None:
-    beside = others.take()
-    report.lines += [
-        f"  others alone  {shown(list(alone))}",
-        f"  beside them   {shown(beside)}",
-    ]
-    report.check(not others.wrong, f"others were answered {set(others.wrong)}")
-    allowed = max(UNHARMED, SLOWER * percentile(alone, 99))
-    report.check_time("a request of others (p99)", percentile(beside, 99), allowed)
+def _is_right(file: HostileFile, status: int, said: str) -> bool:
+    if file.message is None:
+        return 400 <= status < 500
+    if status != 202:
+        return False
+    if file.message:
+        return said.startswith("failed") and file.message in said
+    return said.startswith(("ready", "failed")) and "ended unexpectedly" not in said
+
+
+def _left(running: Service) -> list[str]:
+    """What is left in the instance folder; a step may still be about to delete its file."""
+    end = time.monotonic() + _TIDY
+    while (left := [*(running.folder / "imports").glob("*/*")]) and time.monotonic() < end:
+        time.sleep(_EVERY)
+    return [str(each) for each in left]
+
+
+def _sender(port: int, client: Client) -> Callable[..., tuple[int, Any]]:
+    """What sends a request, or a file in a form, and returns the status and the JSON."""
+
+    def send(method: str, path: str, name: str = "", content: bytes = b"") -> tuple[int, Any]:
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method)
+        for header, value in client.authorization.items():
+            request.add_header(header, value)
+        if name:
+            boundary = uuid.uuid4().hex
+            head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"'
+            request.data = f"{head}\r\n\r\n".encode() + content + f"\r\n--{boundary}--\r\n".encode()
+            request.add_header("Content-Type", f"multipart/form-data; boundary={boundary}")
+        try:
+            with urllib.request.urlopen(request, timeout=SECONDS * 2) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+        except OSError as error:  # refused before it was read
+            return 413, {"error": {"message": repr(error)}}
+
+    return send
+
+
+class _Memory:
+    """The most memory that the worker with all below it, and a web process, had; in bytes. What
+    processes share is divided among them."""
+
+    def __init__(self, running: Service) -> None:
+        self.worker = self.web = 0
+        self._roots = running.worker.pid, running.web_pid
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def begin(self) -> None:
+        """Forget what was."""
+        self.worker = self.web = 0
+
+    def end(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        worker, web = self._roots
+        while not self._over.wait(_EVERY):
+            self.worker = max(self.worker, sum(map(_bytes, [worker, *descendants(worker)])))
+            self.web = max(self.web, *map(_bytes, descendants(web)), 0)
+
+
+def _bytes(pid: int) -> int:
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    return 0
