@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
-import urllib3
 from flask import Flask
 
 from app.account.service import create_account
@@ -53,20 +53,21 @@ HANGING: Final = 10
 TURNS: Final = 4
 
 
-def rates(app: Flask, receiver: Receiver, authority: Authority, effort: Effort) -> list[Row]:
-    """Deliveries a second, beside bare loops of posts and one job for each delivery."""
+def rates(app: Flask, receiver: Receiver, effort: Effort) -> list[Row]:
+    """Deliveries a second, beside bare loops of posts."""
     targets = make_webhooks([f"{receiver.url}/hook/{n}" for n in range(WEBHOOKS)])
     settings, ways = app.config["SETTINGS"], list[Callable[[], float]]()
     posts, number = effort.number(POSTS), effort.number(DELIVERIES)
     body = json.dumps(EVENT).encode()
-    pool = urllib3.PoolManager(ca_certs=str(authority.ca_path), maxsize=max(THREADS))
     with closing(open_egress(settings)) as egress:
-        for client in (
-            lambda: egress.post(f"{receiver.url}/bare", body, {"Content-Type": "application/json"}),
-            lambda: pool.request("POST", f"{receiver.url}/bare", body=body),
-        ):
-            for threads in THREADS:
-                ways.append(lambda c=client, t=threads: in_threads(t, posts, _successful(c)))
+        headers = {"Content-Type": "application/json"}
+
+        def post() -> None:
+            status = egress.post(f"{receiver.url}/bare", body, headers).status
+            if not 200 <= status < 300:
+                raise SystemExit(f"The receiver answered {status}.")
+
+        ways += [partial(in_threads, threads, posts, post) for threads in THREADS]
         ways.append(lambda: _deliver(app, targets, number))
         found: list[list[float]] = [[] for _ in ways]
         for turn in range(effort.rounds + 1):
@@ -75,26 +76,13 @@ def rates(app: Flask, receiver: Receiver, authority: Authority, effort: Effort) 
                 if turn:
                     found[place].append(rate)
     medians = [statistics.median(each) for each in found]
-    bare, bare_urllib3, ours = max(medians[:2]), max(medians[2:4]), medians[4]
+    bare, ours = max(medians[:2]), medians[2]
     return [
         Row("deliveries, signed, logged, to 20 webhooks", f"{ours:,.0f}/s", "", 0, "≥ 2,000/s",
             ours >= 2_000),
         Row("the same", f"{ours:,.0f}/s", f"bare loop of the same client {bare:,.0f}/s",
             ours / bare, "≥ 0.50", ours / bare >= 0.5),
-        Row("the same", f"{ours:,.0f}/s", f"bare loop of urllib3 {bare_urllib3:,.0f}/s",
-            ours / bare_urllib3, "", None),
     ]  # fmt: skip
-
-
-def _successful(post: Callable[[], Any]) -> Callable[[], None]:
-    """A post whose answer must be 2xx. Raises SystemExit."""
-
-    def checked() -> None:
-        status = post().status
-        if not 200 <= status < 300:
-            raise SystemExit(f"The receiver answered {status}.")
-
-    return checked
 
 
 def _deliver(app: Flask, targets: list[Target], number: int) -> float:
@@ -329,7 +317,7 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     with application(environ) as app:
         with Receiver(authority) as receiver:
             os.sched_setaffinity(0, {0})
-            rows = rates(app, receiver, authority, effort)
+            rows = rates(app, receiver, effort)
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
         with Receiver(authority, "--times") as receiver:
             return table(rows + latencies(receiver, environ, effort))

@@ -5,19 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.account.credentials.service import create_credential
-from app.account.service import create_account
-from app.auth.principal import Principal
 from app.db.extensions import db
-from app.db.migrations import upgrade
-from app.factory import create_app
 from app.geometry import read_boundary
-from app.policy.permissions import expand
 from app.projects.service import create_project
-from config import load_settings
+from tests.make.bulk import make_accounts
 from tests.make.wavy import polygon
 
-PLANS = "[bench]\nrequests_per_minute = 100_000_000\nrequests_per_day = 1_000_000_000\n"
+PLANS = "[enterprise]\nrequests_per_minute = 100_000_000\nrequests_per_day = 1_000_000_000\n"
 
 
 @dataclass(frozen=True)
@@ -46,26 +40,11 @@ def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) 
     """An account with ``projects`` projects of 51 positions each, on a plan with limits of the
     minute and of the day that are never reached."""
     folder.mkdir(parents=True, exist_ok=True)
-    plans = folder / "plans.toml"
-    plans.write_text(PLANS)
-    environ = {
-        "PLANS_FILE": str(plans),
-        "INSTANCE_PATH": str(folder),
-        "DATABASE_URL": database_url,
-        "LOG_FORMAT": "json",
-        "LOG_LEVEL": "info",
-    }
-    app = create_app(load_settings(environ))
+    (folder / "plans.toml").write_text(PLANS)
+    settings = {"PLANS_FILE": str(folder / "plans.toml"), "RATE_LIMIT_DISABLED": "false"}
+    settings |= {"LOG_FORMAT": "json", "LOG_LEVEL": "info"}
+    app, environ, (principal,), key = make_accounts(folder, database_url, 1, **settings)
     with app.app_context():
-        upgrade()
-        made = create_account(name="Bench", owner_email="bench@example.org", plan="bench")
-        credential, key = create_credential(
-            made.account.id, kind="api_key", name="bench", permissions=["admin"]
-        )
-        principal = Principal(
-            "api_key", credential.id, made.account.id, "Bench", "bench",
-            expand(["admin"]), made.owner.id, made.owner.email,
-        )  # fmt: skip
         ids = [
             create_project(
                 principal,

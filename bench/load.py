@@ -122,25 +122,11 @@ def run(port: int, requests: Iterable[bytes], *, connections: int, seconds: floa
     return Outcome(time.perf_counter() - began, latencies)
 
 
-def one_by_one(port: int, requests: Iterable[bytes]) -> Outcome:
-    """Send each request once, over one connection. Raises SystemExit as ``run`` does."""
-    began, latencies, connection = time.perf_counter(), list[float](), _Connection(port)
-    for request in requests:
-        latencies.append(_answered(connection, request)[0])
-    connection.socket.close()
-    return Outcome(time.perf_counter() - began, latencies)
-
-
 def fetch(port: int, request: bytes) -> bytes:
     """The body of the answer. Raises SystemExit as ``run`` does."""
     connection = _Connection(port)
-    body = _answered(connection, request)[1]
-    connection.socket.close()
-    return body
-
-
-def _answered(connection: _Connection, request: bytes) -> tuple[float, bytes]:
     connection.send(request)
     while (answer := connection.receive()) is None:
         pass
-    return answer
+    connection.socket.close()
+    return answer[1]

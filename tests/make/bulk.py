@@ -80,7 +80,7 @@ class Filled:
 
 
 def make_accounts(
-    folder: Path, database_url: str, number: int
+    folder: Path, database_url: str, number: int, **settings: str
 ) -> tuple[Flask, dict[str, str], list[Principal], str]:
     """An instance with so many accounts on the enterprise plan, and a key of the first."""
     environ = {
@@ -88,6 +88,7 @@ def make_accounts(
         "DATABASE_URL": database_url,
         "LOG_LEVEL": "error",
         "RATE_LIMIT_DISABLED": "true",
+        **settings,
     }
     app = create_app(load_settings(environ))
     principals = []

@@ -15,7 +15,6 @@ from tests.deploy.files import text
 FAULTS = ("locked", "disk-full", "power", "web-kills", "burst")
 LONG_FAULTS = (
     "valkey", "valkey-absent", "restarts", "worker-kills", "part-kills", "slow-clients", "members",
-    "hostile-files",
 )  # fmt: skip
 BENCHES = {
     "compare": "| conventional |",

@@ -1,6 +1,6 @@
 """Read and edit a layer with programs that draw maps: all that are installed.
 
-Debian has QGIS and GDAL: apt-get install gdal-bin python3-qgis qgis-providers
+Debian has QGIS: apt-get install python3-qgis qgis-providers
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from app.processes import embedded
-from trials.clients import editing, installed, libraries
+from trials.clients import installed, libraries
 from trials.clients.service import Layer, layer
 from trials.report import say
 
@@ -22,8 +22,6 @@ CHECKS: Final[dict[str, tuple[Callable[[], bool], Callable[[Layer], str]]]] = {
     "gdal": (lambda: True, libraries.check_gdal),
     "credentials": (lambda: True, libraries.check_gdal_credentials),
     "owslib": (lambda: True, libraries.check_owslib),
-    "editing": (lambda: True, editing.check_editing),
-    "ogr": (installed.has_ogr, installed.check_ogr),
     "qgis": (installed.has_qgis, installed.check_qgis),
 }
 
@@ -37,7 +35,7 @@ def main() -> int:
     )
     parser.add_argument("--short", action="store_true", help="those from PyPI, a small layer")
     is_short = parser.parse_args().short
-    wanted = [*CHECKS][:4] if is_short else [*CHECKS]
+    wanted = [*CHECKS][:3] if is_short else [*CHECKS]
     with tempfile.TemporaryDirectory(prefix="canopy-clients-") as name:
         folder = Path(name)
         valkey = embedded.ensure(folder / "valkey")

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from tests.templates import DATABASES
 from trials.faults import clients, disk_full, kills, members, outages, power
-from trials.faults.hostile_files.trial import hostile_files
+from trials.faults.hostile_files import hostile_files
 from trials.report import CannotCause, Report, say
 
 _SQLITE, _POSTGRESQL = (DATABASES[0],), (DATABASES[1],)
@@ -33,7 +33,7 @@ FAULTS: Final = (
     Fault("valkey-absent", outages.valkey_absent, _SQLITE),
     Fault("restarts", outages.restarts, _POSTGRESQL),
     Fault("locked", outages.locked, _SQLITE),
-    Fault("disk-full", disk_full.disk_full),
+    Fault("disk-full", disk_full.disk_full, _SQLITE),
     Fault("power", power.power_cuts, _SQLITE),
     Fault("worker-kills", kills.worker_kills),
     Fault("web-kills", kills.web_kills),

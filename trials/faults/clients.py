@@ -22,15 +22,20 @@ from tests.api.server import gunicorn
 from tests.instances.valkey import valkey
 from tests.make import Client, make_account, make_project, together
 from tests.make.wavy import polygon
+from trials.faults.traffic import Reader, local
 from trials.report import Report, described, percentile
 
 REQUESTS, CONNECTIONS = 1000, 8  # of a burst
 PLAN_LIMIT, TIER_LIMIT = 100, STANDARD.requests
 SLOW = 500  # clients
 BOUND = 2.0  # times the p99 of a client alone
-_PLANS: Final = (
-    f"[hundred]\nrequests_per_minute = {PLAN_LIMIT}\n[wide]\nrequests_per_minute = 1000000\n"
-)
+_PLANS: Final = f"""
+[hundred]
+requests_per_minute = {PLAN_LIMIT}
+[wide]
+requests_per_minute = 1_000_000
+requests_per_day = 100_000_000
+"""
 
 
 def burst(_: str, folder: Path, is_short: bool) -> Report:
@@ -97,28 +102,18 @@ def slow_clients(_: str, folder: Path, is_short: bool) -> Report:
 
 
 def _call(report: Report, port: int, client: Client, seconds: float) -> list[float]:
-    """Ask for so long, every other time on a new connection; the seconds of each."""
-    took, strange = list[float](), list[object]()
-    over = time.monotonic() + seconds
-    lasting = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    while time.monotonic() < over:
-        for connection in (lasting, http.client.HTTPConnection("127.0.0.1", port, timeout=10)):
-            began = time.perf_counter()
-            try:
-                connection.request("GET", "/v1/account", headers=client.authorization)
-                answer = connection.getresponse()
-                answer.read()
-                if answer.status != 200:
-                    strange.append(answer.status)
-            except (OSError, http.client.HTTPException) as error:
-                connection.close()
-                strange.append(error)
-            took.append(time.perf_counter() - began)
-            time.sleep(0.005)
-        connection.close()
-    lasting.close()
-    report.check_none(strange, "responses are not 200")
-    return took
+    """Ask for so long, on one connection and each time on a new one; the seconds of each."""
+    connect, path = local(port), "/v1/account"
+    readers = [
+        Reader(connect, client, 50, path),
+        Reader(connect, client, 50, path, Connection="close"),
+    ]
+    time.sleep(seconds)
+    for reader in readers:
+        reader.end()
+    found = [response for reader in readers for response in reader.responses]
+    report.check_none([each for each in found if each.status != 200], "responses are not 200")
+    return [each.seconds for each in found]
 
 
 @contextmanager

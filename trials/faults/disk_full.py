@@ -1,4 +1,4 @@
-"""The disk is full while clients write and read: that of an instance, and that of PostgreSQL."""
+"""The disk of an instance is full while clients write and read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from tests.instances.served import Served, served
-from trials.faults.service import Service, children, service
+from trials.faults.service import children
 from trials.faults.traffic import counted, during, refused, traffic, wait_for_responses
 from trials.report import CannotCause, Report
 
@@ -20,9 +20,12 @@ REFUSALS = {503, 507}
 _SETTINGS = {"METRICS_TOKEN": "faults-" + "m" * 40, "RATE_LIMIT_DISABLED": "true"}
 
 
-def disk_full(database: str, folder: Path, is_short: bool) -> Report:
+def disk_full(_: str, folder: Path, is_short: bool) -> Report:
     """Fill the disk, and make room again."""
-    with _on_small_disk(database, folder) as (instance, disk):
+    with (
+        _small_disk(folder / "disk") as disk,
+        served(disk, folder, settings=_SETTINGS) as instance,
+    ):
         processes = _processes(instance)
         with traffic(instance) as clients:
             filler = _Filler(disk)
@@ -38,10 +41,9 @@ def disk_full(database: str, folder: Path, is_short: bool) -> Report:
         report = clients.check(writes={201, *REFUSALS}, reads={200})
         died = processes - _processes(instance)
         report.check(not died, f"{len(died)} of {len(processes)} processes died")
-        if isinstance(instance, Served):
-            with closing(sqlite3.connect(disk / "canopy.sqlite3")) as connection:
-                ((state,),) = connection.execute("PRAGMA integrity_check").fetchall()
-            report.check(state == "ok", f"integrity_check: {state}")
+        with closing(sqlite3.connect(disk / "canopy.sqlite3")) as connection:
+            ((state,),) = connection.execute("PRAGMA integrity_check").fetchall()
+        report.check(state == "ok", f"integrity_check: {state}")
     written, read = (during(made, filled_at, freed_at) for made in (clients.written, clients.read))
     failed = [made for made in clients.all if made.status not in (200, 201)]
     recovery = max((made.ended - freed_at for made in failed), default=0)
@@ -57,24 +59,9 @@ def disk_full(database: str, folder: Path, is_short: bool) -> Report:
 
 
 @contextmanager
-def _on_small_disk(database: str, folder: Path) -> Iterator[tuple[Served | Service, Path]]:
-    """With SQLite, all of an instance is on the small file system; with PostgreSQL, its folder."""
-    if database == "postgresql":
-        with _small_disk(folder / "pg", 128) as disk, service(database, folder) as running:
-            yield running, disk
-    else:
-        with (
-            _small_disk(folder / "disk", 64) as disk,
-            served(disk, folder, settings=_SETTINGS) as instance,
-        ):
-            yield instance, disk
-
-
-@contextmanager
-def _small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
+def _small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
-    options = f"size={megabytes}m,mode=755"
-    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "tmpfs", str(folder)]
     if subprocess.run(command, stderr=subprocess.DEVNULL).returncode:
         raise CannotCause("a small disk cannot be mounted, which takes root on Linux")
     try:
@@ -107,10 +94,8 @@ class _Filler:
                     file.write(bytes(1 << 12))
 
 
-def _processes(instance: Served | Service) -> set[int]:
+def _processes(instance: Served) -> set[int]:
     """Those that last as long as the instance."""
-    if isinstance(instance, Service):
-        return {instance.web_pid, *children(instance.web_pid)}
     (application,) = children(instance.process.pid)
     web = instance.marked.named("web server")
     return {instance.process.pid, application, *children(application), *web}

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,17 +23,23 @@ from tests.api.server import gunicorn
 from tests.instances.valkey import Valkey, valkey
 from tests.make import Client, make_account
 from trials.faults.service import TWO_PROCESSES, children, service
-from trials.faults.traffic import Traffic, counted, during, refused, traffic
+from trials.faults.traffic import Reader, Traffic, counted, during, local, refused, traffic
 from trials.report import Report, percentile
 
 WORKERS, THREADS, CALLERS = 2, 4, 8
-FIRST_MS, KNOWN_MS = 300, 20  # that a request may take longer, over the p99 before the fault
+FIRST, KNOWN = 0.3, 0.02  # seconds that a request may take longer, over the p99 before the fault
 BACK = 5.0  # seconds until limits hold again
 DELIVERED = 15.0  # seconds until events are delivered again
 AGAIN = 2.0  # seconds until all requests succeed once a database is there again
 LOCKED = 5.5  # seconds that a write may wait for SQLite's lock: DATABASE_TIMEOUT_MS and some
 READ = 1.0  # seconds that a read may take meanwhile
-_PLANS: Final = "[wide]\nrequests_per_minute = 1000000\n\n[narrow]\nrequests_per_minute = 5\n"
+_PLANS: Final = """
+[wide]
+requests_per_minute = 1_000_000
+requests_per_day = 100_000_000
+[narrow]
+requests_per_minute = 5
+"""
 _TOKEN: Final = "the-metrics-token"
 
 
@@ -109,88 +114,46 @@ def valkey_fails(_: str, folder: Path, is_short: bool) -> Report:
     return report
 
 
-class _Seen:
-    """What callers saw in one phase."""
-
-    def __init__(self) -> None:
-        self.millis: list[float] = []
-        self.statuses: Counter[int] = Counter()
-        self.limited = 0  # answers with the headers of a limit
-
-
-class _Load:
-    """Callers who ask without a pause, each on a connection of its own."""
-
-    def __init__(self, port: int, token: str) -> None:
-        self._port, self._token = port, token
-        self._seen, self._over = _Seen(), threading.Event()
-        self._threads = [threading.Thread(target=self._call) for _ in range(CALLERS)]
-        for thread in self._threads:
-            thread.start()
-
-    def phase(self, seconds: float) -> _Seen:
-        """What is seen from now on, for so long."""
-        self._seen = seen = _Seen()
-        time.sleep(seconds)
-        self._seen = _Seen()
-        return seen
-
-    def end(self) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _call(self) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
-        headers = {"Authorization": f"Bearer {self._token}"}
-        while not self._over.is_set():
-            seen, began = self._seen, time.perf_counter()
-            connection.request("GET", "/v1/account", headers=headers)
-            answer = connection.getresponse()
-            answer.read()
-            if seen is self._seen:  # else it belongs to two phases
-                seen.millis.append((time.perf_counter() - began) * 1000)
-                seen.statuses[answer.status] += 1
-                seen.limited += answer.getheader("X-RateLimit-Limit") is not None
-        connection.close()
-
-
 def _fail(report: Report, fault: ValkeyFault, folder: Path, seconds: float) -> None:
     with _instance(folder) as (port, server, wide, narrow):
-        load = _Load(port, wide.token or "")
+        callers = [Reader(local(port), wide, 1_000, "/v1/account") for _ in range(CALLERS)]
         try:
-            load.phase(1)
-            before = load.phase(min(seconds, 3))
+            time.sleep(1 + min(seconds, 3))
+            began = time.time()
             end = fault.begin(server)
             try:
-                first, known = load.phase(1), load.phase(seconds)
+                time.sleep(1 + seconds)
+                ended = time.time()
                 health = json.loads(_get(port, "/api/health")[1]).get("status")
             finally:
                 end()
             back = _seconds_until_back(port, narrow, folder)
         finally:
-            load.end()
+            for caller in callers:
+                caller.end()
         metrics = _get(port, "/metrics", {"Authorization": f"Bearer {_TOKEN}"})[1]
-    name, p99 = f"Valkey {fault.name}", percentile(before.millis, 99)
-    longest, later = max(first.millis), percentile(known.millis, 99)
+    every = [response for caller in callers for response in caller.responses]
+    before = [made.seconds for made in every if made.ended < began]
+    first = [made.seconds for made in every if began <= made.ended and made.began < began + 1]
+    known = during(every, began + 1, ended)
+    name, p99 = f"Valkey {fault.name}", percentile(before, 99)
+    longest, later = max(first), percentile([made.seconds for made in known], 99)
     report.lines.append(
-        f"  {fault.name:10} p99 {p99:.1f} ms before; at first at most {longest:.1f} ms; then p99 "
-        f"{later:.1f} ms, {len(known.millis):,} responses; limits hold {back:.2f} s after it"
+        f"  {fault.name:10} p99 {p99 * 1000:.1f} ms before; at first at most {longest * 1000:.1f} "
+        f"ms; then p99 {later * 1000:.1f} ms, {len(known):,} responses; limits hold {back:.2f} s "
+        "after it"
     )
-    statuses = before.statuses + first.statuses + known.statuses
-    report.check(set(statuses) == {200}, f"{name}: statuses {dict(statuses)}")
-    report.check(before.limited == len(before.millis), f"{name}: no headers of limits before")
-    expected = len(known.millis) if fault.keeps_limits else 0
-    report.check(known.limited == expected, f"{name}: {known.limited} answers have such headers")
+    report.check_none([made for made in every if made.status != 200], "responses are not 200")
+    limited = sum("x-ratelimit-limit" in made.headers for made in known)
+    expected = len(known) if fault.keeps_limits else 0
+    report.check(limited == expected, f"{name}: {limited} answers have headers of limits")
     report.check(fault.keeps_limits or health == "degraded", f"{name}: health is {health}")
-    began, ended = _log_lines(folder)
-    counts = {began, ended, _outages(metrics)}
-    most = 1 if fault.keeps_limits else WORKERS + 1
-    allowed = range(1 - fault.keeps_limits, most)  # one process may not have been asked
-    is_logged = len(counts) == 1 and began in allowed
+    counts = {*_log_lines(folder), _outages(metrics)}
+    allowed = {0} if fault.keeps_limits else {1, WORKERS}  # one process may not have been asked
+    is_logged = len(counts) == 1 and counts <= allowed
     report.check(is_logged, f"{name}: beginnings, ends and outages are told {counts} times")
-    report.check_time(f"{name}: the first request", (longest - p99) / 1000, FIRST_MS / 1000)
-    report.check_time(f"{name}: p99 later", (later - p99) / 1000, KNOWN_MS / 1000)
+    report.check_time(f"{name}: the first request", longest - p99, FIRST)
+    report.check_time(f"{name}: p99 later", later - p99, KNOWN)
     report.check_time(f"{name}: limits", back, BACK)
 
 

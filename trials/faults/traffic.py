@@ -123,14 +123,16 @@ class Caller:
 
 
 class Reader(Caller):
-    """Reads at some paths in turn."""
+    """Reads at some paths in turn. ``headers``: of each request."""
 
-    def __init__(self, connect: Connect, client: Client, rate: float, *paths: str) -> None:
-        self._paths = itertools.cycle(paths)
+    def __init__(
+        self, connect: Connect, client: Client, rate: float, *paths: str, **headers: str
+    ) -> None:
+        self._paths, self._headers = itertools.cycle(paths), headers
         super().__init__(connect, client, rate)
 
     def _act(self) -> None:
-        self._send("GET", next(self._paths))
+        self._send("GET", next(self._paths), **self._headers)
 
 
 class Writer(Caller):

@@ -1,7 +1,7 @@
 """Requests that were made to be expensive: none takes more than two seconds of processor time until
 its first byte or from one piece to the next, and nobody else waits long.
 
-First every body, form, header and query that is expensive by itself is sent, one after the other;
+First every body, header and query that is expensive by itself is sent, one after the other;
 then some by chance, until the time is over; at last the worst come at once, again and again, while
 another account reads and writes.
 """
@@ -38,9 +38,8 @@ from tests.make.wavy import polygon
 from tests.postgres import PostgresServer
 from tests.templates import DATABASES
 from trials.faults.service import children
-from trials.heavy.bodies import bodies, shape_sizes
-from trials.heavy.forms import forms, heads
-from trials.heavy.queries import fill_account, queries
+from trials.heavy.bodies import bodies
+from trials.heavy.queries import fill_account, heads, queries
 from trials.heavy.request import Request, sent
 from trials.report import Report, described, percentile, say
 
@@ -95,9 +94,8 @@ def _run(server: Server, rng: random.Random, minutes: float, *, is_short: bool) 
     allowed = SECONDS * max(1.0, ordinary / CREATE_SECONDS)
     found, ended = list[Cost](), 0.0
     every = itertools.chain(
-        bodies(server.client, {"zigzag": 2_000} if is_short else shape_sizes()),
+        bodies(server.client, *([("zigzag",)] if is_short else [])),
         heads(server.client),
-        forms(server.client),
     )
     for request in itertools.islice(every, 0, None, 101 if is_short else 1):
         found.append(_measure(server, workers, request))

@@ -1,137 +1,114 @@
-"""The most expensive bodies for every operation of the OpenAPI description.
-
-Each value of a body is replaced in turn by those that are expensive to parse or to check, and a
-boundary by those that are expensive to validate.
-"""
+"""Bodies that are expensive to parse or to check, for every operation of the OpenAPI description;
+and boundaries that are expensive to validate."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial, reduce
-from operator import getitem
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from app.policy.bounds import DESCRIPTION_LENGTH, METADATA_KEYS
-from tests.api.operations import Operation, body_properties, example_body, fill, operations
+from app.policy.bounds import (
+    BODY_CONTAINERS,
+    BODY_ESCAPES,
+    BODY_STRINGS,
+    BODY_VALUES,
+    DESCRIPTION_LENGTH,
+    METADATA_KEYS,
+)
+from tests.api.operations import body_properties, example_body, fill, operations
 from tests.geometry.drawing import multipolygon, placed
 from tests.geometry.expensive_shapes import SHAPES, Geometry, with_nested_squares
 from tests.geometry.sizes import largest
 from tests.make import Client, make_project
-from trials.heavy.request import Request, Value
-from trials.heavy.values import (
-    ANYTHING,
-    BODIES,
-    LISTS,
-    NUMBERS,
-    OBJECTS,
-    STRINGS,
-)
+from trials.heavy.request import Request, Value, filled
 
 POSITIONS: Final = 99_000
-_OF_KIND: Final = {"string": STRINGS, "array": LISTS, "object": OBJECTS, "number": NUMBERS}
-_VALID: Final = ("antipodes", "comb", "slivers", "tiny_squares")  # of POSITIONS
+SIZE: Final = 16 * 1024 * 1024  # bytes
+_ROOM: Final = 1024  # for the rest of a body, in bytes and in values
+_NUMBERS: Final = BODY_VALUES - _ROOM
+_ARRAYS: Final = BODY_CONTAINERS - _ROOM
+_TEXTS: Final = BODY_STRINGS - _ROOM
+_MARKS: Final = "\u0301\u0316"
 _FEWEST: Final = 500
 _MARK: Final = "@value@"
-_EMAIL: Final = {"email": "jo@example.org"}
-_SLUG: Final = {"slug": "brice-creek"}
-_WEB: Final = {
-    "/api/auth/check-email": _EMAIL,
-    "/api/onboarding/validate-email": _EMAIL,
-    "/api/onboarding/validate-slug": _SLUG,
-    "/api/projects/validate-slug": _SLUG,
-    "/api/chat": {"message": "a", "history": [{"role": "user", "content": "a"}]},
+_VALID: Final = ("antipodes", "comb", "slivers", "tiny_squares")  # of POSITIONS
+
+
+def _filled(before: bytes, piece: bytes, after: bytes = b"", most: int = SIZE) -> Value:
+    return partial(filled, before, piece, after, most, size=SIZE - _ROOM)
+
+
+def _names() -> bytes:
+    return b'{"x":0' + b"".join(b',"\\u0078%d":0' % number for number in range(_TEXTS)) + b"}"
+
+
+# What each property of a body is replaced by: 16 MB, within the other bounds or far beyond one.
+_VALUES: Final[dict[str, Value]] = {
+    "text": _filled(b'"', b"x", b'"'),
+    "marks": _filled(b'"a', _MARKS.encode(), b'"'),
+    "escapes": _filled(b'"', rb"\u00e9", b'"', BODY_ESCAPES - _ROOM),
+    "marks of a description": partial(
+        json.dumps(("a" + _MARKS * 15) * (DESCRIPTION_LENGTH // 31)).encode
+    ),
+    "integers": _filled(b"[", b"1234567890123456789,", b"1]", _NUMBERS),
+    "texts": _filled(b"[", b'"*",', b'"*"]', _TEXTS),
+    "arrays": _filled(b"[", b"[1],", b"[]]", _ARRAYS),
+    "objects": _filled(b"[", b'{"":1},', b"{}]", _TEXTS),
+    "names": _names,
+    "digits": _filled(b"", b"9"),
+}
+# What a body as a whole can be besides.
+_WHOLE: Final[dict[str, Value]] = {
+    "spaces": _filled(b"{}", b" "),
+    "four-byte text": _filled(b'"', "🌲".encode(), b'"'),
+    "backslashes": _filled(b'"', rb"\\", b'"', BODY_ESCAPES // 2 - _ROOM),
+    "numbers": _filled(b"[", b"0.12345678901234567890,", b"1]", _NUMBERS),
+    "deep": _filled(b"[", b"["),
+    "nested": lambda: b'{"a":' * 250 + b"1" + b"}" * 250,
+    "long names": lambda: b'{"%b":1,"%b":1}' % (b"x" * (SIZE // 2), b"y" * (SIZE // 3)),
+    "exponent": _filled(b"1e", b"9"),
+    "not UTF-8": _filled(b'{"a":"', b"\xff"),
+    "cut off": _filled(b'{"a":[', b"0.5,", b"", _NUMBERS),
+    "a name twice": _filled(b'{"b":1,"b":[', b"[1],", b"[]]}", _ARRAYS),
 }
 
 
-def bodies(client: Client, shapes: Mapping[str, int]) -> Iterator[Request]:
-    """Every body. ``shapes``: those of boundaries, with as many positions as each may have."""
+def bodies(client: Client, names: tuple[str, ...] = tuple(SHAPES)) -> Iterator[Request]:
+    """Each body as a whole, and an example with each of its properties replaced.
+
+    Args:
+        names: the shapes of boundaries.
+    """
+    boundaries = _boundaries(names)
     for operation in operations():
-        if operation.method in ("POST", "PUT"):  # PATCH is the same as PUT
-            yield from _of_operation(client, operation, shapes)
-    yield from _of_web(client, shapes)
-
-
-def shape_sizes(names: tuple[str, ...] = tuple(SHAPES)) -> dict[str, int]:
-    """As many positions as a boundary of each shape may have."""
-    return {name: largest(name, POSITIONS) for name in names}
-
-
-def _of_operation(
-    client: Client, operation: Operation, shapes: Mapping[str, int]
-) -> Iterator[Request]:
-    path = operation.path(fill(client, operation))
-    for name, body in _bodies(example_body(operation) or {}, body_properties(operation), shapes):
-        name = f"{operation.name} {name}"
-        yield Request(name, operation.method, path, body, client.authorization)
-
-
-def _of_web(client: Client, shapes: Mapping[str, int]) -> Iterator[Request]:
-    """Of each route of /api that takes a body without a signature."""
-    for path, example in _WEB.items():
-        headers = client.authorization if path == "/api/chat" else {}
-        for name, body in _bodies(example, {}, shapes):
-            yield Request(f"POST {path} {name}", "POST", path, body, headers)
-
-
-def _bodies(
-    example: Any, properties: Mapping[str, Any], shapes: Mapping[str, int]
-) -> Iterator[tuple[str, Value]]:
-    """Each body as a whole; and an example with each of its values, or properties, replaced."""
-    yield from BODIES.items()
-    kinds = {path: _kind(reduce(getitem, path, example)) for path in _paths(example)}
-    kinds |= {(name,): _described_kind(about) for name, about in properties.items()}
-    values = _OF_KIND | {"boundary": STRINGS | LISTS | OBJECTS | _boundaries(shapes)}
-    for path, kind in kinds.items():
-        template = json.dumps(_with(example, path, _MARK)).encode()
-        for name, value in (ANYTHING | values[kind]).items():
-            yield f"{'.'.join(map(str, path))} = {name}", partial(_put, template, value)
-
-
-def _kind(value: Any) -> str:
-    """What a value of an example is, as JSON Schema names it."""
-    if isinstance(value, dict) and value.get("type") in ("Polygon", "MultiPolygon"):
-        return "boundary"
-    kinds: dict[type, str] = {str: "string", list: "array", dict: "object"}
-    return kinds.get(type(value), "number")
-
-
-def _described_kind(about: Mapping[str, Any]) -> str:
-    """What a property is by its description."""
-    text = json.dumps(about)
-    if "schemas/Polygon" in text:
-        return "boundary"
-    return next((kind for kind in ("array", "object", "string") if f'"{kind}"' in text), "number")
-
-
-def _paths(value: Any) -> Iterator[tuple[str | int, ...]]:
-    """The keys that lead to each value in a body; into no boundary."""
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        yield (key,)
-        if isinstance(inner, dict | list) and _kind(inner) != "boundary":
-            yield from ((key, *more) for more in _paths(inner))
-
-
-def _with(value: Any, path: Sequence[str | int], new: Any) -> Any:
-    """A copy of a body with another value there."""
-    key, *more = path
-    copy = value.copy()
-    copy[key] = _with(copy[key], more, new) if more else new
-    return copy
+        if operation.method not in ("POST", "PUT"):  # PATCH is the same as PUT
+            continue
+        path, example = operation.path(fill(client, operation)), example_body(operation) or {}
+        values = {f"= {name}": value for name, value in (_WHOLE | _VALUES).items()}
+        for field in {**body_properties(operation), **example}:
+            template = json.dumps({**example, field: _MARK}).encode()
+            chosen = _VALUES | (boundaries if field == "geometry" else {})
+            for name, value in chosen.items():
+                values[f"{field} = {name}"] = partial(_put, template, value)
+        for name, value in values.items():
+            what = f"{operation.name} {name}"
+            yield Request(what, operation.method, path, value, client.authorization)
 
 
 def _put(template: bytes, value: Value) -> bytes:
     return template.replace(f'"{_MARK}"'.encode(), value())
 
 
-def _boundaries(shapes: Mapping[str, int]) -> dict[str, Value]:
+def _boundaries(names: tuple[str, ...]) -> dict[str, Value]:
     """Boundaries as large as a request may have, as large as they may be validated, and faulty; and
     valid ones over a continent, where they are compared with its countries."""
     made: dict[str, Value] = {}
-    for name, size in shapes.items():
+    for name in names:
+        size = largest(name, POSITIONS)
         made[f"{name}, {POSITIONS:,} positions"] = partial(_boundary, name, POSITIONS)
         made[f"{name}, {size:,} positions"] = partial(_boundary, name, size)
         made[f"{name}, {size:,} positions and faults"] = partial(_faulty, name, size)

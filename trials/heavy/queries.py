@@ -1,6 +1,6 @@
-"""Queries that were made to be expensive: for each route that is read, each of its parameters with
-the worst values, and any number of them by chance, over an account that has the worst of all; and
-among those by chance, changes of boundaries.
+"""Queries and headers that were made to be expensive: for each route that is read, each of its
+parameters with the worst values, and any number of them by chance, over an account that has the
+worst of all; and among those by chance, changes of boundaries.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -23,17 +24,31 @@ from app.policy.ogc import FILTER_LENGTH, FILTER_PATTERNS, FILTER_SHAPES, PATTER
 from app.projects.service import create_project
 from tests.api.operations import EVERYTHING, bare_app, fill
 from tests.geometry.expensive_shapes import SHAPES, comb
-from tests.make import Client, operator_of, point
+from tests.make import Browser, Client, make_project, operator_of, point
 from tests.oauth.support import browser_of
 from trials.heavy.bodies import changes
-from trials.heavy.forms import cookies_of
 from trials.heavy.request import Request
 
 ONES, ALIKE, ASSETS = 1_000, 250, 3_000  # projects with long texts, with combs; assets
+# What leads elsewhere, or reads nothing.
 _SKIPPED: Final = re.compile(r"/static/|/oauth/authorize|/verify/|/sign-in/|/logout")
 _PAGES: Final = ("a", "aa", "aaab", "a" * (SEARCH_LENGTH - 1) + "b", "a" * SEARCH_LENGTH, "ab" * 99)
 _CHANGES: Final = 0.2  # for each request that reads
 _COLLECTIONS: Final = ("projects", "assets")
+
+# Values of headers. The server takes 64 KB of fields of 8,190 bytes, and joins those of one name.
+HEADERS: Final = {
+    "tags": b'"' + b'","'.join([b"a"] * 2_000) + b'"',
+    "empty tags": b'"",' * 2_600,
+    "commas": b"," * 8_000,
+    "spaces": b"a" + b" " * 7_900 + b"a",
+    "codings": b",".join(b"x%d;q=0.%d" % (number, number % 10) for number in range(700)),
+    "cookies": b"; ".join(b"a%d=1" % number for number in range(900)),
+}
+_NAMES: Final = (
+    "Accept", "Accept-Encoding", "Authorization", "Content-Type", "Cookie", "Idempotency-Key",
+    "If-Match", "If-None-Match", "Range", "X-Forwarded-For",
+)  # fmt: skip
 
 
 def fill_account(client: Client) -> None:
@@ -86,7 +101,7 @@ Values = Callable[[random.Random], Sequence[str]]
 def routes(client: Client) -> Iterator[tuple[str, Mapping[str, str], dict[str, Values]]]:
     """Each path that can be read, the headers that it needs, and its parameters."""
     ids = fill(client, EVERYTHING)
-    cookies = {"Cookie": cookies_of(browser_of(client)), "Sec-Fetch-Site": "same-origin"}
+    cookies = {"Cookie": _cookies(browser_of(client)), "Sec-Fetch-Site": "same-origin"}
     described = _described()
     for rule in sorted({each.rule for each in bare_app().url_map.iter_rules() if _is_read(each)}):
         names = dict.fromkeys(re.findall(r"<(?:\w+:)?(\w+)>", rule))
@@ -108,12 +123,7 @@ def routes(client: Client) -> Iterator[tuple[str, Mapping[str, str], dict[str, V
 
 
 def _is_read(rule: Any) -> bool:
-    return "GET" in (rule.methods or ()) and not is_left_out(rule.rule)
-
-
-def is_left_out(rule: str) -> bool:
-    """Return whether a route leads elsewhere, or reads nothing."""
-    return _SKIPPED.search(rule) is not None
+    return "GET" in (rule.methods or ()) and not _SKIPPED.search(rule.rule)
 
 
 def _described() -> dict[str, dict[str, Values]]:
@@ -188,12 +198,8 @@ def _filters(rng: random.Random) -> Sequence[str]:
 
 def _boxes(rng: random.Random) -> Sequence[str]:
     west, south = rng.uniform(-1, 1), rng.uniform(0, 9)
-    return [
-        "-180,-90,180,90",
-        "170,-90,-170,90",
-        "0,0,0.05,10",
-        f"{west},{south},{west + 0.01},{south + 0.5}",
-    ]
+    own = f"{west},{south},{west + 0.01},{south + 0.5}"
+    return ["-180,-90,180,90", "170,-90,-170,90", "0,0,0.05,10", own]
 
 
 _OF_NAME: Final[dict[str, Values]] = {
@@ -225,3 +231,19 @@ def _request(path: str, headers: Mapping[str, str], values: Mapping[str, str]) -
     shown = {name: value if len(value) < 60 else f"{value[:57]}…" for name, value in values.items()}
     name = f"GET {path} {' '.join(f'{n}={v}' for n, v in shown.items())}"
     return Request(name, "GET", f"{path}?{query}" if query else path, bytes, headers)
+
+
+def heads(client: Client) -> Iterator[Request]:
+    """Each header with each value."""
+    path = f"/v1/projects/{make_project(client)['id']}"
+    for name in _NAMES:
+        own = {} if name == "Authorization" else client.authorization
+        for kind, value in HEADERS.items():
+            for method, body in (("GET", b""), ("PUT", b"{}")):
+                what = f"{method} a project {name} = {kind}"
+                yield Request(what, method, path, partial(bytes, body), own, (name, value[:8_000]))
+
+
+def _cookies(browser: Browser) -> str:
+    found = browser.client._cookies or {}
+    return "; ".join(f"{cookie.key}={cookie.value}" for cookie in found.values())

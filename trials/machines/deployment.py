@@ -71,7 +71,7 @@ class Setup:
     """How the hosts of a trial differ from those of others."""
 
     standbys: int = 2
-    pool_mode: str = ""  # of pgbouncer, through which the service then connects
+    has_pgbouncer: bool = False  # through which the service then connects
     has_sentinel: bool = False
 
 
@@ -79,8 +79,8 @@ class PgBouncers:
     """pgbouncer on each database host, if there is to be one."""
 
     def __init__(self, cluster: Cluster, setup: Setup, programs: Mapping[str, Program]) -> None:
-        self._cluster, self._mode = cluster, setup.pool_mode
-        if self._mode:
+        self._cluster = cluster
+        if setup.has_pgbouncer:
             self._program = programs["pgbouncer"]
             self._processes = {each.name: self._start(each) for each in cluster.servers}
 
@@ -91,7 +91,7 @@ class PgBouncers:
         self._processes[primary.name] = self._start(primary)
 
     def _start(self, server: PostgresHost) -> subprocess.Popen[bytes]:
-        return start_pgbouncer(server, self._program, self._mode)
+        return start_pgbouncer(server, self._program)
 
 
 @dataclass
@@ -259,14 +259,14 @@ def _settings(folder: Path, authority: Authority, cluster: Cluster, setup: Setup
         "LOG_LEVEL": "info",
         "WEBHOOK_ALLOWED_NETWORKS": f"{CLIENT}/32",
         "WEBHOOK_CA_BUNDLE": str(authority.ca_path),
-        "DATABASE_URL": cluster.url(6432 if setup.pool_mode else 5432),
+        "DATABASE_URL": cluster.url(6432 if setup.has_pgbouncer else 5432),
         "REDIS_URL": redis_url,
         "PUBLIC_URL": f"https://{ADDRESSES['haproxy']}",
         "TRUSTED_PROXIES": "1",
         "WEB_WORKERS": str(WORKERS),
         **CHEAP_PASSWORDS,
     }
-    return found | ({"PGBOUNCER_POOL_MODE": setup.pool_mode} if setup.pool_mode else {})
+    return found | ({"PGBOUNCER_POOL_MODE": "transaction"} if setup.has_pgbouncer else {})
 
 
 def _start_service(

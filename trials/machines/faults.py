@@ -131,12 +131,6 @@ def standby_lost(at: Machines) -> None:
     time.sleep(LASTS / 2)
 
 
-def standby_of_two_lost(at: Machines) -> None:
-    standby = at.host(at.cluster.standbys[0].name)
-    at.fault("the link of one of two standbys is down", standby.cut, standby.join, LASTS, allowed=0)
-    time.sleep(LASTS / 3)
-
-
 def pgbouncer_killed(at: Machines) -> None:
     at.timeline.note("pgbouncer of the primary is killed, and started again")
     at.pgbouncers.restart()
@@ -217,19 +211,11 @@ TRIALS: Final = (
         "primary-vanished", "the primary's link goes down, a standby is promoted", primary_vanished
     ),
     Trial("standby-lost", "the only standby is killed", standby_lost, Setup(standbys=1)),
-    Trial("standby-of-two-lost", "the link of one of two standbys goes down", standby_of_two_lost),
     Trial(
-        "pgbouncer-session",
-        "pgbouncer (pool_mode session) is killed, then the primary",
-        pgbouncer_killed,
-        Setup(pool_mode="session"),
-        ("pgbouncer",),
-    ),
-    Trial(
-        "pgbouncer-transaction",
+        "pgbouncer",
         "pgbouncer (pool_mode transaction) is killed, then the primary",
         pgbouncer_killed,
-        Setup(pool_mode="transaction"),
+        Setup(has_pgbouncer=True),
         ("pgbouncer",),
     ),
     Trial("upgrade", "the schema goes one revision further, then each host", rolling_upgrade),

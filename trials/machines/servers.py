@@ -82,17 +82,14 @@ def sentinel_primary(hosts: Sequence[Host]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def start_pgbouncer(server: PostgresHost, program: Program, pool_mode: str) -> Popen[bytes]:
+def start_pgbouncer(server: PostgresHost, program: Program) -> Popen[bytes]:
     """pgbouncer in front of PostgreSQL on the same host; again after it was killed."""
     folder = server.host.folder / "pgbouncer"
     if not folder.exists():
         server.host.private_folder("pgbouncer")
     text = shipped("pgbouncer.ini").replace("/etc/pgbouncer", str(folder))
-    changes = {"listen_addr": server.host.address, "pool_mode": pool_mode}
-    if pool_mode == "session":  # one for each of the service
-        changes["default_pool_size"] = "80"
-    for name, value in changes.items():
-        text = re.sub(f"(?m)^{name} = .*", f"{name} = {value}", text)
+    text = re.sub("(?m)^listen_addr = .*", f"listen_addr = {server.host.address}", text)
+    text = re.sub("(?m)^pool_mode = .*", "pool_mode = transaction", text)
     server.host.write(f"{folder}/pgbouncer.ini", text)
     server.host.write(f"{folder}/userlist.txt", f'"canopy" "{PASSWORD}"\n')
     command = [program.path, f"{folder}/pgbouncer.ini"]

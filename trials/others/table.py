@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 from urllib.error import URLError
 from urllib.parse import quote
 from urllib.request import urlopen
@@ -57,6 +57,15 @@ class Entry:
     def judged(self, verdict: str, says: str, reason: str, file_format: str | None) -> Entry:
         """The same file with what was found now."""
         return replace(self, verdict=verdict, says=says, reason=reason, format=file_format)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The record of an import and its first features; ``error`` instead if it was not accepted."""
+
+    record: dict[str, Any] = field(default_factory=dict)
+    features: list[dict[str, Any]] = field(default_factory=list)
+    error: str | None = None
 
 
 def read_table() -> list[Entry]:

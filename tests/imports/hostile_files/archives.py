@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from trials.faults.hostile_files.kinds import MEGABYTE, HostileFile, Makers
+from tests.imports.hostile_files.kinds import MEGABYTE, HostileFile, Makers
 
 KML: Final = (
     b"<kml><Placemark><name>a</name><Point><coordinates>1,2</coordinates></Point></Placemark></kml>"

@@ -3,23 +3,20 @@ little memory, and others notice nothing."""
 
 from __future__ import annotations
 
-import json
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
-import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from tests.make import Client, make_account
-from trials.faults.hostile_files.archives import ARCHIVES
-from trials.faults.hostile_files.binaries import BINARIES
-from trials.faults.hostile_files.kinds import MEGABYTE, SECRET, Bait, HostileFile, Makers
-from trials.faults.hostile_files.texts import TEXTS
+import requests
+
+from tests.imports.hostile_files.archives import ARCHIVES
+from tests.imports.hostile_files.binaries import BINARIES
+from tests.imports.hostile_files.kinds import MEGABYTE, SECRET, Bait, HostileFile, Makers
+from tests.imports.hostile_files.texts import TEXTS
+from tests.make import make_account
 from trials.faults.service import TWO_PROCESSES, Service, descendants, service
 from trials.faults.traffic import Traffic, counted, during, traffic
 from trials.report import Report, percentile
@@ -69,30 +66,29 @@ def _compare(report: Report, others: Traffic, began: float, joined: float) -> No
 
 def _try(report: Report, running: Service, file: HostileFile, bait: Bait, memory: _Memory) -> None:
     """Send a file, wait until its import has ended, and judge what became of it."""
-    send = _sender(running.port, make_account(running.app))
+    session, root = requests.Session(), f"http://127.0.0.1:{running.port}/v1/imports"
+    session.headers.update(make_account(running.app).authorization)
     with tempfile.TemporaryDirectory(prefix="canopy-made-") as folder:
         most = running.app.config["SETTINGS"].max_import_bytes
         content = file.make(Makers(Path(folder), bait, most))
     memory.begin()
     began = time.monotonic()
-    status, body = send("POST", "/v1/imports", file.filename, content)
-    pages = [body]
+    answer = session.post(root, files={"file": (file.filename, content)}, timeout=SECONDS)
+    status, pages, said = answer.status_code, [answer.text], f"{answer.status_code}: {answer.text}"
     if status == 202:
-        path = f"/v1/imports/{body['data']['id']}"
-        while (body := send("GET", path)[1])["data"]["status"] == "reading":
+        path = f"{root}/{answer.json()['data']['id']}"
+        while (record := session.get(path).json()["data"])["status"] == "reading":
             time.sleep(_EVERY)
-        pages = [body, send("GET", f"{path}/features?per_page=100")[1]]
-        said = f"{body['data']['status']}: {body['data']['message']}"
-    else:
-        said = f"{status}: {body.get('error', {}).get('message')}"
+        pages = [repr(record), session.get(f"{path}/features?per_page=100").text]
+        said = f"{record['status']}: {record['message']}"
     seconds = time.monotonic() - began
     report.lines.append(
         f"  {file.name:38} {len(content) / MEGABYTE:5.1f} MB {seconds:5.1f} s, worker "
         f"{memory.worker // MEGABYTE} MB, web {memory.web // MEGABYTE} MB: {said[:80]}"
     )
     report.check(_is_right(file, status, said), f"{file.name}: {said}")
-    report.check(SECRET not in repr(pages), f"{file.name}: the secret is shown")
-    report.check(max(len(repr(page)) for page in pages) <= RECORD, f"{file.name}: long answers")
+    report.check(SECRET not in "".join(pages), f"{file.name}: the secret is shown")
+    report.check(max(map(len, pages)) <= RECORD, f"{file.name}: long answers")
     report.check_none(bait.faults(), f"faults by {file.name}")
     report.check_none(_left(running), f"files are left by {file.name}")
     report.check(max(memory.worker, memory.web) < MEMORY, f"{file.name}: too much memory")
@@ -115,29 +111,6 @@ def _left(running: Service) -> list[str]:
     while (left := [*(running.folder / "imports").glob("*/*")]) and time.monotonic() < end:
         time.sleep(_EVERY)
     return [str(each) for each in left]
-
-
-def _sender(port: int, client: Client) -> Callable[..., tuple[int, Any]]:
-    """What sends a request, or a file in a form, and returns the status and the JSON."""
-
-    def send(method: str, path: str, name: str = "", content: bytes = b"") -> tuple[int, Any]:
-        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method)
-        for header, value in client.authorization.items():
-            request.add_header(header, value)
-        if name:
-            boundary = uuid.uuid4().hex
-            head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"'
-            request.data = f"{head}\r\n\r\n".encode() + content + f"\r\n--{boundary}--\r\n".encode()
-            request.add_header("Content-Type", f"multipart/form-data; boundary={boundary}")
-        try:
-            with urllib.request.urlopen(request, timeout=SECONDS * 2) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
-        except OSError as error:  # refused before it was read
-            return 413, {"error": {"message": repr(error)}}
-
-    return send
 
 
 class _Memory:

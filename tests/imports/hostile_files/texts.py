@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Final
 
 from tests.geometry.expensive_shapes import SHAPES
+from tests.imports.hostile_files.kinds import HostileFile, Makers
 from tests.make import square
 from tests.make.features import collection, feature
-from trials.faults.hostile_files.kinds import HostileFile, Makers
 
 _LOLS: Final = "".join(
     f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' if n else '<!ENTITY l0 "lol">' for n in range(10)

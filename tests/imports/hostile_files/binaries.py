@@ -13,7 +13,7 @@ import shapely
 
 from tests.formats.readers.geopackages import blob, one_square
 from tests.formats.readers.shapefiles import SQUARE, dbf, header, packed, parts, point, shp
-from trials.faults.hostile_files.kinds import HostileFile, Makers
+from tests.imports.hostile_files.kinds import HostileFile, Makers
 
 _HUGE: Final = 2**31 - 1
 _VIEW: Final = (
