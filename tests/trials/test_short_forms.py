@@ -12,9 +12,10 @@ import pytest
 from config import ROOT
 from tests.deploy.files import text
 
-FAULTS = ("locked", "disk-full", "power", "web-kills", "burst")
+FAULTS = ("locked", "disk-full", "power")
 LONG_FAULTS = (
-    "valkey", "valkey-absent", "restarts", "worker-kills", "part-kills", "slow-clients", "members",
+    "valkey", "valkey-absent", "restarts", "worker-kills", "web-kills", "part-kills", "burst",
+    "slow-clients", "members",
 )  # fmt: skip
 BENCHES = {
     "compare": "| conventional |",
