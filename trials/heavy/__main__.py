@@ -11,18 +11,13 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import multiprocessing
 import os
 import random
 import sys
 import tempfile
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,7 +35,7 @@ from tests.templates import DATABASES
 from trials.faults.service import children
 from trials.heavy.bodies import bodies
 from trials.heavy.queries import fill_account, heads, queries
-from trials.heavy.request import Request, sent
+from trials.heavy.request import Request, flood, sent, status_of
 from trials.report import Report, described, percentile, say
 
 WORKERS, THREADS, AT_ONCE = 2, 4, 16
@@ -157,15 +152,8 @@ def _creates(server: Server, client: Client, workers: Sequence[int]) -> float:
     """The processor time of a create."""
     before = _processor_seconds(_processes(server, workers))
     for _ in range(50):
-        assert _status(server.port, _create(client)) == 201
+        assert status_of(server.port, _create(client)) == 201
     return (_processor_seconds(_processes(server, workers)) - before) / 50
-
-
-def _status(port: int, request: Request, body: bytes | None = None) -> int:
-    """The status of the answer; 599 for a 5xx without Retry-After."""
-    with sent(port, request, request.make_body() if body is None else body) as answer:
-        answer.read()
-    return 599 if answer.status >= 500 and "Retry-After" not in answer.headers else answer.status
 
 
 def _measure(server: Server, workers: Sequence[int], request: Request) -> Cost:
@@ -220,12 +208,12 @@ def _beside(
         "a create": lambda: _create(other),
     }
     took: dict[str, list[float]] = {kind: [] for kind in kinds}
-    with _flood(server.port, worst) as statuses:
+    with flood(server.port, worst) as statuses:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for kind, make in kinds.items():
                 began = time.monotonic()
-                status = _status(server.port, make())
+                status = status_of(server.port, make())
                 took[kind].append(time.monotonic() - began)
                 report.check(status < 300, f"{kind} beside {name} was answered {status}")
                 time.sleep(0.02)
@@ -235,45 +223,6 @@ def _beside(
         report.lines.append(f"    {kind:12} {described(times)}")
         bound = HEALTHZ_P99 if kind == "GET /healthz" else OTHERS_P99
         report.check_time(f"{kind} (p99) beside {name}", percentile(times, 99), bound)
-
-
-@contextmanager
-def _flood(port: int, requests: Sequence[Request]) -> Iterator[Counter[int]]:
-    """Send each of these on a connection of its own, again and again; by a process that gives way
-    to others. Yields the statuses, which are there at the end."""
-    context = multiprocessing.get_context("spawn")
-    mine, theirs = context.Pipe()
-    items = [(replace(request, make_body=bytes), request.make_body()) for request in requests]
-    process = context.Process(target=_send_all, args=(port, items, theirs), daemon=True)
-    process.start()
-    statuses: Counter[int] = Counter()
-    mine.recv()  # it has begun
-    try:
-        yield statuses
-    finally:
-        mine.send(None)
-        statuses.update(mine.recv())
-        process.join(60)
-        process.kill()
-
-
-def _send_all(port: int, items: Sequence[tuple[Request, bytes]], pipe: Connection) -> None:
-    os.nice(10)
-    over, statuses = threading.Event(), Counter[int]()
-
-    def call(request: Request, body: bytes) -> None:
-        while not over.is_set():
-            statuses[_status(port, request, body)] += 1
-
-    threads = [threading.Thread(target=call, args=item) for item in items]
-    for thread in threads:
-        thread.start()
-    pipe.send(None)
-    pipe.recv()
-    over.set()
-    for thread in threads:
-        thread.join()
-    pipe.send(statuses)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
-"""A request, as it is sent."""
+"""A request, as it is sent; and many of them at once."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+import multiprocessing
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection
 
 from app.processes.web_server.refusals import MAX_HEAD
 
@@ -50,3 +55,49 @@ def filled(
     times, then ``after``."""
     number = (size - len(before) - len(after)) // len(piece)
     return before + piece * (number if most is None else min(most, number)) + after
+
+
+def status_of(port: int, request: Request, body: bytes | None = None) -> int:
+    """The status of the answer; 599 for a 5xx without Retry-After."""
+    with sent(port, request, request.make_body() if body is None else body) as answer:
+        answer.read()
+    return 599 if answer.status >= 500 and "Retry-After" not in answer.headers else answer.status
+
+
+@contextlib.contextmanager
+def flood(port: int, requests: Sequence[Request]) -> Iterator[Counter[int]]:
+    """Send each of these on a connection of its own, again and again; by a process that gives way
+    to others. Yields the statuses, which are there at the end."""
+    context = multiprocessing.get_context("spawn")
+    mine, theirs = context.Pipe()
+    items = [(replace(request, make_body=bytes), request.make_body()) for request in requests]
+    process = context.Process(target=_send_all, args=(port, items, theirs), daemon=True)
+    process.start()
+    statuses: Counter[int] = Counter()
+    mine.recv()  # it has begun
+    try:
+        yield statuses
+    finally:
+        mine.send(None)
+        statuses.update(mine.recv())
+        process.join(60)
+        process.kill()
+
+
+def _send_all(port: int, items: Sequence[tuple[Request, bytes]], pipe: Connection) -> None:
+    os.nice(10)
+    over, statuses = threading.Event(), Counter[int]()
+
+    def call(request: Request, body: bytes) -> None:
+        while not over.is_set():
+            statuses[status_of(port, request, body)] += 1
+
+    threads = [threading.Thread(target=call, args=item) for item in items]
+    for thread in threads:
+        thread.start()
+    pipe.send(None)
+    pipe.recv()
+    over.set()
+    for thread in threads:
+        thread.join()
+    pipe.send(statuses)
