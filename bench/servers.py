@@ -85,7 +85,7 @@ def serve(
         )
         try:
             server = Server(process, port)
-            wait_for(lambda: _is_well(port) and len(server.workers) == workers, 30)
+            wait_for(lambda: _is_well(port) and len(server.workers) == workers, 120)
             time.sleep(0.3)  # until all processes that have been forked accept connections
             yield server
         except BaseException:

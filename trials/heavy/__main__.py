@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -66,6 +67,7 @@ def main() -> int:
     parser.add_argument("--database", choices=DATABASES, help="both by default")
     parser.add_argument("--short", action="store_true", help="some requests; times do not count")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # servers end, too
     failed = 0
     for database in [options.database] if options.database else DATABASES:
         with (
