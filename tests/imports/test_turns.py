@@ -27,8 +27,6 @@ from tests.make import Client, make_account, square
 from tests.make.features import collection, feature
 from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.both
-
 RECORDS = 6  # of half a second each
 ONE = collection(feature(square(), name="Alpine"))
 
@@ -71,6 +69,7 @@ def turns(client: Client, number: int) -> list[str]:
     return found
 
 
+@pytest.mark.both
 def test_accounts_take_turns(client: Client, other: Client) -> None:
     for _ in range(3):
         upload(client, ONE)
@@ -97,6 +96,7 @@ def test_a_change_of_an_import_is_no_way_to_the_front(client: Client, other: Cli
     assert turns(client, 1) == [other.account_id]
 
 
+@pytest.mark.both
 def test_one_import_of_an_account_is_worked_on_at_a_time(client: Client, other: Client) -> None:
     upload(client, ONE)
     upload(client, ONE)
