@@ -115,7 +115,6 @@ class Egress:
     def close(self) -> None:
         """Close idle connections. Requests in flight are not disturbed."""
         self._pool.close()
-        self._lookups.close()
 
     def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, attempt: Attempt

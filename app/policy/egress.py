@@ -8,10 +8,7 @@ HEAD_BYTES: Final = 64 * 1024  # of a response before its body, with interim res
 TLS_BYTES: Final = 256 * 1024  # received in a handshake, and beside what a response may have
 BODY_SECONDS: Final = 0.25  # after the status; after it, the connection is closed
 
-LOOKUPS: Final = 64  # concurrent DNS lookups; each occupies a thread
-LOOKUPS_OF_HUNG: Final = LOOKUPS // 2  # of these, for names that hung recently
-LOOKUP_HANGS: Final = 2.0  # seconds after which a lookup counts as hung
-HUNG_FOR: Final = 120.0  # seconds for which its name counts as hung
+LOOKUPS: Final = 256  # concurrent DNS lookups, more than can hang; each occupies a thread
 CONNECT_SHARE: Final = 0.25  # seconds for each of several addresses, at least
 
 POOL_CONNECTIONS: Final = 256  # idle ones, over all hosts
