@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 HEAD_BYTES: Final = 64 * 1024  # of a response before its body, with interim responses
-TLS_BYTES: Final = 256 * 1024  # received in a handshake, and beside what a response may have
 BODY_SECONDS: Final = 0.25  # after the status; after it, the connection is closed
 
 LOOKUPS: Final = 256  # concurrent DNS lookups, more than can hang; each occupies a thread
