@@ -11,6 +11,5 @@ LOOKUPS: Final = 256  # concurrent DNS lookups, more than can hang; each occupie
 CONNECT_SHARE: Final = 0.25  # seconds for each of several addresses, at least
 
 POOL_CONNECTIONS: Final = 256  # idle ones, over all hosts
-POOL_PER_HOST: Final = 64
 POOL_IDLE: Final = 30.0  # seconds; firewalls drop connections that are idle for longer
 POOL_LIFE: Final = 300.0  # seconds after which the name is resolved again
