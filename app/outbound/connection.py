@@ -31,11 +31,15 @@ class Connection:
     """A TCP connection, with TLS or without, with a deadline and a limit to what it reads.
 
     A socket's timeout is for one operation, and a peer that sends a byte now and then never exceeds
-    it. So each operation gets the time that is left.
+    it. So each operation waits for the time that is left.
     """
 
     def __init__(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
         self._socket = connection
+        self._tls = connection if isinstance(connection, ssl.SSLSocket) else None
+        self._readable = _poll(connection, select.POLLIN)
+        self._writable = _poll(connection, select.POLLOUT)
         self._deadline = Deadline(math.inf)
         self._allowance = math.inf  # bytes of the response that may still be read
         self.has_response = False  # since ``begin``
@@ -63,10 +67,8 @@ class Connection:
         """
         if self._allowance <= 0:
             raise TooLong
-        if self.has_ended:
-            return 0
-        self._socket.settimeout(self._deadline.left())
-        count = self._socket.recv_into(buffer[: int(min(len(buffer), self._allowance))])
+        most = int(min(len(buffer), self._allowance))
+        count = 0 if self.has_ended else self._read(buffer[:most])
         self._allowance -= count
         if count:
             self.has_response = True
@@ -81,8 +83,10 @@ class Connection:
         """
         left = memoryview(data)
         while left:
-            self._socket.settimeout(self._deadline.left())
-            left = left[self._socket.send(left) :]
+            try:
+                left = left[self._socket.send(left) :]
+            except (BlockingIOError, ssl.SSLWantWriteError):
+                self._wait(self._writable)
 
     def makefile(self, mode: str) -> io.BufferedReader:
         """A reader; closing it leaves the connection open."""
@@ -90,14 +94,33 @@ class Connection:
 
     def is_silent(self) -> bool:
         """True if it is open, and all that came was read."""
-        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
-            return False
-        readable = select.poll()
-        readable.register(self._socket, select.POLLIN)
-        return not readable.poll(0)
+        return not (self._is_pending() or self._readable.poll(0))
 
     def close(self) -> None:
         self._socket.close()
+
+    def _read(self, buffer: memoryview) -> int:
+        while True:
+            if not self._is_pending():
+                self._wait(self._readable)
+            try:
+                return self._socket.recv_into(buffer)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                continue
+
+    def _is_pending(self) -> bool:
+        """True if TLS holds something that came and was not read."""
+        return self._tls is not None and self._tls.pending() > 0
+
+    def _wait(self, ready: select.poll) -> None:
+        if not ready.poll(self._deadline.left() * 1000):
+            raise TimeoutError
+
+
+def _poll(connection: socket.socket, event: int) -> select.poll:
+    poll = select.poll()
+    poll.register(connection, event)
+    return poll
 
 
 class _Reader(io.RawIOBase):
