@@ -22,7 +22,7 @@ from tests.make.browser import Page
 from tests.make.features import collection, feature
 from tests.make.imports import make_import
 from tests.pages.support import MULTIPART, browser_of, post, several_parts
-from trials.faults.heavy.form_fields import FIELDS_OF
+from tests.site.form_fields import FIELDS_OF
 
 # The action that is entered; None: nothing is changed in the account.
 ACTIONS: Final[dict[str, str | None]] = {

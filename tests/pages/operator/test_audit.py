@@ -11,7 +11,7 @@ from tests.auth.test_page_matrix import routes
 from tests.make import Browser, Client
 from tests.make.audit import new_entries
 from tests.pages.support import post
-from trials.faults.heavy.form_fields import FIELDS_OF
+from tests.site.form_fields import FIELDS_OF
 
 ACTIONS: Final[dict[str, str | None]] = {
     "/operator/accounts/<account_id>/plan": "account.updated",
