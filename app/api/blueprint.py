@@ -18,6 +18,7 @@ from flask_smorest import Blueprint
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
+from app.api.deprecations import record_deprecations
 from app.api.error_handlers import as_api_error, render
 from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
@@ -33,7 +34,6 @@ from app.db.replica import read_from_replica
 from app.formats.writers.features import FeatureType
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
-from app.limits.deprecated import record_deprecations
 
 View = Callable[..., Response]
 Precheck = Callable[..., None]

@@ -16,7 +16,6 @@ from app.doctor.checks import (
     contents,
     database,
     deliveries,
-    deprecations,
     host,
     mail,
     postgresql,
@@ -62,7 +61,6 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "deliveries": deliveries.overdue,
     "audit log": audit_log.sealed,
     "replica": postgresql.replica,
-    "deprecations": deprecations.still_used,
 }
 OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.reachable,

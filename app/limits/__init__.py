@@ -12,7 +12,5 @@ A request comes through these modules in this order:
 
 ``request_counts`` has the usage of an account, which the same script counts.
 
-``deprecated`` adds headers to responses to deprecated requests, and counts these.
-
 ``forgetting`` deletes what Valkey has counted of an account or a person.
 """
