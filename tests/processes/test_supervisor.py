@@ -96,6 +96,17 @@ def test_why_valkey_died_is_said_of_this_run_alone(
     assert "of a former run" not in said
 
 
+def test_a_setting_of_former_versions_is_told(serve: Serve) -> None:
+    instance = serve(DATABASE_REPLICA_URL="postgresql://canopy:hunter2@replica/canopy")
+    assert instance.process.stdout is not None
+    said = "DATABASE_REPLICA_URL is set, and no longer used: reads go to the primary"
+    assert instance.process.stdout.readline().strip() == said
+    instance.wait_until_ready()
+    log = (instance.folder / "logs" / "application.log").read_text()
+    assert said in log
+    assert "hunter2" not in log
+
+
 @pytest.mark.trial
 def test_a_terminal_that_is_closed_ends_it(instance: Instance, marked: Marked) -> None:
     instance.send(signal.SIGHUP)
