@@ -32,11 +32,10 @@ bp = Blueprint("site", __name__, template_folder="templates")  # the templates t
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Register templates, static files, template filters and CSRF protection."""
+    """Register templates, static files and template filters."""
     app.jinja_options = {"finalize": _shown}
     app.register_blueprint(bp)
     static_files.init_app(app)
-    protection.init_app(app, settings)
     app.extensions[_EXTENSION] = Instance.of(settings)
     app.context_processor(
         lambda: {

@@ -59,6 +59,8 @@ class PageSessions(SecureCookieSessionInterface):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
+    """Set up sessions and the secret tokens of forms, which ``protect`` checks: the function that
+    Flask-WTF calls before each request does nothing."""
     app.secret_key = settings.secret_key
     app.session_interface = PageSessions()
     app.config.update(
