@@ -9,12 +9,11 @@ from flask import Response, request
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed
+from app.http.errors import PreconditionFailed
 from app.http.etags import IfMatch
 from app.imports.shapes import shape_of_feature
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
-from app.pages.recent_changes import last_change
 from app.policy.forms import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
 from app.projects.reading import compare_boundaries, read_project
@@ -30,6 +29,7 @@ bp = PageBlueprint("project_editor", __name__, section="/projects")
 
 _FORM: Final = LargeForm(RECORD_FORM_BYTES, "geometry", "max_body_bytes")
 _ONE: Final = "/projects/<project_id>/edit"
+_NAMES: Final = {"slug": "name"}  # of fields of a refusal, in the form
 
 
 @bp.get("/projects/new")
@@ -53,11 +53,10 @@ def create(principal: Principal) -> Response:
     draft.read()
     if not draft.values:
         return _editor(principal, draft)
-    try:
-        with transaction():
-            made = create_project(principal, may_share_name=True, **draft.values)
-    except (Conflict, Forbidden) as error:
-        return _rejected(principal, draft, error)
+    with draft.refusals(_NAMES), transaction():
+        made = create_project(principal, may_share_name=True, **draft.values)
+    if draft.has_problem:
+        return _editor(principal, draft)
     return redirect_to(f"/projects/{made['id']}?saved", f"{made['name']} created.")
 
 
@@ -80,18 +79,14 @@ def save(principal: Principal, project_id: str) -> Response:
     if not draft.values:
         return _editor(principal, draft, record)
     ahead = compare_boundaries(principal, draft.values, project_id)
-    try:
-        with transaction():
-            update_project(
-                principal, project_id, draft.values, IfMatch(draft.version or None), compared=ahead
-            )
-    except PreconditionFailed:
-        theirs = read_project(principal.account_id, project_id)
-        draft.compare(theirs)
-        who = last_change(principal.account_id, project_id)
-        return _editor(principal, draft, theirs, status=412, who=who)
-    except (Conflict, Forbidden) as error:
-        return _rejected(principal, draft, error, record)
+    shown = IfMatch(draft.version or None)
+    with draft.refusals(_NAMES), transaction():
+        update_project(principal, project_id, draft.values, shown, compared=ahead)
+    if isinstance(draft.rejection, PreconditionFailed):
+        record = read_project(principal.account_id, project_id)
+        draft.compare(principal.account_id, record)
+    if draft.has_problem:
+        return _editor(principal, draft, record)
     return redirect_to(f"/projects/{project_id}?saved", "Project saved.")
 
 
@@ -120,31 +115,9 @@ def check(principal: Principal) -> Response:
     )
 
 
-def _rejected(
-    principal: Principal,
-    draft: ProjectDraft,
-    error: ApiError,
-    record: dict[str, Any] | None = None,
-) -> Response:
-    draft.show(error, {"slug": "name"})
-    status = 409 if error.status == 409 else 422  # the script of the page shows no 403
-    return _editor(principal, draft, record, status=status)
-
-
 def _editor(
-    principal: Principal,
-    draft: ProjectDraft,
-    record: dict[str, Any] | None = None,
-    *,
-    status: int | None = None,
-    **values: Any,
+    principal: Principal, draft: ProjectDraft, record: dict[str, Any] | None = None
 ) -> Response:
     template = "project_editor/form.html" if is_from_script() else "project_editor/editor.html"
-    return form_page(
-        template,
-        draft,
-        status,
-        principal=principal,
-        project=record,
-        **values,
-    )
+    status = 422 if draft.status == 403 else draft.status  # the script of the page shows no 403
+    return form_page(template, draft, status, principal=principal, project=record)
