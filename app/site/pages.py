@@ -12,7 +12,7 @@ from app.auth.memberships import Accounts, accounts_of
 from app.http.etags import entity_tag
 from app.http.middleware import NO_FORM_ACTION
 from app.http.urls import AUTHORIZE
-from app.policy.bounds import NAME_LENGTH
+from app.policy.forms import INPUT_LENGTHS
 from app.policy.people import PASSWORD_LENGTH
 from app.policy.permissions import expand, role_permissions
 from app.site import protection, static_files, times
@@ -54,7 +54,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         }
     )
     app.jinja_env.globals |= {
-        "NAME_LENGTH": NAME_LENGTH,
+        "LENGTHS": INPUT_LENGTHS,
         "PASSWORD_LENGTH": PASSWORD_LENGTH,
         "canopy": canopy_command(),
     }

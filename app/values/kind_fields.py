@@ -39,7 +39,7 @@ class Keyword(Text):
     def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
         pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
         metadata = pattern | options.pop("metadata", {})
-        super().__init__(longest=50, metadata=metadata, **options)
+        super().__init__(longest=bounds.VOCABULARY_LENGTH, metadata=metadata, **options)
         message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
         message += f", such as {', '.join(words)}." if words else "."
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]

@@ -26,7 +26,7 @@ from app.policy.forms import RECORD_FORM_BYTES
 from app.projects.reading import project_name, read_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import LargeForm, takes
+from app.site.protection import FormLimits, takes
 from app.site.signed_in import of_account
 from app.usage.counters import counters, project_total
 
@@ -46,7 +46,7 @@ def new_asset(principal: Principal) -> Response:
 
 
 @bp.post("/assets/new")
-@takes(LargeForm(RECORD_FORM_BYTES))
+@takes(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
@@ -97,7 +97,7 @@ def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 
 
 @bp.post(f"{_ONE}/edit")
-@takes(LargeForm(RECORD_FORM_BYTES))
+@takes(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""

@@ -20,14 +20,14 @@ from app.projects.reading import compare_boundaries, read_project
 from app.projects.service import create_project, update_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to
-from app.site.protection import LargeForm, takes
+from app.site.protection import FormLimits, takes
 from app.site.signed_in import is_from_script, of_account
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
 bp = PageBlueprint("project_editor", __name__, section="/projects")
 
-_FORM: Final = LargeForm(RECORD_FORM_BYTES, "geometry", "max_body_bytes")
+_LIMITS: Final = FormLimits(RECORD_FORM_BYTES, "geometry", "max_body_bytes")
 _ONE: Final = "/projects/<project_id>/edit"
 _NAMES: Final = {"slug": "name"}  # of fields of a refusal, in the form
 
@@ -45,7 +45,7 @@ def new_project(principal: Principal) -> Response:
 
 
 @bp.post("/projects/new")
-@takes(_FORM)
+@takes(_LIMITS)
 @of_account("projects:write")
 def create(principal: Principal) -> Response:
     """Create a project from the form."""
@@ -69,7 +69,7 @@ def edit_project(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post(_ONE)
-@takes(_FORM)
+@takes(_LIMITS)
 @of_account("projects:write")
 def save(principal: Principal, project_id: str) -> Response:
     """Save a project, unless somebody else has changed it since the form was loaded."""
@@ -91,7 +91,7 @@ def save(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post("/projects/check")
-@takes(_FORM)
+@takes(_LIMITS)
 @of_account("projects:read")
 def check(principal: Principal) -> Response:
     """Check a boundary while it is drawn: area, problems, warnings and overlaps.
