@@ -49,7 +49,6 @@ REASONS: Final = {
     "Authenticator": _OF_A_PERSON,
     "BillingSubscription": "which of the events in billing.json was applied last",
     "BoundaryShape": "simplified copies of boundaries, for maps",
-    "DeprecatedRequest": "nothing writes them",
     "Delivery": "the queue of webhook-attempts.ndjson",
     "IdempotentResponse": "copies of responses, for a day",
     "ImportFile": "the uploaded file, which is deleted when it was imported",
