@@ -133,6 +133,9 @@ class FormLimits(NamedTuple):
     is_file: bool = False
 
 
+LargeForm = FormLimits  # as the trial of heavy requests still calls it
+
+
 def takes(limits: FormLimits) -> Callable[[View], View]:
     """Decorate a view that takes a form with other limits than an ordinary one."""
 
