@@ -24,14 +24,12 @@ from app.factory import create_app
 from app.processes import embedded
 from config import load_settings
 from tests import contract, entry_checks, statement_checks, templates
-from tests.db.postgresql.standby import Standby, standby_of
 from tests.make import Application, Client, make_account, make_application, new_email
 from tests.make.apps import CHEAP_PASSWORDS, app_without_tables
 from tests.postgres import PostgresServer
 from tests.templates import DATABASES
 
 _addresses = itertools.count(11 << 24 | 1)  # 11.0.0.1
-_servers = itertools.count(1)
 
 
 class Visitor(FlaskClient):
@@ -99,24 +97,6 @@ def postgres(scratch: Path) -> Iterator[PostgresServer]:
     """A PostgreSQL server."""
     with PostgresServer(scratch / "pg") as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
-    """A standby of that server; not for longer, as it does again what that does."""
-    with standby_of(postgres, scratch / f"standby{next(_servers)}") as made:
-        yield made
-
-
-@pytest.fixture
-def standby_of_another(scratch: Path) -> Iterator[Standby]:
-    """A standby of a server that nothing else uses."""
-    number = next(_servers)
-    with (
-        PostgresServer(scratch / f"another{number}", own_identity=True) as another,
-        standby_of(another, scratch / f"its-standby{number}") as made,
-    ):
-        yield made
 
 
 @pytest.fixture(scope="session")
