@@ -36,7 +36,7 @@ def _stored(client: Client, project: dict[str, Any]) -> tuple[str | None, int | 
 
 
 def _forget(client: Client, *, boundary: str | None = None) -> None:
-    """As earlier code writes the account's projects."""
+    """As while the countries are not installed."""
     with client.app.app_context():
         values = {"id": client.account_id}
         nulls = "country = NULL, country_version = NULL"

@@ -75,7 +75,7 @@ def insert(log: Log) -> None:
     """In place of another, which is sealed again with the next batch."""
     number = log.first + 7
     log.sql(f"UPDATE audit_entries SET number = NULL {OWN} number = :n", n=number)
-    names = "account_id, action, actor_id, target_id, mac"
+    names = "account_id, action, actor_id, target_id"
     log.sql(
         f"INSERT INTO audit_entries (id, {names}, body, number) SELECT 'aud_new', {names}, "
         f"replace(body, id, 'aud_new'), {number} FROM audit_entries {OWN} id = :id",
