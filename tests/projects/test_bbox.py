@@ -34,51 +34,46 @@ def _found(client: Client, box: str, path: str = "/v1/projects") -> set[str]:
     return {item["id"] for item in response.json["data"]}
 
 
-@pytest.mark.parametrize(
-    ("box", "found"),
-    [
-        ("9,49,11,51", True),
-        ("10.02,50.02,10.03,50.03", True),
-        ("10.1,50.1,11,51", True),
-        ("9,49,10,50", True),
-        ("10.100001,50,11,51", False),
-        ("9,50,9.999999,51", False),
-        ("9,50.1000001,11,51", False),
-        ("-180,-90,180,90", True),
-        ("170,49,-170,51", False),
-        ("10.05,49,10.04,51", True),
-        ("11,49,9,51", False),
-        ("10.05,50.05,10.05,50.05", True),
-        ("1e1,5e1,1.01e1,50.1", True),
-    ],
-)
-def test_a_square(client: Client, box: str, found: bool) -> None:
-    project = make_project(client, geometry=square(10, 50, 0.1))
-    assert _found(client, box) == ({project["id"]} if found else set())
+IN_A_SQUARE = [
+    ("9,49,11,51", True),
+    ("10.02,50.02,10.03,50.03", True),
+    ("10.1,50.1,11,51", True),
+    ("9,49,10,50", True),
+    ("10.100001,50,11,51", False),
+    ("9,50,9.999999,51", False),
+    ("9,50.1000001,11,51", False),
+    ("-180,-90,180,90", True),
+    ("170,49,-170,51", False),
+    ("10.05,49,10.04,51", True),
+    ("11,49,9,51", False),
+    ("10.05,50.05,10.05,50.05", True),
+    ("1e1,5e1,1.01e1,50.1", True),
+]
+ACROSS_THE_ANTIMERIDIAN = [
+    ("179,9,-179,11", True),
+    ("179.6,10,179.7,10.1", True),
+    ("-179.9,10,-179.8,10.1", True),
+    ("179.999,10,180,11", True),
+    ("-180,10,-179.999,11", True),
+    ("-179,10,179,11", False),
+    ("-179.4,10,179.4,11", False),
+    ("-179.5,10,179.4,11", True),
+    ("180,10,-180,10.2", True),
+]
 
 
 @pytest.mark.parametrize(
-    ("box", "found"),
-    [
-        ("179,9,-179,11", True),
-        ("179.6,10,179.7,10.1", True),
-        ("-179.9,10,-179.8,10.1", True),
-        ("179.999,10,180,11", True),
-        ("-180,10,-179.999,11", True),
-        ("-179,10,179,11", False),
-        ("-179.4,10,179.4,11", False),
-        ("-179.5,10,179.4,11", True),
-        ("180,10,-180,10.2", True),
-    ],
+    ("geometry", "boxes"),
+    [(square(10, 50, 0.1), IN_A_SQUARE), (_dateline(), ACROSS_THE_ANTIMERIDIAN)],
+    ids=["a square", "across the antimeridian"],
 )
-def test_a_boundary_across_the_antimeridian(client: Client, box: str, found: bool) -> None:
-    project = make_project(client, geometry=_dateline())
-    assert _found(client, box) == ({project["id"]} if found else set())
-
-
-def test_a_project_without_a_boundary_is_nowhere(client: Client) -> None:
-    make_project(client)
-    assert _found(client, "-180,-90,180,90") == set()
+def test_what_touches_a_box_is_found(
+    client: Client, geometry: dict[str, Any], boxes: list[tuple[str, bool]]
+) -> None:
+    project = make_project(client, geometry=geometry)
+    make_project(client)  # without a boundary it is nowhere
+    for box, is_found in boxes:
+        assert _found(client, box) == ({project["id"]} if is_found else set()), box
 
 
 def test_a_boundary_that_moved_is_found_where_it_is(client: Client) -> None:
@@ -137,7 +132,7 @@ def boxes(draw: st.DrawFn) -> str:
 @given(st.lists(boundaries(), min_size=1, max_size=4), st.lists(boxes(), min_size=1, max_size=6))
 @example([square(10, 50, 0.1)], ["10.1000001,50,11,51"])
 @example([square(-180, 10, 1), square(179, 10, 1)], ["180,10,-180,11", "179.9,10,-179.9,11"])
-@examples(20)
+@examples(10)
 def test_projects_are_found_as_the_reference_says(
     app: Flask, made: list[dict[str, Any]], asked: list[str]
 ) -> None:
@@ -155,7 +150,7 @@ def test_projects_are_found_as_the_reference_says(
 @pytest.mark.slow
 @given(st.lists(corners, min_size=1, max_size=4), st.lists(boxes(), min_size=1, max_size=6))
 @example([(180, 10), (-180, 10)], ["180,10,-180,11", "180,10,180,10", "-180,10,-180,10"])
-@examples(15)
+@examples(10)
 def test_assets_are_found_as_the_reference_says(
     app: Flask, made: list[tuple[float, float]], asked: list[str]
 ) -> None:

@@ -54,16 +54,14 @@ needles = st.none() | st.text(LETTERS, min_size=1, max_size=4)
 @example([Plan("Wald", None, None, "active", 0)] * 3, None, 1)
 @example([Plan("AND", "OR NEAR(", 0.01, "draft", 1), Plan("*", None, None, "active", 1)], "or n", 2)
 @example([Plan("a", "b", None, "active", 0)], "a\nb", 2)
-@examples(15)
+@examples(8)
 @pytest.mark.slow
 def test_every_list_is_what_the_model_says(
     app: Flask, made: list[Plan], needle: str | None, per_page: int
 ) -> None:
     client = make_account(app)
     projects = [_make(client, number, plan) for number, plan in enumerate(made)]
-    for sort, order, status in itertools.product(
-        (None, *PROJECT_SORTS), (None, "asc", "desc"), (None, *PROJECT_STATUSES)
-    ):
+    for sort, order, status in itertools.product(PROJECT_SORTS, ("asc", "desc"), (None, "draft")):
         query = {"sort": sort, "order": order, "status": status, "search": needle}
         expected = _model(projects, query)
         listed = list(_walk(client, query, per_page, len(expected)))

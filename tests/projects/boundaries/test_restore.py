@@ -11,8 +11,6 @@ from app.db.extensions import db
 from tests.make import Client, event_types, events, make_key, make_project, square
 from tests.projects.boundaries.history import Record, boundaries, geometry_of, put
 
-pytestmark = pytest.mark.both
-
 
 @pytest.fixture
 def project(client: Client) -> Record:
@@ -24,6 +22,7 @@ def restore(client: Client, project: Record, boundary: Record, **headers: str) -
     return client.post(path, headers={name.replace("_", "-"): v for name, v in headers.items()})
 
 
+@pytest.mark.both
 def test_a_former_boundary_becomes_the_present_one(client: Client, project: Record) -> None:
     changed = put(client, project, geometry=square(10, 50, 0.2))
     second, first = boundaries(client, project)
@@ -71,6 +70,7 @@ def test_a_project_without_a_boundary_gets_one_again(client: Client, project: Re
     assert present["added_hectares"] == present["area_hectares"]
 
 
+@pytest.mark.both
 def test_it_heeds_the_tag_of_the_project(client: Client, project: Record) -> None:
     stale = client.get(f"/v1/projects/{project['id']}").headers["ETag"]
     put(client, project, geometry=square(10, 50, 0.2))
