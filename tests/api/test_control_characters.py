@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,11 +10,9 @@ from app.http.errors import ValidationFailed
 from app.oauth.applications.validation import check_application
 from app.people.single_sign_on.admission import name_of
 from app.people.single_sign_on.interface import ProviderIdentity
-from app.policy.files import FORMATS_OUT
-from tests.formats.writers.sources import read_with_gdal
 from tests.make import Client, make_project
 from tests.names import CONTROL, NOT_NAMES, SHOWN, make_stored
-from tests.pages.support import browser_of, metadata_of, post
+from tests.pages.support import browser_of, post
 
 NOT_TEXTS: Final = ("\x1b[2J", "a\x00b", "a\rb", "a\x7fb", "a\x9bb", "\ufdd0", "\U0010ffff")
 NAMES: Final = ("Wald", "شجرة", "می\u200cخواهم", "👩\u200d🌾", "क्\u200dष", "a\u00a0b", "\u0301")
@@ -75,17 +72,6 @@ def test_applications_and_single_sign_on_take_no_such_names() -> None:
         assert name_of(ProviderIdentity("1", {"name": name}), "jo@example.org") == "jo"
 
 
-@pytest.mark.parametrize("name", ["geojson", "csv", "kml", "gpkg", "shp"])
-def test_files_have_no_stored_name(client: Client, name: str, tmp_path: Path) -> None:
-    make_stored(client)
-    path = tmp_path / f"file.{FORMATS_OUT[name][1]}"
-    path.write_bytes(client.get(f"/v1/exports/projects?format={name}").get_data())
-    columns = read_with_gdal(path).columns
-    assert (columns.get("name") or columns["Name"])[0] == SHOWN
-    assert SHOWN.encode() in path.read_bytes() or name in ("geojson", "shp")
-    assert not CONTROL.search(str(columns))
-
-
 def test_pages_show_no_stored_name(client: Client) -> None:
     stored = make_stored(client)
     browser = browser_of(client)
@@ -93,14 +79,3 @@ def test_pages_show_no_stored_name(client: Client) -> None:
         text = browser.get(path).response.get_data(as_text=True)
         assert SHOWN in text, path
         assert not CONTROL.search(text), path
-
-
-def test_a_form_takes_what_it_has_shown(client: Client) -> None:
-    stored = make_stored(client)
-    browser = browser_of(client)
-    page = browser.get(f"/projects/{stored}/edit")
-    form = page.form(f"/projects/{stored}/edit")
-    page = browser.send(f"/projects/{stored}/edit", None, **form.fields | metadata_of(page))
-    assert page.response.status_code in (200, 303), page.text
-    project = client.get(f"/v1/projects/{stored}").json["data"]
-    assert (project["name"], project["metadata"]) == (SHOWN, {SHOWN: [SHOWN]})

@@ -39,13 +39,14 @@ def test_their_beginning_length_and_hash_stand_in_the_entry(client: Client) -> N
     assert changed["metadata"]["to"]["sha256"] != changed["metadata"]["from"]["sha256"]
 
 
-@pytest.mark.parametrize(("characters", "is_whole"), [(1_022, True), (1_023, False)])
-def test_values_of_up_to_1_kb_are_whole(client: Client, characters: int, is_whole: bool) -> None:
-    value = "x" * characters  # and two quotes
-    make_entry(client, changes={"note": {"from": None, "to": value}, "other": {"to": "y" * 900}})
-    changes = audit_entries(client)[-1]["changes"]
-    assert (changes["note"]["to"] == value) is is_whole
-    assert changes["other"]["to"] == "y" * 900
+def test_values_of_up_to_1_kb_are_whole(client: Client) -> None:
+    for characters, is_whole in [(1_022, True), (1_023, False)]:
+        value = "x" * characters  # and two quotes
+        other = {"to": "y" * 900}
+        make_entry(client, changes={"note": {"from": None, "to": value}, "other": other})
+        changes = audit_entries(client)[-1]["changes"]
+        assert (changes["note"]["to"] == value) is is_whole
+        assert changes["other"] == other
 
 
 def test_entries_with_whole_values_still_verify(

@@ -19,9 +19,6 @@ from tests.make.oauth import bearer, exchange, grant_tokens
 from tests.oauth.support import authorize_url, redirect_query
 from tests.pages.support import browser_of, post, signed_in_browser
 
-pytestmark = pytest.mark.both
-
-
 NAME = "Map of Woods"
 
 
