@@ -162,17 +162,6 @@ def test_only_resources_with_a_geometry_have_it(client: Client) -> None:
     assert client.get("/v1/account?format=geojson").status_code == 400
 
 
-def test_a_change_by_the_tag_of_a_feature(client: Client, ids: dict[str, str]) -> None:
-    path = f"/v1/projects/{ids['project']}"
-    headers = {"Accept": GEOJSON, "Accept-Encoding": "gzip"}
-    tag = client.get(path, headers=headers).headers["ETag"]
-    assert tag.endswith('-geojson"')  # too small to be compressed
-    compressed = f'{tag[:-1]}-gzip"'
-    for sent, expected in ((compressed, 200), (tag, 412)):
-        body = {"description": f"changed {expected}"}
-        assert client.put(path, json=body, headers={"If-Match": sent}).status_code == expected
-
-
 def test_of_some_fields(client: Client, ids: dict[str, str]) -> None:
     (feature,) = client.get("/v1/projects?format=geojson&fields=name").json["features"]
     assert feature["geometry"] is None

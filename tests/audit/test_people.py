@@ -180,18 +180,6 @@ def test_access_that_an_earlier_consent_gives_is_recorded(client: Client) -> Non
     assert "Let an application act for them again" in page
 
 
-def test_scopes_that_are_allowed_besides_are_recorded(client: Client) -> None:
-    application = make_application(client, name=NAME, scopes=["projects:read", "assets:read"])
-    browser = browser_of(client)
-    for scope in ("projects:read", "assets:read"):
-        browser.get(authorize_url(application, scope=scope))
-        browser.submit(decision="allow", account_id=client.account_id, follow=False)
-    both = ["projects:read", "assets:read"]
-    entry = audit_entries(client)[-1]
-    assert entry["action"] == "application.allowed"
-    assert entry["changes"] == {"scopes": {"from": both[:1], "to": both}}
-
-
 def test_an_application_acts_for_a_person(client: Client) -> None:
     application = make_application(client, name=NAME, scopes=["projects:read", "projects:write"])
     tokens = grant_tokens(

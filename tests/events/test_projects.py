@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.make import Client, event_types, events, make_key, make_project, square
+from tests.make import Client, events, make_key, make_project, square
 
 FIELDS = [
     *("id", "name", "slug", "external_id", "description", "area_hectares", "status"),
@@ -107,17 +107,3 @@ def test_deleted_tells_the_last_state(client: Client, project: dict[str, Any]) -
     event = _last(client)
     assert event["type"] == "project.deleted"
     assert event["data"] == _shown(last) | {"deleted_by": _actor(client)}
-
-
-def test_events_of_one_project_sort_as_they_came(client: Client, project: dict[str, Any]) -> None:
-    path = f"/v1/projects/{project['id']}"
-    for step in ("archive", "restore", "archive"):
-        client.post(f"{path}/{step}")
-    moments = [event["created_at"] for event in events(client)]
-    assert moments == sorted(moments)
-    assert event_types(client) == [
-        "project.created",
-        "project.archived",
-        "project.restored",
-        "project.archived",
-    ]

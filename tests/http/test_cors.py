@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.http.errors import ApiError
 from tests.architecture.documents import error_classes
-from tests.make import Client, make_account, make_project
+from tests.make import Client, make_account
 from tests.make.apps import bare_app
 
 NAMED, OTHER = "https://app.example.org", "https://evil.example"
@@ -127,13 +127,6 @@ def test_whoever_asks_can_read_what_the_answer_is(named: Client) -> None:
         assert response.headers["Access-Control-Allow-Origin"] == NAMED
 
 
-def test_what_is_known_can_be_read_too(named: Client) -> None:
-    tag = named.get("/v1/projects").headers["ETag"]
-    response = named.get("/v1/projects", headers={"Origin": NAMED, "If-None-Match": tag})
-    assert response.status_code == 304
-    assert response.headers["Access-Control-Allow-Origin"] == NAMED
-
-
 def test_pages_are_not_opened(named: Client) -> None:
     for path in ["/docs", "/healthz", "/metrics", "/oauth/introspect", "/", "/v1"]:
         response = named.app.test_client().get(path, headers={"Origin": NAMED})
@@ -190,20 +183,6 @@ def test_a_question_of_another_kind_is_refused_as_before(named: Client) -> None:
         response = caller.options("/v1/projects", headers=headers)
         assert response.status_code == 405
         assert "Access-Control-Allow-Methods" not in response.headers
-
-
-def test_a_page_changes_a_project(named: Client) -> None:
-    """The whole way, with what a page may send and read."""
-    made = make_project(named)
-    path = f"/v1/projects/{made['id']}"
-    read = named.get(path, headers={"Origin": NAMED})
-    assert "PUT" in _list(_ask(named.app, path), "Access-Control-Allow-Methods")
-    headers = {"Origin": NAMED, "If-Match": read.headers["ETag"], "Idempotency-Key": "page-1"}
-    changed = named.put(path, json={"name": "Changed"}, headers=headers)
-    assert changed.status_code == 200
-    again = named.put(path, json={"name": "Changed"}, headers=headers)
-    assert again.headers["Idempotency-Replayed"] == "true"
-    assert again.headers["Access-Control-Allow-Origin"] == NAMED
 
 
 def test_any_origin_can_be_named(tmp_path: Path) -> None:

@@ -135,11 +135,6 @@ def test_filters_leave_what_those_of_the_list_leave(client: Client) -> None:
         assert _ids(_projects(client, **loaded)) == listed, filters
 
 
-def test_ids_are_a_filter(client: Client) -> None:
-    made = [make_project(client)["id"] for _ in range(8)]
-    assert _ids(_projects(client, ids=(made[6], made[1], "proj_x"))) == [made[1], made[6]]
-
-
 @pytest.mark.both
 def test_assets_of_a_project_or_of_all(client: Client) -> None:
     first, second = make_project(client)["id"], make_project(client)["id"]
@@ -177,13 +172,3 @@ def test_rows_of_a_statement(client: Client, stranger: Client) -> None:
     assert names(client.account_id) == [made[:2], made[2:4], made[4:]]
     assert names(client.account_id, size=Project.stored_bytes) == [made[:2], made[2:4], made[4:]]
     assert names("acct_none", size=Project.stored_bytes) == names("acct_none") == []
-
-
-def test_large_rows_of_a_statement_come_alone(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scanning, "EXPORT_ROWS_BYTES", 1)
-    made = [make_project(client, geometry=square())["id"] for _ in range(3)]
-    rows = KeyedRows(columns_of(Project), Project.id, size=Project.stored_bytes)
-    batches = rows.batches(_read(client.app), account_id=client.account_id)
-    assert [[row.key_0 for row in batch] for batch in batches] == [[each] for each in made]

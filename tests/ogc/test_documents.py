@@ -60,11 +60,6 @@ def test_the_api_has_a_path_for_each_collection(client: Client) -> None:
         )
 
 
-def test_cql_text_of_drafts_is_not_offered(client: Client) -> None:
-    language = get(client, "/ogc/api")["components"]["parameters"]["filter-lang"]
-    assert language["schema"]["enum"] == ["cql2-text", "cql2-json"]
-
-
 def test_conformance_names_what_clients_ask_for(client: Client) -> None:
     for name in [
         "ogcapi-features-1/1.0/conf/core",
@@ -110,10 +105,6 @@ def test_the_box_of_features_across_the_antimeridian_is_the_whole_circle(client:
     make_project(client, geometry=multi_square((179, -17), (-180, -17), size=1))
     extent = get(client, "/ogc/collections/projects")["extent"]
     assert extent["spatial"]["bbox"] == [[-180, -17, 180, -16]]
-
-
-def test_an_empty_collection_has_no_extent(client: Client) -> None:
-    assert "extent" not in get(client, "/ogc/collections/projects")
 
 
 def test_a_key_sees_the_collections_that_it_may_read(client: Client) -> None:

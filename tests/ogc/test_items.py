@@ -62,16 +62,6 @@ def test_filtered_pages_have_every_feature_once(client: Client) -> None:
         assert [name for page in pages for name in page if name != "Archived"] == made
 
 
-def test_features_of_one_moment_are_on_one_page_each(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moment = clock.now()
-    monkeypatch.setattr(clock, "now", lambda: moment)
-    made = [make_project(client, name=f"P{number}")["name"] for number in range(5)]
-    pages = every_page(client, "/ogc/collections/projects/items?limit=2")
-    assert sorted(name for page in pages for name in page) == made
-
-
 @pytest.mark.both
 def test_pages_do_not_overlap_where_rows_are_more_precise(client: Client) -> None:
     """Rows that were written with SQL can have microseconds on PostgreSQL."""
@@ -227,13 +217,6 @@ def test_a_feature_has_links_and_the_type_of_geojson(client: Client) -> None:
         href = link(response.json, rel)
         assert href is not None
         assert client.get(local(href)).status_code == 200
-
-
-def test_a_feature_that_is_known_is_not_sent_again(client: Client) -> None:
-    path = f"/ogc/collections/projects/items/{make_project(client)['id']}"
-    tag = client.get(path).headers["ETag"]
-    response = client.get(path, headers={"If-None-Match": tag})
-    assert (response.status_code, response.get_data()) == (304, b"")
 
 
 @pytest.mark.both

@@ -101,17 +101,6 @@ def test_an_import_and_its_undoing_are_seen(client: Client) -> None:
     assert (shown["id"], shown["properties"]["name"]) == (project["id"], "Oak")
 
 
-def test_a_restored_boundary_is_seen(client: Client) -> None:
-    project = make_project(client, geometry=square(10, 50, 0.1))
-    path = f"/v1/projects/{project['id']}"
-    first = found(items(client))[0]["geometry"]
-    client.put(path, json={"geometry": square(10, 50, 0.2)})
-    assert found(items(client))[0]["geometry"] != first
-    former = client.get(f"{path}/boundaries").json["data"][-1]
-    assert client.post(f"{path}/boundaries/{former['id']}/restore").status_code == 200
-    assert found(items(client))[0]["geometry"] == first
-
-
 def test_corrected_counters_have_pages_read_again(
     client: Client, stranger: Client, app: Flask
 ) -> None:

@@ -132,13 +132,6 @@ def test_what_is_wrong_is_said_and_the_rest_kept(owner: Browser) -> None:
             assert page.form("/api-keys/new").fields["name"] == "Kept name"
 
 
-def test_what_is_of_the_account_is_not_limited(client: Client, owner: Browser) -> None:
-    project = make_project(client)
-    page = _create(owner, scope="some", project_ids=[project["id"]], permissions=["admin"])
-    assert page.status == 422
-    assert "cannot be limited to projects" in page.text
-
-
 def test_the_address_fills_the_form_in(client: Client, owner: Browser) -> None:
     project = make_project(client, name="Umpqua")
     page = owner.get(f"/api-keys/new?project_id={project['id']}&permissions=projects:read&name=A")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.http.errors import Forbidden
 from app.pages.eudr import filling, views
 from app.pages.eudr.findings import SHOWN
 from app.policy.bounds import METADATA_BYTES
@@ -231,24 +230,6 @@ def test_what_somebody_changes_meanwhile_is_kept(
     assert metadata(client, made) == {NAME: "Theirs"}
 
 
-def test_a_full_account_stops_cleanly(
-    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = [plot(client, n)["id"] for n in range(3)]
-    write, written = filling.update_project, []
-
-    def update(*args: Any) -> Any:
-        written.append(args[1])
-        if len(written) == 2:
-            raise Forbidden("The account is full.")
-        return write(*args)
-
-    monkeypatch.setattr(filling, "update_project", update)
-    page = send(browser, "producer_missing", which="all", value="Ama")
-    assert "The account is full." in page.text
-    assert [metadata(client, each) for each in ids] == [{}, {}, {}]
-
-
 def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> None:
     hole = [[*reversed(square(-1.9995, 6.5005, size=0.001)["coordinates"][0])]]
     outer = square(-2, 6.5, size=0.002)
@@ -298,23 +279,6 @@ def test_one_producer_and_several(client: Client, browser: Browser) -> None:
     assert "/eudr" in page.links
 
 
-def test_producers_may_be_left_out(client: Client, browser: Browser) -> None:
-    plot(client, metadata={COUNTRY: "GH", PLACE: "Tepa"})
-    page = browser.get("/eudr")
-    assert "Ready: 1 plot without producers in Ghana" in page.text
-    assert "The producer is missing" in page.text
-    assert faults_of(browser.get("/eudr/download").response.data, variant=2) == []
-
-
-def test_the_names_of_plots_become_producers(client: Client, browser: Browser) -> None:
-    ids = [plot(client, n, name=f"Farmer {n}")["id"] for n in range(3)]
-    send(browser, "producer_missing", named="selected", ids=ids[0])
-    page = send(browser, "producer_missing", named="all")
-    assert "ProducerName set for 2 plots." in page.text
-    names = [f"Farmer {n}" for n in range(3)]
-    assert [metadata(client, each)[NAME] for each in ids] == names
-
-
 def test_a_place_is_set_by_country(client: Client, browser: Browser) -> None:
     own = {NAME: "Ama", COUNTRY: "GH"}
     here = [plot(client, n, metadata=own)["id"] for n in range(2)]
@@ -334,16 +298,6 @@ def test_a_country_that_the_plots_do_not_lie_in_is_told(client: Client, browser:
     assert metadata(client, made)[COUNTRY] == "GH"
     send(browser, "plots", field=COUNTRY, which="all", value="côte d'ivoire")
     assert metadata(client, made)[COUNTRY] == "CI"
-
-
-def test_what_was_ticked_stays_ticked_after_a_mistake(client: Client, browser: Browser) -> None:
-    ids = [plot(client, n)["id"] for n in range(3)]
-    page = send(browser, "producer_missing", which="selected", ids=ids[:2], value="")
-    assert page.status == 422
-    group = page.response.text.partition('id="producer_missing"')[2].partition("</section>")[0]
-    rows = group.split("<li ")[1:]
-    assert [" checked>" in row for row in rows] == [True, True, False]
-    assert page.text.count("Type the name of the producer first.") == 1
 
 
 def test_what_was_set_is_shown_and_changed(

@@ -137,17 +137,6 @@ def test_who_has_joined_meanwhile_is_not_withdrawn(client: Client, owner: Browse
     assert client.get(f"{API}/{invited['id']}").status_code == 200
 
 
-def test_who_was_removed_meanwhile(client: Client, owner: Browser) -> None:
-    member = make_member(client, "viewer")
-    owner.get(f"/members/{member.id}")
-    client.delete(f"{API}/{member.id}")
-    page = owner.submit(f"/members/{member.id}/role", role="editor")
-    assert page.status == 404
-    assert "This person does not belong to the account, or no longer does." in page.text
-    assert "owner" in page.text
-    assert post(owner, f"/members/{member.id}/remove").status == 404
-
-
 def test_nobody_changes_their_own_role(client: Client, owner: Browser) -> None:
     page = owner.get(f"/members/{client.owner_id}")
     assert "You cannot change your own role." in page.text

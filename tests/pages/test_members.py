@@ -135,13 +135,6 @@ def test_an_invitation_is_sent_again(client: Client, owner: Browser) -> None:
     assert record["role"] == "editor"
 
 
-def test_who_has_joined_is_not_invited_again(client: Client, owner: Browser) -> None:
-    member = make_member(client)
-    page = post(owner, f"/members/{member.id}/invite")
-    assert page.status == 409
-    assert "already a member" in page.text
-
-
 def test_invitations_cannot_be_sent_again_and_again(client: Client, owner: Browser) -> None:
     invited = make_invited(client)
     path = f"/members/{invited['id']}/invite"

@@ -58,13 +58,6 @@ def test_a_new_project(client: Client, owner: Browser) -> None:
     assert made["status"] == "active"
 
 
-def test_the_example_can_be_saved_as_it_is(client: Client, owner: Browser) -> None:
-    form = owner.get("/projects/new?from=example").form("/projects/new")
-    page = owner.send("/projects/new", **form.fields)
-    made = read(client, id_of(page))
-    assert 400 < made["area_hectares"] < 800
-
-
 @pytest.mark.both
 def test_projects_may_have_one_name(client: Client, owner: Browser) -> None:
     for name, slugs in [
@@ -209,14 +202,6 @@ def test_an_invalid_boundary_says_where(owner: Browser) -> None:
     assert problem["message"].startswith("Two sides cross")
 
 
-def test_a_check_of_nothing(owner: Browser) -> None:
-    data = post(owner, "/projects/check", geometry=" ").response.get_json()["data"]
-    assert data == {
-        "area_hectares": None, "geometry": None, "problems": [], "warnings": [], "overlaps": [],
-        "complete": True,
-    }  # fmt: skip
-
-
 def test_boundaries_as_people_paste_them() -> None:
     for text, parts in [
         (text_of({"type": "Feature", "properties": {}, "geometry": square()}), 1),
@@ -260,8 +245,3 @@ def test_other_texts_have_problems() -> None:
         checked = check_boundary(text)
         assert checked.boundary is None
         assert checked.problems
-
-
-def test_an_id_that_no_database_takes_is_nobodys(owner: Browser) -> None:
-    fields = {"geometry": text_of(square(81, 12)), "project_id": "proj_\x00"}
-    assert post(owner, "/projects/check", **fields).status == 200

@@ -8,7 +8,7 @@ from app.account.service import set_plan
 from app.db.extensions import db
 from app.usage.counters import check_thresholds
 from app.values import clock
-from tests.make import Browser, Client, make_account, make_key, make_project, second_app, square
+from tests.make import Browser, Client, make_account, make_key, second_app
 from tests.pages.support import browser_of
 from tests.usage.helpers import set_counters
 
@@ -76,14 +76,6 @@ def test_a_threshold_that_is_reached_again_is_listed_once(client: Client, browse
     assert len(reached) == 2
     shown = browser.get("/usage").text
     assert shown.count("75 % reached") == 1
-
-
-def test_beyond_the_limit_of_hectares(client: Client, browser: Browser) -> None:
-    _on_plan(client, "free")
-    make_project(client, geometry=square(size=0.2))
-    page = browser.get("/usage")
-    assert "over the limit" in page.text
-    assert "Limit exceeded" in page.text
 
 
 def test_the_file_of_requests(client: Client, browser: Browser) -> None:

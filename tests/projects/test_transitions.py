@@ -98,10 +98,3 @@ def test_an_action_takes_no_body(client: Client) -> None:
     for action, body in (("archive", ""), ("restore", "{}")):
         response = client.post(f"{path}/{action}", data=body.encode(), headers=headers)
         assert response.status_code == 200
-
-
-def test_the_refusal_to_delete_says_what_to_do(client: Client) -> None:
-    project = make_project(client)
-    message = client.delete(f"/v1/projects/{project['id']}").json["error"]["message"]
-    assert "active" in message
-    assert "Archive it first" in message

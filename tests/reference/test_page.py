@@ -66,11 +66,6 @@ def test_every_link_within_the_page_leads_somewhere(page: str) -> None:
     assert links <= set(names)
 
 
-def test_links_to_other_pages_of_the_instance_work(app: Flask, page: str) -> None:
-    for path in set(re.findall(r'<a href="(/[^"]*)"', page)):
-        assert app.test_client().get(path).status_code in (200, 302, 303), path
-
-
 def test_the_tables_of_the_policy_are_on_it(page: str) -> None:
     text = _text(page)
     for name in (*EVENTS, *PERMISSIONS, *SCOPES, *plans.PLANS):
@@ -126,12 +121,6 @@ def test_a_host_that_is_none_does_not_get_into_the_page(app: Flask) -> None:
     for host in ['a"><script>', "a';id;'", "$(id)", "a<b", "`id`"]:
         answer = app.test_client().get("/docs", headers={"Host": host})
         assert host not in unescape(answer.get_data(as_text=True))
-
-
-def test_who_has_not_signed_in_is_offered_to(page: str) -> None:
-    head = page[: page.index("<main")]
-    assert '<a href="/login">Sign in</a>' in head
-    assert "Your accounts" not in head
 
 
 def test_fields_have_their_types_and_bounds(shown: dict[str, Operation]) -> None:

@@ -136,15 +136,6 @@ def test_unsupported_methods(app: Flask) -> None:
             assert response.headers["Allow"]
 
 
-def test_method_override_headers_are_ignored(app: Flask) -> None:
-    for headers in [
-        {"X-HTTP-Method-Override": "POST"},
-        {"X-Method-Override": "DELETE"},
-        {"_method": "POST"},
-    ]:
-        assert app.test_client().get("/logout", headers=HTML | headers).status_code == 405
-
-
 def test_forged_client_addresses_do_not_evade_the_limit(app: Flask) -> None:
     for header in ["X-Forwarded-For", "X-Real-IP", "Forwarded"]:
         browser, found = Browser(app, Browser.address()), []

@@ -47,13 +47,6 @@ def test_each_line_is_an_entry_byte_for_byte(client: Client) -> None:
         assert row.body.encode() == line == canonical(json.loads(line))
 
 
-def test_the_file_has_a_name(client: Client) -> None:
-    answer = client.get(f"{PATH}?format=ndjson")
-    assert answer.mimetype == "application/x-ndjson"
-    assert "-audit-log-" in answer.headers["Content-Disposition"]
-    assert answer.headers["Content-Disposition"].endswith('.ndjson"')
-
-
 def test_asking_for_a_file_is_entered_with_its_filters(client: Client) -> None:
     client.get(f"{PATH}?format=csv&action=project.updated&since=2026-01-01T00:00:00Z")
     entry = client.get(PATH).json["data"][0]

@@ -56,25 +56,6 @@ def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: lis
     assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(kept=kept))}
 
 
-def test_an_inserted_entry(client: Client, made: list[str]) -> None:
-    lines = exported(client)
-    place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
-    forged = lines[place].replace(b"Hood", b"Mood").replace(made[6].encode(), b"aud_forged")
-    (found, end) = findings([*lines[:place], forged, *lines[place:]])
-    assert (found.kind, found.entry_id, found.line) == ("entry_inserted", "aud_forged", place + 1)
-    assert end.kind == "file_incomplete"
-
-
-def test_an_entry_of_one_batch_in_another(client: Client, made: list[str]) -> None:
-    lines = exported(client)
-    places = [
-        at for at, line in enumerate(lines) if made[1].encode() in line or made[8].encode() in line
-    ]
-    one, other = places
-    lines[one], lines[other] = lines[other], lines[one]
-    assert kinds(lines) == ["entry_changed", "entry_changed"]
-
-
 @pytest.mark.both
 def test_a_changed_checkpoint(client: Client, made: list[str], subtests: pytest.Subtests) -> None:
     own = f"{OWN} number = 3"

@@ -18,7 +18,6 @@ from tests.make import (
     make_asset,
     make_member,
     make_project,
-    multi_square,
     operator_of,
     second_app,
     square,
@@ -46,15 +45,6 @@ def test_a_new_project_begins_with_its_boundary(client: Client, project: dict[st
     assert first["created_by"]["id"] == client.owner_id
     assert "@" in first["created_by"]["email"]
     assert geometry_of(client, project, first) == project["geometry"]
-
-
-def test_without_a_boundary_there_is_no_entry(client: Client) -> None:
-    project = make_project(client)
-    assert boundaries(client, project) == []
-    put(client, project, geometry=square())
-    (first,) = boundaries(client, project)
-    assert first["added_hectares"] == first["area_hectares"]
-    assert first["removed_hectares"] == 0
 
 
 @pytest.mark.both
@@ -158,14 +148,6 @@ def test_two_changes_at_once_are_both_kept(client: Client, project: dict[str, An
     assert found[-1]["replaced_at"] is None
     kept = [geometry_of(client, project, each)["coordinates"][0][2] for each in found]
     assert len({tuple(corner) for corner in kept}) == 5
-
-
-def test_several_parts_and_the_antimeridian(client: Client) -> None:
-    project = make_project(client, geometry=multi_square((179.9, 0), (-180, 0)))
-    put(client, project, geometry=multi_square((179.9, 0), (-180, 0), (-179.8, 0)))
-    present, _ = boundaries(client, project)
-    assert present["added_hectares"] == pytest.approx(project["area_hectares"] / 2, rel=1e-3)
-    assert present["removed_hectares"] == 0
 
 
 @pytest.mark.both

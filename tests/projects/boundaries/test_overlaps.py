@@ -114,11 +114,6 @@ def test_other_accounts_are_not_looked_at(client: Client, stranger: Client) -> N
     assert len(report.json["data"]["overlaps"]) == 1
 
 
-def test_without_a_boundary_there_are_none(client: Client) -> None:
-    make_project(client, geometry=square())
-    assert overlaps_of(client, make_project(client)) == []
-
-
 def test_a_geometry_that_is_checked(client: Client) -> None:
     own = make_project(client, geometry=square(10, 50, 0.1))
     known = event_types(client)
@@ -185,17 +180,6 @@ def test_what_could_not_be_compared_is_told(
     assert response.json["data"][0]["project_id"] == easy["id"]
     monkeypatch.setattr(overlaps, "OVERLAPS_SECONDS", 0.0)
     assert client.get(path).json["meta"] == {"total": 0, "complete": False}
-
-
-def test_more_candidates_than_are_looked_at(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = make_project(client, geometry=square(10, 50, 0.1))
-    for _ in range(3):
-        make_project(client, geometry=square(10, 50, 0.1))
-    monkeypatch.setattr(overlaps, "OVERLAP_CANDIDATES", 2)
-    response = client.get(f"/v1/projects/{own['id']}/overlaps")
-    assert response.json["meta"]["complete"] is False
 
 
 @pytest.mark.slow

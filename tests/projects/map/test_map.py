@@ -70,17 +70,6 @@ def test_a_feature(client: Client) -> None:
     }
 
 
-def test_it_is_geojson(client: Client) -> None:
-    response = client.get(f"{PATH}?zoom=0")
-    assert response.content_type == "application/geo+json"
-    assert json.loads(response.get_data()) == {
-        "type": "FeatureCollection",
-        "features": [],
-        "numberMatched": 0,
-        "numberReturned": 0,
-    }
-
-
 def test_less_than_two_pixels_are_a_point_in_the_middle(client: Client) -> None:
     make_project(client, geometry=square(10, 50, 0.08))
     assert shape(client, 4) == {"type": "Point", "coordinates": [10.04, 50.04]}
@@ -98,14 +87,6 @@ def test_a_long_boundary_is_simplified_and_a_large_zoom_shows_it_whole(client: C
     assert len(shape(client, 8)["coordinates"][0]) < 20
     assert len(shape(client, 14)["coordinates"][0]) < 1_000
     assert shape(client, 15) == project["geometry"]
-
-
-def test_the_largest_come_first(client: Client) -> None:
-    made = [make_project(client, geometry=square(10, 50, size))["id"] for size in (0.2, 0.1, 0.3)]
-    make_project(client)
-    found = get_map(client)
-    assert [each["id"] for each in found["features"]] == [made[2], made[0], made[1]]
-    assert found["numberMatched"] == 3
 
 
 @pytest.mark.both
@@ -163,13 +144,6 @@ def test_a_boundary_written_with_sql_is_simplified_for_the_answer(client: Client
     assert shape(client, 8) == square(10, 50, 0.2)
 
 
-def test_what_sql_has_broken_is_a_point(client: Client) -> None:
-    project = make_project(client, geometry=square(10, 50, 0.1))
-    statement = "UPDATE projects SET geometry = '[]', area_m2 = 9 WHERE id = :id"
-    sql(client, statement, id=project["id"])
-    assert shape(client, 8)["type"] == "Point"
-
-
 @pytest.mark.both
 def test_of_too_much_the_smallest_are_points(
     client: Client, monkeypatch: pytest.MonkeyPatch
@@ -180,17 +154,6 @@ def test_of_too_much_the_smallest_are_points(
     for zoom in (8, 20):
         found = [each["geometry"]["type"] for each in get_map(client, f"zoom={zoom}")["features"]]
         assert found == ["Polygon", "Polygon", "Point"]
-
-
-def test_of_too_much_that_is_not_simplified_the_smallest_are_points(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for size in (0.1, 0.3, 0.2):
-        make_project(client, geometry=square(10, 50, size))
-    sql(client, "DELETE FROM boundary_shapes WHERE account_id = :id", id=client.account_id)
-    monkeypatch.setattr(reading, "MAP_WAITING_BYTES", 200)
-    found = [each["geometry"]["type"] for each in get_map(client)["features"]]
-    assert found == ["Polygon", "Polygon", "Point"]
 
 
 @pytest.mark.provokes(503)
