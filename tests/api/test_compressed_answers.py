@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.instance import polygon
 from tests.api.server import Answer, Server, gunicorn
 from tests.contract import decoded
 from tests.make import make_project
 from tests.make.compressed import each_coding
+from tests.make.wavy import polygon
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import text
 
 from app.db import queries
-from bench.instance import polygon
 from tests.make import Client, make_project
 from tests.make.compressed import CODINGS, body_of, data_of, each_coding, get_coded, tag_for
+from tests.make.wavy import polygon
 
 
 @pytest.fixture
