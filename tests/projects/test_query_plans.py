@@ -275,7 +275,7 @@ def test_a_key_is_looked_up_on_its_own_index(place: Place) -> None:
 
 def test_the_latest_changes_are_found_by_their_time(place: Place) -> None:
     since = {"updated_since": clock.now(), "sort": "updated_at"}
-    for plan in (*place.projects(**since), *place.projects(**since, status="draft")):
+    for plan in place.projects(**since):
         assert any("updated_at" in index for index in _used(plan)), plan
 
 
