@@ -798,13 +798,6 @@ def create_projects() -> None:
     op.create_index(
         "ix_assets_account_id_created_at_id", "assets", ["account_id", "created_at", "id"]
     )
-    partial_index(
-        "ix_assets_account_id_external_id_project_id",
-        "assets",
-        ["account_id", "external_id", "project_id"],
-        "external_id IS NOT NULL",
-        unique=True,
-    )
     op.create_index(
         "ix_assets_account_id_status_created_at_id",
         "assets",
@@ -837,6 +830,14 @@ def create_projects() -> None:
         "ix_assets_project_id_account_id_updated_at_id",
         "assets",
         ["project_id", "account_id", "updated_at", "id"],
+    )
+    # The last, as SQLite chooses the last made among indexes that it thinks equally good.
+    partial_index(
+        "ix_assets_account_id_external_id_project_id",
+        "assets",
+        ["account_id", "external_id", "project_id"],
+        "external_id IS NOT NULL",
+        unique=True,
     )
 
     op.create_table(
