@@ -509,7 +509,7 @@ KINDS: Final = (
     *(Kind(*warning, is_problem=False) for warning in _WARNINGS),
     Kind("", "country in small letters", _values("ProducerCountry", _lower)),
     Kind("", "area within five per cent",
-         _values("Area", _times(1.049), _times(0.954), of="polygons")),
+         _values("Area", _times(1.045), _times(0.96), of="polygons")),
     Kind("", "least and most area of a point", _values("Area", 0.0001, 4, 4.0, of="points")),
     Kind("", "name of 500 characters", _values("ProducerName", "é" * 500)),
     Kind("", "neighbors", _rectangles((-200, -100, 0, 100), (0, -100, 200, 100))),

@@ -49,7 +49,7 @@ def test_plots_come_back_byte_for_byte(client: Client) -> None:
 
 @pytest.mark.slow
 def test_many_plots_come_back_byte_for_byte(client: Client) -> None:
-    _check(client, plots=2_000, producers=200)
+    _check(client, plots=800, producers=100)
 
 
 def test_parts_and_holes_come_back_as_projects(client: Client) -> None:

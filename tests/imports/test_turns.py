@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.imports import jobs, leases, reading, steps
+from app.imports import applying, jobs, leases, reading, steps
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.reader_program import ReadBounds
@@ -183,6 +183,7 @@ def test_what_is_written_is_continued_after_a_turn_of_another_account(
     if action == "undo":
         act(client, record, "apply")
     monkeypatch.setattr(steps, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(applying, "BATCH_SECONDS", PATIENCE)
     client.post(f"/v1/imports/{record['id']}/{action}")
     with client.app.app_context():
         for status in ("reading", "ready"):

@@ -22,12 +22,6 @@ def test_a_year_lies_between_a_deprecation_and_its_sunset() -> None:
         assert it.sunset is None or it.sunset >= _months_later(it.since), it
 
 
-def test_ids_are_unique_and_fit_into_a_counter() -> None:
-    ids = [each.id for each in DEPRECATIONS]
-    assert len(set(ids)) == len(ids)
-    assert all(re.fullmatch(r"[a-z0-9-]{1,100}", each) for each in ids)
-
-
 def test_the_changelog_names_it() -> None:
     for it in DEPRECATIONS:
         text = (ROOT / "CHANGELOG.md").read_text()

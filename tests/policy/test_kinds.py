@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from marshmallow import ValidationError
 
-from app.api.resource_fields import filter_fields, input_field
+from app.api.resource_fields import filter_fields
 from app.policy import kinds
 from app.policy.fields import Field
+from app.values.kind_fields import value_field
 
 
 def test_a_cell_is_read() -> None:
@@ -24,7 +25,7 @@ def test_a_cell_is_read() -> None:
         (kinds.DATE, "2026-01-31T00:00:00Z", "2026-01-31"),
     ):
         assert kind.read is not None, cell
-        found = input_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
+        found = value_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
         assert (found, type(found)) == (value, type(value)), cell
 
 
@@ -38,7 +39,7 @@ def test_what_is_no_value_is_rejected() -> None:
     ):
         assert kind.read is not None, cell
         with pytest.raises((ValueError, ValidationError)):
-            input_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
+            value_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
 
 
 def test_a_filter_is_read_from_a_query_string_or_json() -> None:
@@ -67,7 +68,7 @@ def test_a_wrong_filter_is_rejected() -> None:
 
 
 def test_the_bounds_of_a_number_hold() -> None:
-    field = input_field(Field("x", kinds.INTEGER, lowest=1800, highest=2100))
+    field = value_field(Field("x", kinds.INTEGER, lowest=1800, highest=2100))
     assert field.deserialize(1800) == 1800
     for value in (1799, 2101, "1800", 1800.0, True):
         with pytest.raises(ValidationError):

@@ -38,7 +38,6 @@ TABLES: Final = {
     "BillingEvent": ("billing.json", "id"),
     "BoundaryEntry": ("boundary-history.ndjson", "id"),
     "CredentialRequest": ("usage.json", "credential_id"),
-    "DeprecatedRequest": ("usage.json", "deprecation"),
     "DeliveryLog": ("webhook-attempts.ndjson", "id"),
     "Event": ("events.ndjson", "id"),
     "Import": ("imports.json", "id"),
@@ -84,7 +83,7 @@ REASONS: Final = {
 
 SHORT: Final = 16  # characters
 # Columns with what nobody may know, or with what a secret can be found out by.
-_HIDDEN: Final = re.compile(r"hash$|^sealed(?!_at)|^mac$|^(claim|lease|code_challenge)$")
+_HIDDEN: Final = re.compile(r"hash$|^sealed(?!_at)|^(claim|lease|code_challenge)$")
 # Those with these names that are for everybody.
 _PUBLIC: Final = {("audit_checkpoints", "hash"), ("audit_checkpoints", "previous_hash")}
 
@@ -169,7 +168,6 @@ def test_the_account_and_its_usage(full: FullAccount, archive: Archive) -> None:
     assert found["limits"]["requests_per_minute"] == 1_000
     assert found["second_factor"] == {"required_since": None, "grace_days": None}
     found = archive.json("usage.json")
-    assert found["deprecations"] == _listed(client, "/v1/account/deprecations")
     assert found["requests"]["by_day"][0]["requests"] == 7
     assert len(found["requests"]["by_day"]) == 401
 
