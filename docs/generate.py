@@ -131,6 +131,7 @@ _BOUNDS: Final = {
     "KEPT_BYTES": "bytes of maps and pages of features that each web process keeps to send again",
     "KEPT_RESPONSE_BYTES": "bytes of the largest map or page that is kept",
     "ACCOUNT_TYPES": "values of an account's `type`",
+    "VOCABULARY_LENGTH": "characters of an asset's `type` and `status`",
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
     "ASSET_STATUSES": "documented values of an asset's `status`; other values are accepted too",

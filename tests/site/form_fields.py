@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from app.policy.fields import PROJECT
-from app.site.protection import LargeForm
+from app.site.protection import FormLimits
 from app.values.strict_json import dumps
 from tests.api.operations import bare_app
 from tests.make import square
@@ -165,13 +165,13 @@ FIELDS: Final = {
 }
 
 
-def page_rules() -> dict[str, LargeForm]:
+def page_rules() -> dict[str, FormLimits]:
     """The addresses to which forms of pages lead, and what may be large there."""
     app = bare_app()
-    found = dict[str, LargeForm]()
+    found = dict[str, FormLimits]()
     for rule in sorted(app.url_map.iter_rules(), key=str):
         is_page = not rule.rule.startswith(("/v1/", "/api/", *TOKENS))
         if "POST" in (rule.methods or ()) and is_page:
             view = app.view_functions[rule.endpoint]
-            found[rule.rule] = getattr(view, "large_form", LargeForm())
+            found[rule.rule] = getattr(view, "form_limits", FormLimits())
     return found

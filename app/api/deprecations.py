@@ -1,7 +1,6 @@
-"""Requests that use something deprecated: their responses say so, and each is counted.
+"""Responses to requests that use something deprecated say so.
 
-RFC 9745 has the header ``Deprecation``, RFC 8594 ``Sunset``. To count such a request takes another
-round trip to Valkey; all others cost nothing.
+RFC 9745 has the header ``Deprecation``, RFC 8594 ``Sunset``.
 """
 
 from __future__ import annotations
@@ -13,9 +12,7 @@ from typing import Final
 from flask import Response, after_this_request, g, request
 from werkzeug.http import http_date
 
-from app.auth.guard import current_principal
 from app.http.urls import absolute_url
-from app.limits.request_counts import count, counter
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 
@@ -24,7 +21,7 @@ _USED: Final = "used_deprecations"
 
 
 def record_deprecations(operation: str) -> None:
-    """Have the response of this request say whether it uses anything deprecated, and count that.
+    """Have the response of this request say whether it uses anything deprecated.
 
     Args:
         operation: of the request, such as ``GET /v1/projects/{project_id}``.
@@ -47,7 +44,6 @@ def record_deprecated_names(names: Collection[str]) -> None:
 
 
 def _with_deprecation_headers(response: Response) -> Response:
-    """Add the headers, and count the request for its credential."""
     used: set[Deprecation] = g.get(_USED)
     if not used:
         return response
@@ -57,9 +53,6 @@ def _with_deprecation_headers(response: Response) -> Response:
         response.headers["Sunset"] = http_date(_midnight(min(sunsets)))
     page = absolute_url("/docs#deprecations")
     response.headers.add("Link", f'<{page}>; rel="deprecation"; type="text/html"')
-    if (principal := current_principal()) is not None:
-        for each in used:
-            count(counter(principal.account_id, principal.counted_as, each.id))
     return response
 
 

@@ -16,19 +16,19 @@ from tests.make import Client, make_account, make_project, second_app, square
 LINK = 'http://localhost/docs#deprecations>; rel="deprecation"; type="text/html"'
 TABLE = (
     Deprecation(
-        "sort", "GET /v1/projects", "sort", "sorting",
+        "GET /v1/projects", "sort", "sorting",
         date(2026, 1, 1), date(2027, 1, 1), "Do not sort.",
     ),
     Deprecation(
-        "order", "GET /v1/projects", "order", "ordering",
+        "GET /v1/projects", "order", "ordering",
         date(2025, 1, 1), date(2027, 6, 1), "Do not order.",
     ),
     Deprecation(
-        "project", "GET /v1/projects/{project_id}", "", "reading a project",
+        "GET /v1/projects/{project_id}", "", "reading a project",
         date(2026, 1, 1), None, "Read the list.",
     ),
     Deprecation(
-        "description", "PUT /v1/projects/{project_id}", "description", "a description",
+        "PUT /v1/projects/{project_id}", "description", "a description",
         date(2026, 1, 1), None, "Use metadata.",
     ),
 )  # fmt: skip
@@ -107,8 +107,8 @@ def test_the_description(deprecating: Flask) -> None:
 @pytest.mark.parametrize(
     "it",
     [
-        Deprecation("x", "GET /v1/nothing", "", "", date(2026, 1, 1), None, ""),
-        Deprecation("x", "GET /v1/projects", "nothing", "", date(2026, 1, 1), None, ""),
+        Deprecation("GET /v1/nothing", "", "", date(2026, 1, 1), None, ""),
+        Deprecation("GET /v1/projects", "nothing", "", date(2026, 1, 1), None, ""),
     ],
 )
 def test_what_there_is_not_cannot_be_deprecated(
