@@ -13,7 +13,7 @@ from tests.imports.worker import kill_all, running, wait_until
 from tests.make import Client, event_types, make_account, square
 from tests.make.features import collection, feature
 
-FEATURES = 1_000
+FEATURES = 400
 HALF = range(60, FEATURES)
 
 
