@@ -20,7 +20,7 @@ from app.factory import create_app
 from config import ROOT, load_settings
 from tests.make.together import together
 
-PROCESSES = 4
+PROCESSES = 2
 
 
 class Senders:

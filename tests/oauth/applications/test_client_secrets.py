@@ -95,7 +95,6 @@ def test_the_former_secret_is_ended(client: Client, application: Application) ->
     assert end(client, application) is False
 
 
-@pytest.mark.both
 def test_what_people_granted_outlives_a_rotation(client: Client, application: Application) -> None:
     token = tokens_of(client, application)["refresh_token"]
     new = rotate(client, application, 0)
@@ -175,7 +174,6 @@ def test_a_public_application_and_one_of_others_are_not_touched(
     assert_accepted(stranger, other, other.secret)
 
 
-@pytest.mark.both
 def test_only_hashes_are_stored(client: Client, application: Application) -> None:
     new = rotate(client, application, 24)
     (row,) = rows(client, "SELECT * FROM oauth_applications WHERE id = :id", id=application.id)

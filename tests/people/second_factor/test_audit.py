@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.db.extensions import db
 from app.models import AuditEntry, User
 from app.values.strict_json import loads
-from tests.make import Client, make_member, sign_in
+from tests.make import Client, make_member, signed_in
 from tests.oauth.support import browser_of
 from tests.pages.support import post, signed_in_browser
 from tests.people.second_factor.support import (
@@ -22,6 +22,8 @@ from tests.people.second_factor.support import (
     SoftPasskey,
     begin,
     give,
+    give_password,
+    person_with_app,
     secret_of,
     turn_on,
 )
@@ -44,7 +46,7 @@ def actions(app: Flask, email: str) -> list[str]:
 
 
 def test_turning_it_on_and_off_and_what_is_between(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     before = len(entries(app, email))
     turn_on(browser)
     add(browser, SoftPasskey(), "Blue key")
@@ -67,7 +69,7 @@ def test_turning_it_on_and_off_and_what_is_between(app: Flask, email: str) -> No
 
 
 def test_an_app_beside_a_passkey(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     add(browser, SoftPasskey())
     before = len(entries(app, email))
     browser.get(OWN)
@@ -82,10 +84,10 @@ def test_an_app_beside_a_passkey(app: Flask, email: str) -> None:
 
 
 def test_a_password_alone_is_no_sign_in(app: Flask, email: str, later: Later) -> None:
-    factor = turn_on(sign_in(app, email))
+    factor = person_with_app(app, email)
     later.move()
     before = len(entries(app, email))
-    browser = begin(app, email)
+    browser = give_password(app, email)
     assert len(entries(app, email)) == before
     give(browser, value=factor.wrong())
     give(browser, value=factor.code())
@@ -94,7 +96,7 @@ def test_a_password_alone_is_no_sign_in(app: Flask, email: str, later: Later) ->
 
 
 def test_the_use_of_a_recovery_code(app: Flask, email: str) -> None:
-    factor = turn_on(sign_in(app, email))
+    factor = person_with_app(app, email)
     before = len(entries(app, email))
     give(begin(app, email), "recovery_code", factor.codes[0])
     found = entries(app, email)[before:]

@@ -79,12 +79,6 @@ def test_a_passkey_gives_access(owner: Owner, application: Application) -> None:
     assert "code" in answer
 
 
-def test_denying_asks_nothing(owner: Owner, application: Application) -> None:
-    page = owner.browser.get(authorize_url(application))
-    answer = redirect_query(owner.browser.submit(page.path, press="deny"))
-    assert answer["error"] == "access_denied"
-
-
 @pytest.mark.both
 def test_a_remembered_consent_asks_nothing(owner: Owner, application: Application) -> None:
     allow(owner, application)

@@ -7,11 +7,12 @@ from flask import Flask
 
 from tests.make import Browser, Client, make_invited, sign_up
 from tests.make.browser import PASSWORD
-from tests.people.single_sign_on.real_provider import RealProvider, claims
+from tests.people.single_sign_on.fake_provider import FakeProvider
+from tests.people.single_sign_on.real_provider import claims
 from tests.people.single_sign_on.support import actions, arrive, begin, entries
 
 
-def test_a_new_person_and_their_sign_in(sso: Flask, woods: RealProvider) -> None:
+def test_a_new_person_and_their_sign_in(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     begin(sso, woods, person)
     assert actions(sso, person["email"]) == [
@@ -23,7 +24,7 @@ def test_a_new_person_and_their_sign_in(sso: Flask, woods: RealProvider) -> None
     assert actions(sso, person["email"])[3:] == ["person.signed_in"]
 
 
-def test_linking_and_unlinking(sso: Flask, woods: RealProvider) -> None:
+def test_linking_and_unlinking(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     sign_up(sso, person["email"])
     before = len(actions(sso, person["email"]))
@@ -44,7 +45,7 @@ def test_linking_and_unlinking(sso: Flask, woods: RealProvider) -> None:
     assert found[1]["changes"]["subject"] == changes
 
 
-def test_who_is_refused_and_why(sso: Flask, woods: RealProvider) -> None:
+def test_who_is_refused_and_why(sso: Flask, woods: FakeProvider) -> None:
     person = claims(email_verified=False)
     arrive(Browser(sso), woods, person)
     (entry,) = entries(sso, person["email"])
@@ -53,7 +54,7 @@ def test_who_is_refused_and_why(sso: Flask, woods: RealProvider) -> None:
 
 
 @pytest.mark.both
-def test_who_was_invited_joins(sso: Flask, client: Client, woods: RealProvider) -> None:
+def test_who_was_invited_joins(sso: Flask, client: Client, woods: FakeProvider) -> None:
     person, browser = claims(), Browser(sso)
     make_invited(client, email=person["email"])
     arrive(browser, woods, person)
