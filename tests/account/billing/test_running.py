@@ -15,13 +15,9 @@ import pytest
 import stripe
 
 from app.db.connections import close_all
-from app.security.signatures import signature_header
 from tests.account.billing.sending import (
-    SECRET,
     STRIPE_SECRET,
     STRIPE_WEBHOOK,
-    WEBHOOK,
-    event,
     ledger,
     plan,
     stripe_event,
@@ -31,8 +27,7 @@ from tests.account.billing.sending import (
 from tests.api.server import Server, gunicorn
 from tests.make import Client, event_types, make_account, together
 
-# Of each route; 100 take a minute more.
-SHUFFLES = int(os.environ.get("CANOPY_TEST_SHUFFLES", "25"))
+SHUFFLES = int(os.environ.get("CANOPY_TEST_SHUFFLES", "10"))
 SignedMessage = tuple[str, bytes, dict[str, str]]
 
 
@@ -42,7 +37,6 @@ def server(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> It
     folder.mkdir()
     environ = {
         "REDIS_URL": f"{valkey_url}?db=10",
-        "BILLING_WEBHOOK_SECRET": SECRET,
         "PAYMENT_PROVIDER_WEBHOOK_SECRET": STRIPE_SECRET,
         "WEB_WORKERS": "2",
         "LOG_LEVEL": "error",
@@ -57,22 +51,8 @@ def server(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> It
             close_all()
 
 
-def own_story(client: Client) -> list[SignedMessage]:
-    """Created, upgraded, invoice failed, canceled."""
-    messages = [
-        event(client, "subscription.created", plan="pro", created_at="2027-01-01T00:00:00Z"),
-        event(client, plan="enterprise", created_at="2027-02-01T00:00:00Z"),
-        event(client, "invoice.failed", created_at="2027-03-01T00:00:00Z"),
-        event(client, "subscription.canceled", created_at="2027-03-15T00:00:00Z"),
-    ]
-    bodies = [json.dumps(body).encode() for body in messages]
-    return [
-        (WEBHOOK, raw, {"X-Service-Signature": signature_header(SECRET, raw)}) for raw in bodies
-    ]
-
-
 def stripe_story(client: Client) -> list[SignedMessage]:
-    """The same events from Stripe, the first two in one second."""
+    """Created and upgraded in one second, invoice failed, canceled."""
     account_id = client.account_id
     messages: list[dict[str, Any]] = [
         stripe_event("customer.subscription.created", subscription(account_id, "pro"), created=10),
@@ -112,34 +92,14 @@ def send(port: int, messages: list[SignedMessage]) -> list[tuple[int, str]]:
     return responses
 
 
-@pytest.mark.parametrize("story", [own_story, stripe_story])
-@pytest.mark.trial
-def test_in_order_the_plan_follows(server: Server, story: Any) -> None:
-    client = make_account(server.client.app, plan="free")
-    plans = []
-    for messages in story(client):
-        assert send(server.port, [messages]) == [(200, "applied")]
-        plans.append(plan(client))
-    assert plans == ["pro", "enterprise", "enterprise", "free"]
-    assert event_types(client) == [
-        "subscription.created",
-        "subscription.updated",
-        "invoice.failed",
-        "subscription.canceled",
-    ]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("story", [pytest.param(own_story, marks=pytest.mark.trial), stripe_story])
-def test_concurrent_repeated_and_shuffled_events_lead_to_the_same_state(
-    server: Server, story: Any
-) -> None:
+def test_concurrent_repeated_and_shuffled_events_lead_to_the_same_state(server: Server) -> None:
     seed = random.randrange(2**32)
     sys.stdout.write(f"seed {seed}\n")  # shown when this fails
     chance = random.Random(seed)
     for _ in range(SHUFFLES):
         client = make_account(server.client.app, plan="free")
-        messages = story(client)
+        messages = stripe_story(client)
         senders = [chance.sample(messages, len(messages)) for _ in range(3)]
         responses = together(*(lambda mine=mine: send(server.port, mine) for mine in senders))
         results = [result for sender in responses for _, result in sender]

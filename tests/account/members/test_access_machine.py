@@ -25,9 +25,6 @@ from tests.make.members import invitation_token, make_key_of, new_email, operato
 from tests.make.oauth import bearer, grant_tokens, make_application, refresh
 from tests.make.properties import examples
 
-pytestmark = pytest.mark.both
-
-
 PEOPLE = ("ash", "birch", "cedar")
 ACTIONS = tuple(sorted(name for name in SCOPES if name in PERMISSIONS))
 
