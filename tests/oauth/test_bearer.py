@@ -8,8 +8,6 @@ import pytest
 
 from app.account.members.service import change_role, remove_member
 from app.db.extensions import db
-from app.oauth.applications.service import delete_application
-from app.oauth.consents import revoke_consent
 from app.policy.permissions import ROLES, SCOPES, expand
 from app.security import tokens
 from app.values import clock
@@ -156,26 +154,6 @@ def test_a_higher_role_restores_consented_permissions(
     assert caller.post("/v1/projects", json={"name": "A"}).status_code == 403
     _change(client, member, "editor")
     assert caller.post("/v1/projects", json={"name": "A"}).status_code == 201
-
-
-def test_revoking_the_consent_revokes_the_token(client: Client, application: Application) -> None:
-    response = tokens_of(client, application)
-    with client.app.app_context():
-        assert revoke_consent(client.owner_id, client.account_id, application.id)
-        db.session.commit()
-    assert bearer(client, response["access_token"]).get("/v1/projects").status_code == 401
-    assert_error(refresh(client.app, application, response["refresh_token"]), "invalid_grant")
-
-
-def test_deleting_the_application_revokes_the_token(
-    client: Client, application: Application
-) -> None:
-    response = tokens_of(client, application)
-    with client.app.app_context():
-        assert delete_application(client.account_id, application.id)
-        db.session.commit()
-    assert bearer(client, response["access_token"]).get("/v1/projects").status_code == 401
-    assert_error(refresh(client.app, application, response["refresh_token"]), "invalid_client", 401)
 
 
 def test_a_token_is_valid_for_one_account_only(

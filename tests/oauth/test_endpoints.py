@@ -190,3 +190,10 @@ def test_a_bug_is_500_without_details(
     assert_error(response, "server_error", 500)
     assert response.json["error_description"] == Description.FAULT
     assert exchange(client.app, application, code).status_code == 200  # nothing was claimed
+
+
+def test_a_description_is_as_the_standard_allows() -> None:
+    """RFC 6749, sections 4.1.2.1 and 5.2."""
+    for description in Description:
+        assert all(" " <= letter <= "~" and letter not in '"\\' for letter in description)
+        assert description[-1] in ".~"

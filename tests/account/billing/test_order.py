@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 from typing import Any
 
@@ -21,7 +20,6 @@ from tests.account.billing.sending import (
     send,
     send_stripe,
     stripe_event,
-    stripe_invoice,
     subscription,
 )
 from tests.make import Client, event_types, events, make_account
@@ -178,48 +176,19 @@ def _story(client: Client) -> list[dict[str, Any]]:
     ]
 
 
-def _story_of_stripe(client: Client) -> list[dict[str, Any]]:
-    """The same from Stripe, in whole seconds; in the end the account is on a plan."""
-    own, customer = client.account_id, f"cus_{client.account_id}"
-
-    def about(second: int, kind: str, plan: str | None, status: str) -> dict[str, Any]:
-        body = subscription(own, plan, status=status, customer=customer)
-        return stripe_event(f"customer.subscription.{kind}", body, created=NOW + second)
-
-    failed = stripe_invoice(metadata={"account_id": own}, customer=customer)
-    return [
-        about(0, "created", "pro", "incomplete"),
-        about(0, "updated", "pro", "active"),
-        about(1, "updated", "enterprise", "active"),
-        stripe_event("invoice.payment_failed", failed, created=NOW + 2),
-        about(2, "updated", "enterprise", "unpaid"),
-        about(2, "deleted", "enterprise", "canceled"),
-        about(3, "created", "enterprise", "active"),
-        about(4, "updated", "pro", "active"),
-        about(5, "updated", "pro", "paused"),
-    ]
-
-
 @pytest.mark.slow
 @pytest.mark.both
-@pytest.mark.parametrize(
-    ("story", "post", "ending"),
-    [(_story, send, "free"), (_story_of_stripe, send_stripe, "pro")],
-    ids=["billing", "stripe"],
-)
-def test_shuffled_events_lead_to_the_same_state(
-    open_app: Flask, story: Any, post: Any, ending: str, seed: int
-) -> None:
+def test_shuffled_events_lead_to_the_same_state(open_app: Flask, seed: int) -> None:
     chance = random.Random(seed)
-    for number in range(int(os.environ.get("CANOPY_TEST_SHUFFLES", 5))):
+    for number in range(5):
         client = make_account(open_app, plan=chance.choice(["free", "pro", "enterprise"]))
-        bodies = story(client)
+        bodies = _story(client)
         arriving = bodies + chance.sample(bodies, 3)  # some come twice
         if number:
             chance.shuffle(arriving)
-        results = [result(post(client, body)) for body in arriving]
+        results = [result(send(client, body)) for body in arriving]
         order = [bodies.index(body) for body in arriving]
-        assert plan(client) == ending, order
+        assert plan(client) == "free", order
         assert results.count("repeated") == 3, order
         assert len(ledger(client)) == len(bodies), order
         emitted = events(client)
@@ -227,4 +196,4 @@ def test_shuffled_events_lead_to_the_same_state(
         changes = [e["data"] for e in emitted if e["type"].startswith("subscription.")]
         for one, next_one in itertools.pairwise(changes):
             assert next_one["previous_plan"] == one["plan"], order
-        assert changes[-1]["plan"] == ending, order
+        assert changes[-1]["plan"] == "free", order

@@ -10,7 +10,7 @@ from app.policy.deletion import DELETED_AFTER
 from app.policy.second_factor import CONFIRMED_FOR
 from app.values import clock
 from tests.account.deletion.support import PAGE, account_with, make_due, run_job, schedule, slug_of
-from tests.make import Client, make_invited, make_project
+from tests.make import Client, make_project
 from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 from tests.make.members import make_member
@@ -52,12 +52,6 @@ def test_a_second_click_leads_to_the_page(client: Client) -> None:
     assert (page.status, page.response.headers["Location"]) == (303, PAGE)
     assert "is already scheduled" in browser.get(PAGE).text
     assert account_with(client.app, slug).deletes_at == deletes_at
-
-
-def test_invitations_are_counted_by_themselves(client: Client) -> None:
-    make_member(client, "viewer")
-    make_invited(client)
-    assert "2 members, 1 invitation" in browser_of(client).get(PAGE).text
 
 
 def test_nothing_happens_until_then(client: Client) -> None:

@@ -73,15 +73,6 @@ def test_an_invitation_is_for_one_person(app: Flask, client: Client, email: str)
     assert members(client)[email]["joined_at"] is None
 
 
-def test_an_invitation_works_once(app: Flask, client: Client, email: str) -> None:
-    browser, link = Browser(app), invite(client, email)
-    browser.get(link)
-    browser.submit(name="Willow", password=PASSWORD)
-    page = Browser(app).get(link)
-    assert page.status == 404
-    assert page.title == "This invitation has expired or was already used"
-
-
 def test_a_withdrawn_invitation_cannot_be_used(app: Flask, client: Client, email: str) -> None:
     link = invite(client, email)
     browser = Browser(app)
@@ -90,14 +81,3 @@ def test_a_withdrawn_invitation_cannot_be_used(app: Flask, client: Client, email
     page = browser.submit(name="Willow", password=PASSWORD)
     assert page.status == 404
     assert Browser(app).get(link).status == 404
-
-
-def test_a_removed_member_is_signed_out_at_once(app: Flask, client: Client, email: str) -> None:
-    browser = Browser(app)
-    browser.get(invite(client, email))
-    browser.submit(name="Willow", password=PASSWORD)
-    client.delete(f"/v1/account/members/{members(client)[email]['id']}")
-    assert browser.get("/accounts").title == "Sign in"
-    page = Browser(app)
-    page.get("/login")
-    assert "You do not belong to an account" in page.submit(email=email, password=PASSWORD).text

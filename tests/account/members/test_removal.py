@@ -14,7 +14,6 @@ from tests.make import (
     event_types,
     events,
     make_invited,
-    make_key,
     make_member,
     operator_of,
 )
@@ -62,13 +61,6 @@ def test_an_admin_removes_anybody_but_owners(client: Client) -> None:
         assert _remove(admin.client, member.id) == status
         assert (member.id in _ids(client)) is (status == 403)
         assert ("member.removed" in event_types(client)) is (status == 204)
-
-
-def test_a_key_of_an_owner_needs_admin_to_remove_an_owner(client: Client) -> None:
-    member, limited = make_member(client, "owner"), make_key(client, permissions=["members:write"])
-    assert _remove(limited, member.id) == 403
-    assert _remove(limited, client.owner_id) == 403
-    assert _remove(limited, make_member(client, "admin").id) == 204
 
 
 def test_a_member_leaves(client: Client) -> None:

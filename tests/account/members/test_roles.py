@@ -181,12 +181,3 @@ def test_if_match(client: Client) -> None:
     assert client.delete(path, headers={"If-Match": tag}).status_code == 412
     current = {"If-Match": changed.headers["ETag"]}
     assert client.delete(path, headers=current).status_code == 204
-
-
-def test_a_request_repeated_with_an_idempotency_key_gets_the_same_response(client: Client) -> None:
-    member, key = make_member(client, "viewer"), {"Idempotency-Key": "role"}
-    first = _put(client, member.id, {"role": "editor"}, headers=key)
-    _put(client, member.id, {"role": "admin"})
-    again = _put(client, member.id, {"role": "editor"}, headers=key)
-    assert again.get_data() == first.get_data()
-    assert _role(client, member.id) == "admin"

@@ -143,22 +143,6 @@ def test_of_two_rotations_with_the_same_mark_one_succeeds(
         rotate(client, application, 24, mark)
 
 
-def test_rotations_at_the_same_moment_leave_two_secrets(
-    client: Client, application: Application
-) -> None:
-    """Whichever is last: its secret and the one before it work, and no other."""
-    made = together(*[lambda: rotate(client, application, 24)] * 2)
-    works = [
-        secret
-        for secret in (*made, application.secret)
-        if ask_token(
-            client.app, application, "/oauth/revoke", token="x", client_secret=secret
-        ).status_code
-        == 200
-    ]
-    assert sorted(works) == sorted(made)
-
-
 def test_a_public_application_and_one_of_others_are_not_touched(
     client: Client, stranger: Client
 ) -> None:

@@ -15,7 +15,7 @@ from app.oauth.applications.client_secrets import rotate_secret
 from app.oauth.applications.service import create_application, delete_application, list_applications
 from app.values import clock
 from tests.cli.conftest import Run, runner
-from tests.make import Client, make_account, make_application, together
+from tests.make import Client, make_application
 from tests.make.oauth import BACK, ask_token
 from tests.oauth.support import api_status, assert_error, tokens_of
 
@@ -61,13 +61,6 @@ def test_invalid_arguments_are_rejected(client: Client) -> None:
         with pytest.raises(ValidationFailed) as raised:
             _create(client, **fields)
         assert {detail.field for detail in raised.value.details} == {field}, fields
-
-
-def test_all_problems_are_reported_together(client: Client) -> None:
-    with pytest.raises(ValidationFailed) as raised:
-        _create(client, name="", redirect_uris=["x", "y"], scopes=[])
-    fields = [detail.field for detail in raised.value.details]
-    assert fields == ["name", "redirect_uris", "redirect_uris", "scopes"]
 
 
 def test_applications_of_other_accounts_are_not_accessible(
@@ -182,22 +175,6 @@ def test_an_account_has_a_limit_of_applications(
         _create(client)
     assert [detail.field for detail in raised.value.details] == ["limit", "current"]
     assert f"has {number + 1} applications, and can have {number + 1}" in raised.value.message
-
-
-def test_registrations_at_the_same_moment_keep_to_the_limit(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    account = make_account(client.app)
-    monkeypatch.setattr(service, "APPLICATIONS_PER_ACCOUNT", 2)
-
-    def attempt() -> bool:
-        try:
-            make_application(account)
-        except Forbidden:
-            return False
-        return True
-
-    assert sorted(together(*[attempt] * 5)) == [False, False, False, True, True]
 
 
 def test_delete_revokes_all_access(run: Run, client: Client) -> None:

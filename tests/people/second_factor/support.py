@@ -180,21 +180,18 @@ class SoftPasskey:
         self,
         options: Any,
         public: dict[int, Any] | None = None,
-        attested_by: dict[str, Any] | None = None,
         **changed: Any,
     ) -> str:
         """The response to options for a new passkey.
 
         Args:
             public: another public key than its own.
-            attested_by: a statement in the format "packed".
         """
         numbers = self.key.public_key().public_numbers()
         public = public or {1: 2, 3: -7, -1: 1, -2: _bytes(numbers.x), -3: _bytes(numbers.y)}
         attested = bytes(16) + len(self.id).to_bytes(2, "big") + self.id + cbor2.dumps(public)
         data = self._data(PRESENT | VERIFIED | ATTESTED) + attested
-        kind = "packed" if attested_by else "none"
-        content = {"fmt": kind, "attStmt": attested_by or {}, "authData": data}
+        content = {"fmt": "none", "attStmt": {}, "authData": data}
         client = self._client_data("webauthn.create", options, changed)
         response = {"clientDataJSON": text(client), "attestationObject": text(cbor2.dumps(content))}
         return self._said(response | {"transports": ["internal", "of tomorrow"]})

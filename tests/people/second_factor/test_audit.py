@@ -15,16 +15,13 @@ from tests.make import Client, make_member, signed_in
 from tests.oauth.support import browser_of
 from tests.pages.support import post, signed_in_browser
 from tests.people.second_factor.support import (
-    APP,
     OWN,
-    Factor,
     Later,
     SoftPasskey,
     begin,
     give,
     give_password,
     person_with_app,
-    secret_of,
     turn_on,
 )
 from tests.people.second_factor.test_own_passkeys import ids_of
@@ -66,21 +63,6 @@ def test_turning_it_on_and_off_and_what_is_between(app: Flask, email: str) -> No
     ]
     assert found[1]["changes"] == {"passkey": {"from": None, "to": "Blue key"}}
     assert {each["actor"]["label"] for each in found} == {email}
-
-
-def test_an_app_beside_a_passkey(app: Flask, email: str) -> None:
-    browser = signed_in(app, email)
-    add(browser, SoftPasskey())
-    before = len(entries(app, email))
-    browser.get(OWN)
-    factor = Factor(secret_of(browser.submit(APP)))
-    browser.submit(f"{APP}/confirm", code=factor.code())
-    browser.get(OWN)
-    browser.submit(f"{APP}/remove")
-    assert actions(app, email)[before:] == [
-        "person.authenticator_added",
-        "person.authenticator_removed",
-    ]
 
 
 def test_a_password_alone_is_no_sign_in(app: Flask, email: str, later: Later) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.db.extensions import db
 from app.models import Authenticator, Passkey, RecoveryCode, User
 from app.policy.second_factor import CONFIRMED_FOR, SETUP_LIFE
-from tests.make import Browser, mails_to, sign_in, sign_up, signed_in
+from tests.make import mails_to, sign_in, sign_up, signed_in
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import (
     APP,
@@ -25,8 +25,6 @@ from tests.people.second_factor.support import (
     secret_of,
     turn_on,
 )
-
-NEW = "lichen on the north side"
 
 
 def subjects(app: Flask, email: str) -> list[str]:
@@ -170,15 +168,3 @@ def test_a_session_that_was_confirmed_by_password_is_asked_for_the_factor(
     assert elsewhere.get("/profile").title == "Your profile"
     elsewhere.get(OWN)
     assert elsewhere.submit(f"{OWN}/off").title == "Confirm that it is you"
-
-
-def test_nothing_is_left_to_do_for_a_form_sent_twice(app: Flask, email: str) -> None:
-    browser = signed_in(app, email)
-    token = browser.get("/profile").form("/logout").fields
-    for path in (f"{OWN}/off", f"{APP}/remove", f"{OWN}/recovery-codes"):
-        sent = browser.send(path, **token)
-        assert (sent.status, sent.response.headers["Location"]) == (303, OWN)
-
-
-def test_a_stranger_has_no_page_of_a_second_factor(app: Flask) -> None:
-    assert Browser(app).get(OWN).title == "Sign in"

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding
 from flask import Flask
 from sqlalchemy import select
 
@@ -86,24 +81,6 @@ def test_a_key_for_another_algorithm_is_refused(app: Flask, email: str) -> None:
     x, y = (number.to_bytes(32, "big") for number in (numbers.x, numbers.y))
     page = add(browser, passkey, public={1: 2, 3: -257, -1: 1, -2: x, -3: y})
     assert page.status == 422
-
-
-def test_a_statement_with_a_certificate_of_no_version_is_refused(app: Flask, email: str) -> None:
-    browser = signed_in(app, email)
-    statement = {"alg": -7, "sig": b"x", "x5c": [_certificate_of_no_version()]}
-    page = add(browser, SoftPasskey(), attested_by=statement)
-    assert (page.status, "Your browser created no passkey" in page.text) == (422, True)
-
-
-def _certificate_of_no_version() -> bytes:
-    """A certificate that says to be of version 6; there are three."""
-    key, moment = ec.generate_private_key(ec.SECP256R1()), datetime(2026, 1, 1)
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Nobody")])
-    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, moment, moment)
-    made = builder.sign(key, SHA256()).public_bytes(Encoding.DER)
-    third, sixth = b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x05"
-    assert third in made
-    return made.replace(third, sixth, 1)
 
 
 def test_a_passkey_needs_a_name(app: Flask, email: str) -> None:

@@ -18,9 +18,7 @@ from tests.make import (
     make_key_of,
     make_member,
     make_service_token,
-    new_email,
     set_password,
-    sign_up,
 )
 from tests.make.browser import PASSWORD
 from tests.oauth.support import browser_of
@@ -160,13 +158,6 @@ def test_only_who_has_one_can_require_it(client: Client) -> None:
     assert "for yourself first" in page.text
 
 
-def test_admins_cannot_require_it(client: Client) -> None:
-    browser = signed_in_browser(client, make_member(client, "admin").id)
-    assert "Require a second factor" not in browser.get("/settings").text
-    sent = post(browser, "/settings/second-factor", required="no", grace_days="7")
-    assert sent.status == 403
-
-
 def test_it_can_be_ended(client: Client) -> None:
     member = signed_in_browser(client, make_member(client, "viewer").id)
     browser = require(client, days=0)
@@ -208,8 +199,3 @@ def test_owners_and_admins_see_who_has_one(client: Client) -> None:
     assert "Second factor" not in signed_in_browser(client, viewer.id).get("/members").text
     one = signed_in_browser(client, admin.id).get(f"/members/{client.owner_id}")
     assert "On: signing in takes more" in one.text
-
-
-def test_who_belongs_to_no_account_sees_no_notice(client: Client) -> None:
-    browser = sign_up(client.app, new_email("alone"))
-    assert "requires a second factor" not in browser.get("/accounts").text

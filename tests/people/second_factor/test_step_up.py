@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db.extensions import db
-from app.models import Credential, Membership, User
+from app.models import Credential, User
 from app.policy.second_factor import CONFIRMED_FOR, WRONG_CODES
 from tests.make import (
     Client,
@@ -203,17 +203,6 @@ def test_a_webhook_is_renamed_without_asking(owner: Owner) -> None:
     owner.browser.get(f"/webhooks/{made['id']}/edit")
     page = owner.browser.submit(f"/webhooks/{made['id']}/edit", description="Woods", which="all")
     assert "Webhook saved." in page.text
-
-
-def test_somebody_becomes_owner_after_the_code(owner: Owner) -> None:
-    member = make_member(owner.client, "admin")
-    owner.browser.get(f"/members/{member.id}")
-    assert owner.browser.submit(f"/members/{member.id}/role", role="owner").title == ASKED
-    assert give(owner.browser, value=owner.factor.code()).path == "/members"
-    with owner.client.app.app_context():
-        key = (owner.client.account_id, member.id)
-        assert db.session.get_one(Membership, key).role == "owner"
-        db.session.rollback()
 
 
 def test_a_script_gets_no_page(owner: Owner) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from flask import Flask
 
-from tests.make import Browser, Client, make_invited, sign_up
+from tests.make import Browser, sign_up
 from tests.make.browser import PASSWORD
 from tests.people.single_sign_on.fake_provider import FakeProvider
 from tests.people.single_sign_on.real_provider import claims
@@ -51,19 +50,3 @@ def test_who_is_refused_and_why(sso: Flask, woods: FakeProvider) -> None:
     (entry,) = entries(sso, person["email"])
     assert entry["action"] == "person.sign_in_refused"
     assert entry["changes"]["reason"] == {"from": None, "to": "unverified"}
-
-
-@pytest.mark.both
-def test_who_was_invited_joins(sso: Flask, client: Client, woods: FakeProvider) -> None:
-    person, browser = claims(), Browser(sso)
-    make_invited(client, email=person["email"])
-    arrive(browser, woods, person)
-    browser.submit(name="Ada Birch")
-    assert browser.submit().path == "/projects"
-    assert actions(sso, person["email"]) == [
-        "member.invited",
-        "person.created",
-        "person.sign_in_linked",
-        "person.signed_in",
-        "member.joined",
-    ]

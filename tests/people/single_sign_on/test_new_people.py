@@ -161,14 +161,6 @@ def test_two_browsers_make_one_person(sso: Flask, woods: FakeProvider) -> None:
         assert db.session.scalar(same) == 1
 
 
-def test_what_is_wrong_in_the_form_is_shown(sso: Flask, woods: FakeProvider) -> None:
-    browser = Browser(sso)
-    assert arrive(browser, woods, claims()).has_form_action
-    page = browser.submit(name="", account_name="", account_slug="No Slug")
-    assert page.status == 422
-    assert "Please fix 3 fields." in page.text
-
-
 def test_the_form_may_end_wherever_an_application_leads(sso: Flask, woods: FakeProvider) -> None:
     browser = Browser(sso)
     page = arrive(browser, woods, claims(), "/oauth/authorize?client_id=x")

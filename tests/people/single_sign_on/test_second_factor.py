@@ -86,42 +86,6 @@ def test_they_are_asked_for_it_after_the_mailed_link(
     assert identities(sso, person["email"]) == [person["sub"]]
 
 
-def test_the_questions_may_end_wherever_an_application_leads(
-    sso: Flask, woods: FakeProvider, later: Later
-) -> None:
-    """For somebody who has meanwhile signed in with a password, and turned on a second factor."""
-    person, browser = claims(), Browser(sso)
-    sign_up(sso, person["email"])
-    arrive(browser, woods, person, "/oauth/authorize?client_id=x")
-    browser.get("/login")
-    browser.submit(email=person["email"], password=PASSWORD)
-    factor = turn_on(browser)
-    later.move(CONFIRMED_FOR)
-    page = browser.get(LINK)
-    assert (page.title, page.has_form_action) == ("Confirm that it is you", False)
-    page = give(browser, value=factor.code())
-    assert (page.title, page.has_form_action) == ("Link your sign-in", False)
-    token = page.form(LINK).fields["csrf_token"]
-    browser.send("/login/single-sign-on/mail", csrf_token=token)
-    browser.get(link_in(mails_to(sso, person["email"])[-1]))
-    later.move(CONFIRMED_FOR)
-    page = browser.submit()
-    assert (page.title, page.has_form_action) == ("Confirm that it is you", False)
-
-
-def test_no_page_has_the_password_that_was_typed(
-    sso: Flask, woods: FakeProvider, later: Later
-) -> None:
-    person = claims()
-    browser = sign_up(sso, person["email"])
-    turn_on(browser)
-    browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
-    later.move(CONFIRMED_FOR)
-    page = browser.submit(password=PASSWORD)
-    assert page.title == "Confirm that it is you"
-    assert PASSWORD not in page.response.text
-
-
 @pytest.mark.both
 def test_an_account_requires_one_of_people_who_sign_in_at_the_provider(
     sso: Flask, woods: FakeProvider

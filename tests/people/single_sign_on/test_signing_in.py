@@ -120,13 +120,6 @@ def test_somebody_who_is_signed_in_is_not_sent_away(sso: Flask, woods: FakeProvi
     assert page.path == "/accounts"
 
 
-def test_signing_out_ends_the_session_here(sso: Flask, woods: FakeProvider) -> None:
-    browser = begin(sso, woods, claims())
-    browser.get("/accounts")
-    browser.submit("/logout")
-    assert signed_in_as(browser) == ""
-
-
 def test_without_a_provider_there_is_nothing_of_it(app: Flask) -> None:
     assert Browser(app).get("/login/single-sign-on").status == 404
     assert "single-sign-on" not in str(Browser(app).get("/login").links)
