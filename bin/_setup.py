@@ -64,8 +64,6 @@ SERVICE_ALONE += ("--exclude", OTHERS, "--ignore", "DEP002")
 
 MORE_VARIABLES: dict[str, str] = {}  # of what runs in the environment
 
-PYGEOAPI = "bench/pygeoapi/requirements.txt"  # bench/pygeoapi/environment.py installs it elsewhere
-
 HELP = {
     "serve": """\
 usage: bin/serve [--empty]
@@ -114,8 +112,7 @@ the Dockerfile (hadolint), and the files for Compose and GitHub (check-jsonschem
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
 
-Compiles requirements.in, requirements-dev.in and bench/pygeoapi/requirements.in into the lock
-files, with hashes.
+Compiles requirements.in and requirements-dev.in into the lock files, with hashes.
 """,
 }
 
@@ -244,9 +241,9 @@ def lock(arguments: list[str]) -> int:
     prepare(DEVELOPMENT)
     options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--quiet"]
     options += ["--custom-compile-command", "bin/lock", *arguments]
-    # The others are held to the versions of the first: what is tested and measured is what runs.
+    # The second is held to the versions of the first: what is tested is what runs.
     held = ["--constraint", RUNTIME]
-    for extra, target in (([], RUNTIME), (held, DEVELOPMENT), (held, PYGEOAPI)):
+    for extra, target in (([], RUNTIME), (held, DEVELOPMENT)):
         source = target.replace(".txt", ".in")
         command = ["-m", "uv", "pip", "compile", source, "--output-file", target]
         if run(PYTHON, *command, *extra, *options, cwd=ROOT):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from bench.instance import polygon
 from tests.api.server import Answer, Server, gunicorn
 from tests.contract import decoded
 from tests.make import make_project
+from tests.make.wavy import polygon
 
 ORIGIN = "https://app.example.org"
 MEGABYTE = 1024 * 1024

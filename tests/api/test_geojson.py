@@ -14,8 +14,8 @@ import pytest
 from app.api import envelope
 from app.http import body_files
 from app.policy.fields import ASSET, PROJECT
-from bench.instance import polygon
 from tests.make import Client, make_asset, make_project, point, square
+from tests.make.wavy import polygon
 
 GEOJSON = "application/geo+json"
 METADATA = {"name": "clash", "region": 6, "species": ["oak", "ash"]}

@@ -14,10 +14,10 @@ from sqlalchemy import text
 from app.api import envelope
 from app.db import queries
 from app.http import body_files
-from bench.instance import polygon
 from tests.body_files import SeenFile, watch_files
 from tests.contract import decoded
 from tests.make import Client, make_account, make_project
+from tests.make.wavy import polygon
 
 MEGABYTE = 1024 * 1024
 each_coding = pytest.mark.parametrize("coding", ["gzip", "zstd"])

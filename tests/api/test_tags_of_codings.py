@@ -9,10 +9,10 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db import queries
-from bench.instance import polygon
 from tests.make import Client, make_account, make_project
 from tests.make.apps import bare_app
 from tests.make.compressed import CODINGS, body_of, data_of, each_coding, get_coded, tag_for
+from tests.make.wavy import polygon
 
 
 @pytest.fixture(scope="module")

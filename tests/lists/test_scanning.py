@@ -18,8 +18,8 @@ from app.models import Project
 from app.projects.listing import project_query, scan_projects
 from app.projects.schemas import ProjectQuerySchema
 from app.values.strict_json import dumps, loads
-from bench.instance import polygon
 from tests.make import Client, make_asset, make_project, point, square
+from tests.make.wavy import polygon
 
 pytestmark = pytest.mark.both
 

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from app.db.extensions import db
 from app.models import User
 from app.settings.mail import mail_server
-from tests.make import Browser, link_in, mails_to, new_email, second_app, sign_up, signed_in
+from tests.make import Browser, link_in, mails_to, make_person, new_email, second_app, signed_in
 from tests.make.browser import PASSWORD
 
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
@@ -50,7 +50,7 @@ def test_the_link_is_in_the_folder_as_the_page_says(production: Flask, email: st
 
 
 def test_the_profile_says_so_too(app: Flask, production: Flask, email: str) -> None:
-    sign_up(app, email)
+    make_person(app, email)
     with app.app_context():
         person = update(User).where(User.email == email)
         db.session.execute(person.values(email_verified_at=None))

@@ -19,7 +19,7 @@ from app.policy.people import (
 )
 from app.site.pages import local_path
 from app.values import clock
-from tests.make import new_email, second_app, sign_in, sign_up
+from tests.make import make_person, new_email, second_app, sign_in
 from tests.make.browser import PASSWORD, Browser
 
 NEW = "lichen on the north side"
@@ -173,7 +173,7 @@ def test_a_known_browser_is_throttled_too(app: Flask, email: str) -> None:
 
 
 def test_another_persons_browser_is_unknown(app: Flask, email: str) -> None:
-    sign_up(app, other := new_email("other"))
+    make_person(app, other := new_email("other"))
     browser = sign_in(app, other)
     browser.submit("/logout")
     wrong_attempts(Browser(app), email, WRONG_PASSWORDS)

@@ -12,7 +12,7 @@ from app.db.extensions import db
 from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE, WRONG_PASSWORDS
 from app.values import clock
-from tests.make import link_in, mails_to, new_email, sign_in, sign_up
+from tests.make import link_in, mails_to, make_person, new_email, sign_in
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of
 
@@ -71,7 +71,7 @@ def test_the_password_of_a_sign_up_is_throttled(app: Flask) -> None:
 
 def test_the_owner_of_an_address_is_notified_of_a_sign_up(app: Flask) -> None:
     email = new_email()
-    sign_up(app, email)
+    make_person(app, email)
     browser = begin(app, email, password="quite another pass phrase")
     assert browser.page is not None
     assert browser.page.title == "Check your email"
@@ -85,7 +85,7 @@ def test_the_owner_of_an_address_is_notified_of_a_sign_up(app: Flask) -> None:
 
 def test_known_and_unknown_addresses_get_the_same_page(app: Flask) -> None:
     known = new_email()
-    sign_up(app, known)
+    make_person(app, known)
     unknown = "x" * len(known.partition("@")[0]) + "@example.org"
     pages = [begin(app, email).page for email in (known, unknown)]
     texts = [page.response.get_data(as_text=True).replace(email, "") for page, email in

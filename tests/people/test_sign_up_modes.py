@@ -21,10 +21,10 @@ from tests.make import (
     make_account,
     make_invited,
     make_member,
+    make_person,
     new_email,
     second_app,
     sign_in,
-    sign_up,
 )
 from tests.make.browser import PASSWORD
 
@@ -131,7 +131,7 @@ def test_a_closed_instance_refuses_to_invite_new_people(
 def test_a_closed_instance_lets_people_be_invited_who_are_there(
     app: Flask, closed: Flask, email: str
 ) -> None:
-    sign_up(app, email)
+    make_person(app, email)
     assert invite(make_account(closed), email).status_code == 201
 
 

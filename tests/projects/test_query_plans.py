@@ -24,8 +24,8 @@ from app.projects import listing
 from app.projects.listing import list_projects, project_query, scan_projects
 from app.values import clock
 from app.values.ids import new_id
-from bench import query_plans
-from bench.filling import FREQUENT, RARE, fill
+from tests import query_plans
+from tests.make.bulk import FREQUENT, RARE, fill
 
 KEYS = {
     "created_at": "created_at",

@@ -26,8 +26,7 @@ from tests.auth.test_page_matrix import Route, routes, things
 from tests.make import Browser, Client, make_account, make_operator, new_email
 from tests.pages.support import MULTIPART, browser_of, several_parts
 from tests.processor_time import is_within, seconds_taken
-from trials.faults.heavy.form_fields import FIELDS, FIELDS_OF
-from trials.faults.heavy.forms import page_rules
+from tests.site.form_fields import FIELDS, FIELDS_OF, page_rules
 
 SECONDS: Final = 0.1  # of processor time, for a form on an idle machine
 # A beginning, what is repeated, and an end: expressions that try again and again take long for it.

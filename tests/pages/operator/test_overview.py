@@ -74,7 +74,7 @@ def test_the_last_backup(
 def test_what_is_set(app: Flask, client: Client, operator: Browser) -> None:
     text = operator.get("/operator").text
     database = "SQLite" if app.config["SETTINGS"].uses_sqlite else "PostgreSQL"
-    for words in (f"Database {database} ", "DEFAULT_PLAN free", "Database schema 00"):
+    for words in (f"Database {database} ", "DEFAULT_PLAN free", "Database schema 0100"):
         assert words in text
     assert re.search(r"(Valkey|Redis) \d", text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from tests.make import Browser, sign_up
+from tests.make import Browser, make_person
 from tests.make.browser import PASSWORD
 from tests.people.single_sign_on.fake_provider import FakeProvider
 from tests.people.single_sign_on.real_provider import claims
@@ -25,7 +25,7 @@ def test_a_new_person_and_their_sign_in(sso: Flask, woods: FakeProvider) -> None
 
 def test_linking_and_unlinking(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     before = len(actions(sso, person["email"]))
     browser = Browser(sso)
     arrive(browser, woods, person)

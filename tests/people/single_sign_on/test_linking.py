@@ -10,7 +10,16 @@ from flask import Flask
 from app.people.single_sign_on.identities import list_identities
 from app.policy.limits import FORM_POSTS
 from app.policy.people import MAILS_AN_HOUR, WRONG_PASSWORDS
-from tests.make import Browser, link_in, mails_to, second_app, sign_up, signed_in, text_of
+from tests.make import (
+    Browser,
+    link_in,
+    mails_to,
+    make_person,
+    second_app,
+    sign_up,
+    signed_in,
+    text_of,
+)
 from tests.make.browser import PASSWORD
 from tests.people.single_sign_on.fake_provider import FakeProvider
 from tests.people.single_sign_on.real_provider import claims
@@ -28,7 +37,7 @@ LINK = "/login/single-sign-on/link"
 
 def test_a_known_address_is_linked_with_the_password(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     browser = Browser(sso)
     page = arrive(browser, woods, person, target="/accounts")
     assert page.path == LINK
@@ -47,7 +56,7 @@ def test_a_known_address_is_linked_with_the_password(sso: Flask, woods: FakeProv
 
 def test_a_wrong_password_links_nothing(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     browser = Browser(sso)
     arrive(browser, woods, person)
     page = browser.submit(password="not that one")
@@ -60,7 +69,7 @@ def test_a_wrong_password_links_nothing(sso: Flask, woods: FakeProvider) -> None
 
 def test_guesses_count_with_those_of_the_sign_in_page(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     browser = Browser(sso)
     arrive(browser, woods, person)
     for _ in range(WRONG_PASSWORDS):
@@ -144,7 +153,7 @@ def test_a_mailed_link_works_once_and_the_last_one_only(sso: Flask, woods: FakeP
 
 def test_the_password_is_no_proof_where_passwords_are_off(app: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(app, person["email"])
+    make_person(app, person["email"])
     with second_app(app, **woods.settings, password_sign_in=False) as sso:
         browser = Browser(sso)
         page = arrive(browser, woods, person)
@@ -218,7 +227,7 @@ def test_unlinking_needs_another_way_in(sso: Flask, woods: FakeProvider) -> None
 @pytest.mark.both
 def test_unlinking_ends_other_sessions(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     other = Browser(sso)
     arrive(other, woods, person)
     other.submit(password=PASSWORD)

@@ -22,8 +22,8 @@ from tests.make import (
     mails_to,
     make_account,
     make_invited,
+    make_person,
     second_app,
-    sign_up,
 )
 from tests.make.browser import PASSWORD
 from tests.people.single_sign_on.fake_provider import FakeProvider
@@ -190,7 +190,7 @@ def test_a_person_is_not_made_of_somebody_who_signed_up_meanwhile(
 ) -> None:
     person, browser = claims(), Browser(sso)
     arrive(browser, woods, person)
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     page = browser.submit(account_name="Taken")
     assert page.title == "Start again"
     assert identities(sso, person["email"]) == []

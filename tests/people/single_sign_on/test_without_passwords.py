@@ -15,6 +15,7 @@ from tests.make import (
     Client,
     invitation_token,
     make_invited,
+    make_person,
     new_email,
     second_app,
     sign_up,
@@ -49,7 +50,7 @@ def test_a_page_asks_for_no_password(site: Flask) -> None:
 
 def test_the_right_password_signs_nobody_in(app: Flask, site: Flask) -> None:
     email = claims()["email"]
-    sign_up(app, email)
+    make_person(app, email)
     browser = Browser(app)
     fields = browser.get("/login").form().fields  # of another process, before the restart
     site_client(browser, site)

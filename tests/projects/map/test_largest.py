@@ -15,9 +15,9 @@ from app.policy.bounds import PROJECT_STATUSES
 from app.projects.listing import list_projects
 from app.projects.map import largest
 from app.projects.map.largest import Wanted, find_largest
-from bench import query_plans
-from bench.filling import fill
+from tests import query_plans
 from tests.conftest import DATABASES
+from tests.make.bulk import fill
 from tests.make.geometry import overlaps
 
 BOXES = (
