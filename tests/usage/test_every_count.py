@@ -13,8 +13,6 @@ from app.limits import request_counts
 from app.usage.jobs import write_counts
 from tests.make import Client, make_account, make_key, second_app, together
 
-pytestmark = pytest.mark.both
-
 DEAD = "redis://127.0.0.1:9/0"
 
 
@@ -51,11 +49,13 @@ def _empty_valkey(client: Client) -> None:
         valkey().client.flushdb()
 
 
+@pytest.mark.both
 def test_requests_of_many_threads_are_counted_exactly(client: Client) -> None:
     together(*[lambda: [_use(client) for _ in range(10)]] * 8)
     assert _counts(client) == (80, 80)
 
 
+@pytest.mark.both
 def test_when_valkey_loses_its_data_only_pending_counts_are_lost(client: Client) -> None:
     for _ in range(3):
         _use(client)

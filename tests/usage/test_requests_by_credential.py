@@ -28,11 +28,6 @@ from tests.make import (
 )
 from tests.pages.support import browser_of
 
-pytestmark = pytest.mark.both
-
-
-DEAD = "redis://127.0.0.1:9/0"
-
 
 def _requests(client: Client, days: int = 1) -> Requests:
     with client.app.app_context():
@@ -52,6 +47,7 @@ def _nothing_unsent() -> Iterator[None]:
     request_counts._unsent.clear()
 
 
+@pytest.mark.both
 def test_keys_and_tokens_are_counted_by_their_ids(client: Client) -> None:
     key, token = make_key(client), make_service_token(client)
     for caller in (client, key, key, token, token, token):
@@ -119,6 +115,7 @@ def test_each_day_has_its_own_number(client: Client, monkeypatch: pytest.MonkeyP
     assert found.by_day == found.callers[0].by_day == [0, 2, 0, 1]
 
 
+@pytest.mark.both
 def test_they_are_kept_for_90_days(client: Client) -> None:
     today = clock.now()
     with client.app.app_context():
@@ -135,6 +132,7 @@ def test_they_are_kept_for_90_days(client: Client) -> None:
         db.session.rollback()
 
 
+@pytest.mark.both
 def test_of_those_that_have_ended_the_most_active_are_told_apart(client: Client) -> None:
     client.get("/v1/account")
     today, ended = request_counts.today(), [make_key(client, name=f"Key {n}") for n in range(3)]
