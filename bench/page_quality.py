@@ -25,7 +25,7 @@ from bench.filling import fill, vacuum
 from bench.map import irregular, simplify_all
 from bench.pages import FULL, session_of
 from bench.servers import own_worker_class, serve
-from bin._npm import NAMES, install, npm_in
+from bin._third_party import NAMES, npm_in, npm_install
 from tests.browser.chromium import BACKGROUND, find
 from tests.node import NODE
 from tests.ports import free_port
@@ -41,7 +41,7 @@ def measure(folder: Path, projects: int, kinds: Iterable[str]) -> dict[str, dict
     """The scores by kind of device and category."""
     for name in NAMES:
         shutil.copy(_LOCKED / name, folder)
-    install(npm_in(NODE.parent.parent), folder)
+    npm_install(npm_in(NODE.parent.parent), folder)
     filled = fill(folder / "instance", "", accounts=1, size=projects, draw=irregular)
     simplify_all(filled, FULL)
     vacuum("")
