@@ -22,8 +22,8 @@ from app.db.revisions import (
     current_revision,
     is_supported,
     newest_revision,
+    of_another_version,
     revision_of,
-    way_back,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 # The attributes by which env.py gets a connection, and what to call after each revision.
 CONNECTION: Final = "connection"
 APPLIED: Final = "applied"
-_FIRST_NOTED: Final = "0006"  # which made the column
 # Alembic's table of one row, with a column of ours. Revisions are compared as text.
 _VERSION: Final = table("alembic_version", column("oldest_code"))
 
@@ -68,8 +67,8 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
         keeps_copy: whether a copy of such a file of SQLite is made before, beside it.
 
     Raises:
-        CannotMigrate: the tables are those of a newer version, a revision fails, or there is no
-            space for the copy.
+        CannotMigrate: the tables are those of a newer version or of one before 1.0, a revision
+            fails, or there is no space for the copy.
         config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
         sqlalchemy.exc.SQLAlchemyError: the database fails.
     """
@@ -79,14 +78,11 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
         return
     with snapshots.connect(snapshots.database_url(settings)) as connection:
         found = revision_of(connection)
-        if found not in (None, *_revisions()):
-            raise CannotMigrate(
-                f"The tables are of revision {found}, which this version does not know. "
-                f"{way_back()}"
-            )
         if found is None:
             apply_revisions(connection)
             return
+        if found not in _revisions():
+            raise CannotMigrate(of_another_version(found))
         say(f"Migrating the database from revision {found} to {newest_revision()}.")
         if keeps_copy and connection.dialect.name == "sqlite":
             try:
@@ -165,8 +161,6 @@ def keep_others_out(connection: Connection, coming: Iterable[Script]) -> None:
 def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:
     """Note down the oldest revision whose code runs on the tables as this revision leaves them."""
     revision = cast("Script", step.up_revision)
-    if revision.revision < _FIRST_NOTED:
-        return
     runs_earlier_code = getattr(revision.module, "runs_earlier_code", False)
     oldest = func.coalesce(_VERSION.c.oldest_code, revision.down_revision)
     connection.execute(

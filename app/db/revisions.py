@@ -20,6 +20,7 @@ from config import ROOT
 log = logging.getLogger(__name__)
 
 FOLDER = str(ROOT / "migrations")
+FIRST: Final = "0100"  # of version 1.0; those below it were of versions before
 _REVISION: Final = "SELECT version_num FROM alembic_version"
 
 
@@ -109,21 +110,23 @@ class TablesCheck:
 
 def advice(found: str) -> str:
     """The advice about tables of another revision, on which this version does not run."""
+    if found < FIRST:
+        return "Export its projects with that version, then import them into an empty database."
     if found > newest_revision():
-        return way_back()
+        return (
+            "Install the version of Canopy that migrated it, or a newer one; or go back: "
+            f"{canopy_command()} restore replaces the database, and its tables, with a backup."
+        )
     return f"Make a backup, then run: {canopy_command()} migrate"
-
-
-def way_back() -> str:
-    """The advice about tables of a newer version."""
-    return (
-        "Install the version of Canopy that migrated it, or a newer one; or go back: "
-        f"{canopy_command()} restore replaces the database, and its tables, with a backup."
-    )
 
 
 def of_another_version(found: str) -> str:
     """What is said about tables of another revision, on which this version does not run."""
+    if found < FIRST:
+        return (
+            "The database is of a version of Canopy before 1.0: export its projects with that "
+            "version, then import them into an empty database."
+        )
     return (
         f"The database has the tables of another version of Canopy ({found}; this one needs "
         f"{newest_revision()}). {advice(found)}"

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 from sqlalchemy import URL, Connection, Table, update
 
 from app.db.migrations import CannotMigrate, apply_revisions
-from app.db.revisions import newest_revision, revision_of
+from app.db.revisions import FIRST, newest_revision, of_another_version, revision_of
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
 from app.maintenance import MaintenanceError
 from app.maintenance.archive import BackupReader, Manifest
@@ -30,7 +30,7 @@ def check(backup: BackupReader, progress: OnRows = no_progress) -> None:
     """Read the whole backup, and check that this version can restore it.
 
     Raises:
-        MaintenanceError: it is damaged, or of a newer version.
+        MaintenanceError: it is damaged, or of a newer version or one before 1.0.
     """
     for codec in _codecs(backup):
         for rows in backup.check_rows(codec):
@@ -50,12 +50,14 @@ def present(url: URL) -> Present:
     """What the database has.
 
     Raises:
-        MaintenanceError: a copy into it was not finished.
+        MaintenanceError: it is of a version before 1.0, or a copy into it was not finished.
     """
     if not may_exist(url):
         return Present(None, {}, [])
     with snapshot(url) as connection:
         revision = require_whole(connection) if revision_of(connection) else None
+        if revision is not None and revision < FIRST:
+            raise MaintenanceError(of_another_version(revision))
         rows = count_rows(connection, table_codecs())
         known = {*rows, "alembic_version"}
         unknown = [name for name in tables_to_drop(connection, ()) if name not in known]
@@ -130,6 +132,8 @@ def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
 
 def _of_unknown_version(manifest: Manifest) -> str:
     maker = describe(manifest.service_version, manifest.commit)
+    if manifest.schema_revision < FIRST:
+        return f"The backup is of a version of Canopy before 1.0: restore it with {maker}."
     return (
         f"The backup has schema {manifest.schema_revision}, and this version of Canopy knows those "
         f"up to {newest_revision()}. Restore it with the version of Canopy that made it, {maker}, "

@@ -87,18 +87,19 @@ def test_an_empty_instance_has_no_accounts(empty_app: Flask) -> None:
 
 
 @pytest.mark.slow
-def test_tables_of_another_version_stay(empty_app: Flask) -> None:
+def test_tables_of_a_version_before_1_0_stay(empty_app: Flask) -> None:
     with empty_app.app_context():
         upgrade()
-        db.session.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+        db.session.execute(text("UPDATE alembic_version SET version_num = '0036'"))
         db.session.commit()
     run = runner(empty_app)
     result = run("account", "list")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "bin/canopy migrate" in result.stderr
-    unknown = run("migrate")
-    assert (unknown.exit_code, unknown.stdout) == (1, "")
-    assert "revision 0000, which this version does not know" in unknown.stderr
+    refusal = "of a version of Canopy before 1.0: export its projects with that version"
+    assert refusal in result.stderr
+    refused = run("migrate")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refusal in refused.stderr
 
 
 def test_migrate(empty_app: Flask) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from app.db import revisions
 
 REVISION = '''"""A revision to come"""
@@ -32,3 +34,9 @@ def folder_with_revisions(folder: Path, *runs_earlier_code: bool) -> str:
         (folder / "migrations" / "versions" / f"{revision}_to_come.py").write_text(code)
         former = revision
     return str(folder / "migrations")
+
+
+def install(patch: pytest.MonkeyPatch, folder: str) -> None:
+    """Let this version have these migrations."""
+    for module in ("migrations", "revisions"):
+        patch.setattr(f"app.db.{module}.FOLDER", folder)

@@ -18,19 +18,22 @@ from app.db.migrations import CannotMigrate, upgrade
 from app.db.revisions import current_revision, newest_revision
 from app.factory import create_app
 from config import load_settings
-from tests.upgrades import fixtures
+from tests.db.later_version import folder_with_revisions, install
+from tests.make import make_account, make_project
 
 DATABASE = "canopy.sqlite3"
 
 
 @pytest.fixture
-def former(tmp_path: Path) -> Iterator[Flask]:
-    """An application on a file that a former version made."""
-    commit = fixtures.commits()[0]
-    (tmp_path / DATABASE).write_bytes(fixtures.read_database(commit, "sqlite"))
+def former(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The revision of a file that lacks two later ones, which are here now."""
     app = create_app(load_settings({"INSTANCE_PATH": str(tmp_path), "LOG_LEVEL": "error"}))
     with app.app_context():
-        yield app
+        upgrade()
+        revision = newest_revision()
+        make_project(make_account(app))
+        install(monkeypatch, folder_with_revisions(tmp_path / "later", True, True))
+        yield revision
         close_all()
 
 
@@ -43,8 +46,7 @@ def dump(path: Path) -> list[str]:
         return list(database.iterdump())
 
 
-@pytest.mark.usefixtures("former")
-def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
+def test_the_file_as_it_was_is_kept(tmp_path: Path, former: str) -> None:
     """Also what is only in its log yet."""
     with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
         database.execute("UPDATE projects SET description = 'the last change'")
@@ -54,26 +56,27 @@ def test_the_file_as_it_was_is_kept(tmp_path: Path) -> None:
         said: list[str] = []
         upgrade(said.append)
     (copy,) = copies(tmp_path)
-    assert copy == f"{DATABASE}.revision-0004"
+    assert copy == f"{DATABASE}.revision-{former}"
     assert dump(tmp_path / copy) == before
     assert (tmp_path / copy).stat().st_mode & 0o777 == 0o600
     first, second, *steps = said
-    assert first == f"Migrating the database from revision 0004 to {newest_revision()}."
+    assert first == f"Migrating the database from revision {former} to {newest_revision()}."
     assert second == f"A copy of it as it was: {tmp_path / copy}"
     assert [line[:4] for line in steps] == [
-        f"{number:04}" for number in range(5, int(newest_revision()) + 1)
+        f"{number:04}" for number in range(int(former) + 1, int(newest_revision()) + 1)
     ]
-    assert steps[1].startswith("0006 Which earlier version runs on the tables of a later one: ")
+    assert steps[1].startswith(f"{newest_revision()} A revision to come: ")
     assert steps[1].endswith(" s")
 
 
-@pytest.mark.usefixtures("former")
-def test_without_space_nothing_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_space_nothing_is_done(
+    tmp_path: Path, former: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     usage: Any = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
     monkeypatch.setattr(kept_copies.shutil, "disk_usage", lambda _: usage)
     with pytest.raises(CannotMigrate, match=r"1 MB are free in .*--without-copy"):
         upgrade()
-    assert (current_revision(), copies(tmp_path)) == ("0004", [])
+    assert (current_revision(), copies(tmp_path)) == (former, [])
     upgrade(keeps_copy=False)
     assert (current_revision(), copies(tmp_path)) == (newest_revision(), [])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,21 +24,14 @@ from sqlalchemy import (
     Numeric,
     Table,
 )
-from sqlalchemy.exc import IntegrityError
 
 from app.db.extensions import db
-from app.db.revisions import FOLDER, is_supported
+from app.db.revisions import FOLDER
 from app.db.snapshots import connect
-from app.lists import totals
-from app.projects.derived import search_columns
-from app.projects.listing import list_projects, project_query
+from tests.db.later_version import folder_with_revisions
 
 ROWS = 3
 ONE_ROW = ("instance_state",)  # tables that cannot have more
-# Tables that a revision drops, and why nothing is lost with them.
-DROPPED = {
-    "0002": {"request_count_batches": "which batches were added, of a job that has none anymore"}
-}
 # Values of columns that take some words only.
 WORDS = {
     ("accounts", "type"): "organization",
@@ -118,17 +112,10 @@ def rows_of(connection: Connection, columns: dict[str, list[str]]) -> dict[str, 
     return found
 
 
-@pytest.mark.parametrize(
-    "revision",
-    [
-        REVISIONS[0],
-        *(pytest.param(each, marks=pytest.mark.slow) for each in REVISIONS[1:-2]),
-        REVISIONS[-2],
-    ],
-)
-def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, revision: str) -> None:
-    later = REVISIONS[REVISIONS.index(revision) + 1 :]
-    dropped = {name for step in later for name in DROPPED.get(step, ())}
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_all_rows_are_kept_on_the_way_to_later_tables(
+    empty_app: Flask, tmp_path: Path, revision: str
+) -> None:
     with empty_app.app_context():
         run_upgrade(directory=FOLDER, revision=revision)
         with connect(db.engine.url) as connection:
@@ -138,113 +125,12 @@ def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, rev
             columns = {
                 table.name: [column.name for column in table.columns]
                 for table in tables(connection)
-                if table.name not in dropped
             }
             before = rows_of(connection, columns)
         assert all(len(rows) == rows_in(name) for name, rows in before.items())
-        run_upgrade(directory=FOLDER)
-        assert is_supported()
+        run_upgrade(directory=folder_with_revisions(tmp_path, True))
         with connect(db.engine.url) as connection:
             assert rows_of(connection, columns) == before
-
-
-def test_each_boundary_gets_an_entry(empty_app: Flask) -> None:
-    """Of the time of its project, and with the number of its id."""
-    square = '{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}'
-    ids = ("proj_01k9zq3mgse2j7tbyw5c4r8nhd", "proj_01k9zq3mgse2j7tbyw5c4r8nhe")
-    with empty_app.app_context():
-        run_upgrade(directory=FOLDER, revision="0006")
-        with connect(db.engine.url) as connection:
-            (accounts,) = (table for table in tables(connection) if table.name == "accounts")
-            (projects,) = (table for table in tables(connection) if table.name == "projects")
-            fill(connection, accounts)
-            for number, (project_id, boundary) in enumerate(zip(ids, (square, None), strict=True)):
-                row = {
-                    column.name: value(projects, column.name, number + 1)
-                    for column in projects.columns
-                    if not column.nullable
-                }
-                row |= {"id": project_id, "geometry": boundary, "area_m2": boundary and 77}
-                connection.execute(projects.insert().values(row))
-        run_upgrade(directory=FOLDER)
-        with connect(db.engine.url) as connection:
-            rows = connection.exec_driver_sql(
-                "SELECT b.id, b.project_id, b.area_m2, b.added_m2, b.removed_m2, b.geometry,"
-                " b.source, b.created_by, b.replaced_at, b.created_at = p.created_at"
-                " FROM boundaries AS b JOIN projects AS p ON p.id = b.project_id"
-            ).all()
-    (entry,) = rows
-    unknown = (None,) * 4
-    assert tuple(entry) == ("bnd_01k9zq3mgse2j7tbyw5c4r8nhd", ids[0], 77, 77, 0, *unknown, True)
-
-
-OLD_TEXT = "\u0142\u00f3d\u017a\uffffia\u0219i i\u00e6\u304c"  # of Łódź, and Iași ıÆが
-
-
-@pytest.mark.both
-@pytest.mark.parametrize("number", [3, pytest.param(5_003, marks=pytest.mark.slow)])
-def test_texts_are_searched_as_if_they_were_written_now(empty_app: Flask, number: int) -> None:
-    """In the index of texts too, which is made anew if there are many."""
-    own_ids = [None if each % 2 else f"Ö-{each}" for each in range(number)]
-    with empty_app.app_context():
-        run_upgrade(directory=FOLDER, revision="0031")
-        with connect(db.engine.url) as connection:
-            found = {table.name: table for table in tables(connection)}
-            fill(connection, found["accounts"])
-            fill(connection, found["account_usage"])
-            row = {
-                column.name: value(found["projects"], column.name, 1)
-                for column in found["projects"].columns
-                if not column.nullable and column.name != "row"
-            }
-            rows = [
-                row | {"id": f"proj_{n}", "slug": f"s{n}", "search_text": OLD_TEXT}
-                for n in range(number)
-            ]
-            rows = [made | {"external_id": own} for made, own in zip(rows, own_ids, strict=True)]
-            connection.execute(found["projects"].insert(), rows)
-        run_upgrade(directory=FOLDER)
-        with connect(db.engine.url) as connection:
-            texts = connection.exec_driver_sql('SELECT search_text FROM projects ORDER BY "row"')
-            expected = [
-                search_columns("Łódź", "Iași ıÆが", own_id)["search_text"] for own_id in own_ids
-            ]
-            assert texts.scalars().all() == expected
-            connection.exec_driver_sql(
-                "UPDATE projects SET search_text = 'beech' WHERE slug = 's1'"
-            )
-        totals.forget()  # of another database with this account
-        account_id = row["account_id"]
-        for needle, matches in (("lodz", number - 1), ("ö-0", 1), ("beech", 1)):
-            _, total = list_projects(account_id, project_query(search=needle))
-            assert total == matches
-        check(empty_app)
-
-
-@pytest.mark.both
-def test_assets_get_external_ids(empty_app: Flask) -> None:
-    """They have none, are found as before, and can have one each within their project."""
-    with empty_app.app_context():
-        run_upgrade(directory=FOLDER, revision="0033")
-        with connect(db.engine.url) as connection:
-            for table in tables(connection):
-                fill(connection, table)
-            rows = connection.exec_driver_sql('SELECT "row", search_text FROM assets').all()
-        run_upgrade(directory=FOLDER)
-        with connect(db.engine.url) as connection:
-            texts = connection.exec_driver_sql('SELECT "row", search_text FROM assets').all()
-            assert sorted(texts) == sorted(rows)
-            found = connection.exec_driver_sql("SELECT external_id FROM assets").scalars().all()
-            assert found == [None] * ROWS
-        with connect(db.engine.url) as connection:  # each is in a project of its own
-            connection.exec_driver_sql("UPDATE assets SET external_id = 'A'")
-        taken = "UPDATE assets SET account_id = 'id1', project_id = 'id1'"
-        with (
-            pytest.raises(IntegrityError, match="external_id"),
-            connect(db.engine.url) as connection,
-        ):
-            connection.exec_driver_sql(taken)
-        check(empty_app)
 
 
 def check(app: Flask) -> None:
@@ -276,23 +162,3 @@ def test_what_the_models_have_besides_is_found(
             connection.exec_driver_sql(statement)
         with pytest.raises(CommandError, match=re.escape(difference)):
             check(empty_app)
-
-
-@pytest.mark.slow
-def test_attempts_in_the_log_are_counted(empty_app: Flask) -> None:
-    """By hour, outcome and rounded duration."""
-    with empty_app.app_context():
-        run_upgrade(directory=FOLDER, revision="0010")
-        with connect(db.engine.url) as connection:
-            for table in tables(connection):
-                fill(connection, table)
-            logs = next(each for each in tables(connection) if each.name == "delivery_logs")
-            connection.execute(logs.update().values(status="success", response_time_ms=123))
-        run_upgrade(directory=FOLDER)
-        with connect(db.engine.url) as connection:
-            counts = next(each for each in tables(connection) if each.name == "attempt_counts")
-            found = connection.execute(counts.select().order_by(counts.c.hour)).mappings().all()
-    assert [row["number"] for row in found] == [1] * ROWS
-    assert {(row["status"], row["took_ms"]) for row in found} == {("success", 150)}
-    assert str(found[0]["hour"])[:10] == "2026-01-02"
-    assert found[0]["webhook_id"] == value(logs, "webhook_id", 1)

@@ -97,7 +97,7 @@ def test_the_version_before_this_one_works_on_our_tables(empty_app: Flask, tmp_p
     """If the newest revision says so."""
     newest = revisions.newest_revision()
     (file,) = (ROOT / "migrations" / "versions").glob(f"{newest}_*.py")
-    if "runs_earlier_code = False" in file.read_text():
+    if "runs_earlier_code = True" not in file.read_text():
         pytest.skip("the newest revision says that the version before it does not run on it")
     former = extract_version_before(file, tmp_path / "former")
     with empty_app.app_context():
@@ -119,10 +119,7 @@ def test_the_version_before_this_one_works_on_our_tables(empty_app: Flask, tmp_p
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     statuses = json.loads(done.stdout)
-    ready = statuses.pop("GET /readyz")
     assert {call: status for call, status in statuses.items() if status >= 300} == {}
-    if newest > "0006":  # the version before that one knows nothing of later revisions
-        assert ready == 200
 
 
 def extract_version_before(file: Path, folder: Path) -> Path:

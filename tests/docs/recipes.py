@@ -76,7 +76,7 @@ def copy_checkout(folder: Path) -> None:
 
 def edits(page: str, root: Path = ROOT) -> Iterator[Edit]:
     """Yield the edits of a recipe in their order."""
-    last = max(path.name[:4] for path in (root / "migrations/versions").glob("0*.py"))
+    last = max(path.name[:4] for path in (root / "migrations/versions").glob("[0-9]*.py"))
     for block in blocks(page):
         if match := _NOTE.fullmatch(block.note):
             numbered = [

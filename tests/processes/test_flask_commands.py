@@ -128,7 +128,7 @@ def test_db_says_what_it_does(
         variables["DATABASE_URL"] = postgres.create_database()
     upgraded = flask(variables, "db", "upgrade")
     assert upgraded.returncode == 0, upgraded.stderr
-    assert re.search(rf"INFO    Running upgrade \d+ -> {newest_revision()}, ", upgraded.stderr)
+    assert re.search(rf"INFO    Running upgrade \d* -> {newest_revision()}, ", upgraded.stderr)
     checked = flask(variables, "db", "check")
     assert checked.returncode == 0, checked.stderr
     assert "No new upgrade operations detected." in checked.stdout

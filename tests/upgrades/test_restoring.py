@@ -12,10 +12,11 @@ from sqlalchemy import inspect, text
 
 from app.db.column_types import metadata
 from app.db.connections import close_all
-from app.db.migrations import apply_revisions, upgrade
-from app.db.revisions import newest_revision, of_another_version
+from app.db.migrations import upgrade
+from app.db.revisions import FIRST, newest_revision, of_another_version
 from app.db.snapshots import connect, database_url, exclusive_writer, snapshot
 from app.factory import create_app
+from app.maintenance import MaintenanceError
 from app.maintenance.archive import BackupReader
 from app.maintenance.backup import back_up
 from app.maintenance.dump import checksum_of
@@ -24,37 +25,36 @@ from app.maintenance.restore import check, present, restore
 from app.maintenance.rows import table_codecs
 from app.maintenance.schema import codecs_at
 from config import load_settings
-from tests.db.later_version import folder_with_revisions
-from tests.make import make_account, make_project
+from tests.db.later_version import folder_with_revisions, install
+from tests.make import make_account, make_asset, make_project
 from tests.templates import DATABASES
-from tests.upgrades import fixtures
 from tests.upgrades.former import SECRET_KEY
 
-COMMITS = fixtures.commits()
 MakeApp = Callable[..., Flask]
 
 
 @pytest.fixture
 def make_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) -> Iterator[MakeApp]:
-    """Makes an application on a database of its own, without tables or with those of a former
-    version, and its rows."""
+    """Makes an application on a database of its own, without tables, or filled with rows."""
     made = []
 
-    def make(database: str, commit: str | None = None) -> Flask:
+    def make(database: str, *, filled: bool = False) -> Flask:
         folder = tmp_path / f"instance{len(made)}"
         folder.mkdir()
         environ = {"INSTANCE_PATH": str(folder), "REDIS_URL": f"{valkey_url}?db=4"}
         environ |= {"SECRET_KEY": SECRET_KEY, "LOG_LEVEL": "error"}
-        content = fixtures.read_database(commit, database) if commit else b""
         if database == "postgresql":
             server = request.getfixturevalue("postgres")
-            environ["DATABASE_URL"] = server.create_database(has_tables=False)
-            if content:
-                fixtures.restore_postgresql(environ["DATABASE_URL"], content)
-        elif content:
-            (folder / "canopy.sqlite3").write_bytes(content)
-        made.append(create_app(load_settings(environ)))
-        return made[-1]
+            environ["DATABASE_URL"] = server.create_database()
+        app = create_app(load_settings(environ))
+        made.append(app)
+        if filled:
+            with app.app_context():
+                upgrade()
+            client = make_account(app)
+            make_asset(client, make_project(client)["id"])
+            make_project(client)
+        return app
 
     yield make
     for app in made:
@@ -83,13 +83,13 @@ def restore_into(app: Flask, path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", DATABASES)
 @pytest.mark.parametrize("source", DATABASES)
-@pytest.mark.parametrize("commit", COMMITS)
 def test_a_backup_of_a_former_version_is_migrated(
-    make_app: MakeApp, tmp_path: Path, commit: str, source: str, target: str
+    make_app: MakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, target: str
 ) -> None:
     """As if the database itself had been."""
-    former, restored = make_app(source, commit), make_app(target)
+    former, restored = make_app(source, filled=True), make_app(target)
     back_up_from(former, tmp_path / "b.zip")
+    install(monkeypatch, folder_with_revisions(tmp_path, True))
     restore_into(restored, tmp_path / "b.zip")
     with former.app_context():
         upgrade()
@@ -108,12 +108,10 @@ def test_tables_of_a_newer_version_are_replaced(
     make_app: MakeApp, tmp_path: Path, target: str
 ) -> None:
     """The way back from an upgrade: with the version before, which made the backup."""
-    app = make_app(target)
+    app = make_app(target, filled=True)
+    back_up_from(app, tmp_path / "b.zip")
+    before = everything(app)
     with app.app_context():
-        upgrade()
-        make_project(make_account(app))
-        back_up_from(app, tmp_path / "b.zip")
-        before = everything(app)
         run_upgrade(directory=folder_with_revisions(tmp_path, False))
     url = database_url(app.config["SETTINGS"])
     with connect(url) as connection:
@@ -130,18 +128,26 @@ def test_tables_of_a_newer_version_are_replaced(
 @pytest.mark.slow
 @pytest.mark.parametrize("target", DATABASES)
 def test_tables_of_another_program_are_left_alone(
-    make_app: MakeApp, tmp_path: Path, target: str
+    make_app: MakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     """Where no newer version was, what this one does not know is not Canopy's."""
-    former, app = make_app("sqlite", COMMITS[0]), make_app(target)
-    back_up_from(former, tmp_path / "b.zip")
+    app = make_app(target, filled=True)
+    back_up_from(app, tmp_path / "b.zip")
     url = database_url(app.config["SETTINGS"])
-    with app.app_context(), connect(url) as connection:
+    with connect(url) as connection:
         connection.execute(text("CREATE TABLE of_others (note varchar(9))"))
-        apply_revisions(connection, "0007")
+    install(monkeypatch, folder_with_revisions(tmp_path, False))
     restore_into(app, tmp_path / "b.zip")
     with snapshot(url) as connection:
         assert inspect(connection).has_table("of_others")
+
+
+def test_tables_of_before_1_0_are_not_replaced(make_app: MakeApp) -> None:
+    app = make_app("sqlite", filled=True)
+    with connect(url := database_url(app.config["SETTINGS"])) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0036'"))
+    with pytest.raises(MaintenanceError, match="export its projects with that version"):
+        present(url)
 
 
 @pytest.mark.slow
@@ -150,17 +156,13 @@ def test_what_fails_in_the_middle_changes_nothing(
     make_app: MakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     """The last revision fails, when all rows were inserted into new tables."""
-    former, app = make_app("sqlite", COMMITS[0]), make_app(target)
+    former, app = make_app("sqlite", filled=True), make_app(target, filled=True)
     back_up_from(former, tmp_path / "b.zip")
-    with app.app_context():
-        upgrade()
-    make_project(make_account(app))
     before = everything(app)
     later = folder_with_revisions(tmp_path, False)
     (revision,) = Path(later).glob("versions/*_to_come.py")
     revision.write_text(revision.read_text() + "    raise RuntimeError('it fails')\n")
-    for module in ("migrations", "revisions"):
-        monkeypatch.setattr(f"app.db.{module}.FOLDER", later)
+    install(monkeypatch, later)
     with pytest.raises(Exception, match="it fails"):
         restore_into(app, tmp_path / "b.zip")
     monkeypatch.undo()
@@ -170,9 +172,12 @@ def test_what_fails_in_the_middle_changes_nothing(
 
 
 @pytest.mark.slow
-def test_the_tables_of_each_revision_can_be_read(make_app: MakeApp) -> None:
+def test_the_tables_of_each_revision_can_be_read(
+    make_app: MakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Their columns have types that backups have a form for."""
+    install(monkeypatch, folder_with_revisions(tmp_path, False))
     with make_app("sqlite").app_context():
-        for number in range(1, int(newest_revision())):
+        for number in range(int(FIRST), int(newest_revision())):
             assert len(codecs_at(f"{number:04}")) > 10
         assert "bin/canopy restore" in of_another_version("9999")
