@@ -203,16 +203,16 @@ def uv(*arguments: object, **variables: str) -> bool:
     settings = pip_settings()
     if arguments[0] == "pip" and settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
         arguments += ("--no-index",)
-    variables = for_uv(settings) | variables
+    told = for_uv(settings) | variables
     if machines := working("uv"):
-        if run(machines, *arguments, **variables):
+        if run(machines, *arguments, **told):
             return True
         say(f"{machines} failed; the reason is above. Trying the uv of PyPI.")
-    own = pinned(("uv",), pip_install) / "bin" / "uv"
-    return run(own, *arguments, **variables)
+    own = pinned(("uv",), lambda folder, pins: pip_install(folder, pins, variables))
+    return run(own / "bin" / "uv", *arguments, **told)
 
 
-def pip_install(folder: Path, pins: Path) -> None:
+def pip_install(folder: Path, pins: Path, variables: dict[str, str]) -> None:
     """Install with the pip of this Python, or with one in a new environment.
 
     Raises:
@@ -232,7 +232,7 @@ def pip_install(folder: Path, pins: Path) -> None:
     options = ("--no-input", "--require-hashes", "--no-deps", "--target", folder, "-r", pins)
     # Nothing is installed into this Python, whatever pip is told to do elsewhere.
     elsewhere = {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_USER": "0", "PIP_ROOT_USER_ACTION": "ignore"}
-    done = run(*command, *options, **elsewhere)
+    done = run(*command, *options, **variables | elsewhere)
     shutil.rmtree(beside, ignore_errors=True)
     if not done:
         raise SetupError("uv could not be installed; the reason is above")
