@@ -16,7 +16,7 @@ from app.account.deletion.jobs import JOBS as DELETION_JOBS
 from app.account.members.invitations import RESOLVERS as INVITATION_MAILS
 from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
-from app.db import engines, migrations, replica
+from app.db import engines, migrations
 from app.db.extensions import models
 from app.doctor.jobs import JOBS as DOCTOR_JOBS
 from app.imports.jobs import JOBS as IMPORT_JOBS
@@ -48,21 +48,6 @@ JOBS = (
 RESOLVERS = {
     **INVITATION_MAILS, **PASSWORD_MAILS, **RESET_MAILS, **SIGN_IN_MAILS, **SIGN_UP_MAILS,
 }  # fmt: skip
-# By the module that their functions were in before, by whose paths they may still be queued.
-FORMER_JOBS = {
-    "app.audit_log.jobs": AUDIT_JOBS,
-    "app.credentials.jobs": CREDENTIAL_JOBS,
-    "app.deletion.jobs": DELETION_JOBS,
-    "app.deliveries.jobs": DELIVERY_JOBS,
-    "app.history.jobs": HISTORY_JOBS,
-    "app.imports.jobs": IMPORT_JOBS,
-    "app.mail.jobs": MAIL_JOBS,
-    "app.maintenance.jobs": MAINTENANCE_JOBS,
-    "app.oauth.jobs": OAUTH_JOBS,
-    "app.operator.jobs": DOCTOR_JOBS,
-    "app.usage.jobs": USAGE_JOBS,
-    "app.webhooks.jobs": REPLAY_JOBS,
-}
 
 
 class SynchronousFlask(Flask):
@@ -93,12 +78,10 @@ def create_core(settings: Settings | None = None) -> Flask:
     passwords.init_app(app, settings)
     engines.init_app(app)
     guard.init_app(app)
-    replica.init_app(app, settings)
     instance_state.init_app(app)
     migrations.init_app(app)
     app.shell_context_processor(models)
     registry.register(JOBS)
-    registry.register_former(FORMER_JOBS)
     valkey.init_app(app, settings, lambda: embedded.redis_url(settings))
     resolvers.init_app(app, RESOLVERS)
     return app

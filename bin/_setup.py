@@ -12,8 +12,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # which -I leaves out
 import _third_party
 from _environment import DEVELOPMENT, PYTHON, ROOT, RUNTIME, SetupError, prepare, say, uv
 
-PYGEOAPI = "bench/pygeoapi/requirements.txt"  # bench/pygeoapi/environment.py installs it elsewhere
-
 HELP = {
     "serve": """\
 usage: bin/serve [--empty]
@@ -38,8 +36,7 @@ the Dockerfile (hadolint), and the files for Compose and GitHub (check-jsonschem
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
 
-Compiles requirements.in, requirements-dev.in and bench/pygeoapi/requirements.in into the lock
-files, with hashes.
+Compiles requirements.in and requirements-dev.in into the lock files, with hashes.
 """,
 }
 
@@ -102,9 +99,9 @@ def lock(arguments: list[str]) -> int:
     os.chdir(ROOT)
     options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--quiet"]
     options += ["--custom-compile-command", "bin/lock", *arguments]
-    # The others are held to the versions of the first: what is tested and measured is what runs.
+    # The second is held to the versions of the first: what is tested is what runs.
     held = ["--constraint", RUNTIME]
-    for extra, target in (([], RUNTIME), (held, DEVELOPMENT), (held, PYGEOAPI)):
+    for extra, target in (([], RUNTIME), (held, DEVELOPMENT)):
         source = target.replace(".txt", ".in")
         if not uv("pip", "compile", source, "--output-file", target, *extra, *options):
             say(f"{target} could not be compiled; the reason is above.")

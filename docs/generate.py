@@ -23,7 +23,6 @@ from werkzeug.routing import Rule
 
 from app.auth.guard import ANY_CREDENTIAL
 from app.core import JOBS
-from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
@@ -47,7 +46,6 @@ from app.policy.plans import PLANS, Plan
 from app.site.pages import PageBlueprint
 from app.values.clock import describe_duration
 from config import ROOT, load_settings, setting_docs
-from docs import partitioning
 from docs.access import cell
 
 FOLDER: Final = Path(__file__).parent
@@ -104,6 +102,7 @@ _BOUNDS: Final = {
     "ASSET_SORTS": "values of `sort` for assets",
     "LIST_IDS": "`ids` in one request for a list",
     "ACCOUNT_TYPES": "values of an account's `type`",
+    "VOCABULARY_LENGTH": "characters of an asset's `type` and `status`",
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
     "ASSET_STATUSES": "documented values of an asset's `status`; other values are accepted too",
@@ -354,26 +353,6 @@ def conflicts() -> str:
     return table(["Code", "What stands against it"], rows)
 
 
-def partitions_by_month() -> str:
-    head = ["Table", "Partitioned by", "What stands in the way"]
-    rows = (
-        [f"`{name}`", f"`{column}`", "; ".join(partitioning.month_obstacles(name)) or "nothing"]
-        for name, column in partitioning.BY_MONTH.items()
-    )
-    return table(head, rows)
-
-
-def distribution_by_account() -> str:
-    """Every table, with what must change before it can be distributed by account."""
-    rows = []
-    for each in sorted(Base.metadata.sorted_tables, key=lambda each: each.name):
-        column = partitioning.account_column(each)
-        obstacles = partitioning.account_obstacles(each.name)
-        by = "reference table" if column is None else f"`{column}`"
-        rows.append([f"`{each.name}`", by, "; ".join(obstacles) or "nothing"])
-    return table(["Table", "Distributed by", "What stands in the way"], rows)
-
-
 def deprecations() -> str:
     rows = (
         [
@@ -414,8 +393,6 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "geometry-problems": geometry_problems,
     "geometry-warnings": geometry_warnings,
     "deprecations": deprecations,
-    "partitions-by-month": partitions_by_month,
-    "distribution-by-account": distribution_by_account,
 }
 
 

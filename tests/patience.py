@@ -23,7 +23,7 @@ from app.jobs import valkey, valkey_client, wake_signals
 from app.mail import jobs as mail
 from app.mail import smtp
 from app.maintenance import pruning
-from app.outbound import exchange, resolving
+from app.outbound import exchange
 from app.outbound.client import Egress
 from app.people.single_sign_on import provider
 from app.policy import chat
@@ -50,7 +50,6 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (expensive, "EXPENSIVE_AFTER_SECONDS", _LONG),
     (expensive, "REQUEST_SECONDS", _LONG),
     (exchange, "BODY_SECONDS", _LONG),
-    (resolving, "LOOKUP_HANGS", _LONG),
     (provider, "REQUEST_SECONDS", _LONG),
     (chat, "CONNECT_SECONDS", _LONG),
     (smtp, "REPLY_TIMEOUT", _LONG),

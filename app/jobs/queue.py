@@ -1,9 +1,6 @@
 """The job queues. A worker runs them beside one another, and takes the jobs of each in the order in
-which they came: so neither deliveries of events nor mails wait for anything else.
-
-Queues hold the names of jobs. Former versions put dotted paths of functions on queues that have
-other names in Valkey: so the workers of both find only what they know while hosts are upgraded one
-by one. Jobs that a former version left there are moved (``take_former_jobs``) and run by path.
+which they came: so neither deliveries of events nor mails wait for anything else. Queues
+hold the names of jobs.
 """
 
 from __future__ import annotations
@@ -14,7 +11,6 @@ from typing import Final
 from redis import Redis
 from rq import Queue
 from rq.exceptions import DuplicateJobError
-from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from app.values import clock
@@ -28,29 +24,11 @@ QUEUES: Final = (GENERAL, DELIVERIES, IMPORTS, MAILS)
 RESULT_TTL: Final = 0  # seconds
 FAILURE_TTL: Final = 5  # seconds for which a failed job keeps its id, and thus the next one off
 
-# Moves the jobs of the queue KEYS[1] to the queue KEYS[2], whose name is ARGV[1].
-_TAKE: Final = """
-while true do
-    local id = redis.call('LMOVE', KEYS[1], KEYS[2], 'LEFT', 'RIGHT')
-    if not id then
-        return
-    end
-    if redis.call('EXISTS', ARGV[2] .. id) == 1 then
-        redis.call('HSET', ARGV[2] .. id, 'origin', ARGV[1])
-    end
-end
-"""
-
-
-def valkey_name(name: str) -> str:
-    """The name of a queue in Valkey."""
-    return f"{name}:named"
-
 
 def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
     """A queue, by name. Arguments of jobs are JSON, which holds no code, unlike RQ's default,
     pickles."""
-    return Queue(valkey_name(name), connection=connection, serializer=JSONSerializer)
+    return Queue(name, connection=connection, serializer=JSONSerializer)
 
 
 def count_waiting(client: Redis, name: str) -> tuple[int, float]:
@@ -61,16 +39,6 @@ def count_waiting(client: Redis, name: str) -> tuple[int, float]:
     queued_at = first[0].enqueued_at if first and first[0] else None
     waited = (clock.now() - queued_at).total_seconds() if queued_at else 0.0
     return queue.count, max(0.0, waited)
-
-
-def take_former_jobs(client: Redis) -> None:
-    """Move the jobs that former versions queued to today's queues.
-
-    To be deleted, with ``register_former``, after one release. Raises RedisError or OSError.
-    """
-    for name in QUEUES:
-        former, queue = Queue(name, client), job_queue(client, name)
-        client.eval(_TAKE, 2, former.key, queue.key, queue.name, Job.key_for(""))
 
 
 def enqueue_once(

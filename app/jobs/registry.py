@@ -6,7 +6,7 @@ and whoever can write to it could name anything: only registered jobs are run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,6 @@ class Job:
 
 
 _jobs: dict[str, Job] = {}  # by name
-_former: dict[str, Job] = {}  # by the path of the function in a former version
 
 
 def register(jobs: Iterable[Job]) -> None:
@@ -49,16 +48,6 @@ def register(jobs: Iterable[Job]) -> None:
         assert _jobs.setdefault(job.name, job) == job, f"two jobs are called {job.name}"
         if job.signal is not None:
             job.signal.job = job.name
-
-
-def register_former(modules: Mapping[str, Iterable[Job]]) -> None:
-    """Let this process run jobs by the paths that former versions put on queues.
-
-    Args:
-        modules: the jobs by the module that had their functions.
-    """
-    for module, jobs in modules.items():
-        _former.update({f"{module}.{job.function.__name__}": job for job in jobs})
 
 
 def periodic_jobs() -> tuple[Job, ...]:
@@ -103,7 +92,7 @@ class RegisteredJob(RqJob):
     def func(self) -> Callable[[], Any]:
         """The function to run. Raises PermissionError for one that is not registered."""
         name = self.func_name or ""
-        job = _jobs.get(name) or _former.get(name)
+        job = _jobs.get(name)
         if job is None:
             raise PermissionError(f"{name} is no job of this service.")
         return job.function

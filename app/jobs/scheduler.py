@@ -11,7 +11,7 @@ from typing import Any, Final
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.jobs.queue import enqueue_once, take_former_jobs
+from app.jobs.queue import enqueue_once
 from app.jobs.registry import Job, periodic_jobs
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,6 @@ class Scheduler:
         self._ask_at = time.monotonic() + least / 1000
         if not over:
             return
-        take_former_jobs(client)
         with self._asking():
             due = [job for job in map(self._jobs.__getitem__, over) if _is_due(job)]
         for job in due:

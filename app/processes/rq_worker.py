@@ -28,7 +28,7 @@ from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 
 from app.db import connections
 from app.jobs import shutdown
-from app.jobs.queue import job_queue, valkey_name
+from app.jobs.queue import job_queue
 from app.jobs.registry import RegisteredJob, known_name
 from app.jobs.shared_metrics import Additions
 from app.processes.child_process import STOPPED_FOR
@@ -226,7 +226,7 @@ class QueueWorker(Worker):
 
 def workers_key(queue: str) -> str:
     """The key of the set that holds the keys of a queue's workers."""
-    return WORKERS_BY_QUEUE_KEY % valkey_name(queue)
+    return WORKERS_BY_QUEUE_KEY % queue
 
 
 def seen_key(name: str) -> str:

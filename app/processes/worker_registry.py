@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from redis import Redis
 
-from app.jobs.queue import QUEUES, valkey_name
+from app.jobs.queue import QUEUES
 from app.processes.rq_worker import HEARTBEAT_FIELD, parse_heartbeat, seen_key, workers_key
 from app.values import clock
 
@@ -43,4 +43,4 @@ def count_workers(client: Redis) -> dict[str, int]:
 
 def is_any_missing(client: Redis) -> bool:
     """True if a queue has had no worker for ``SEEN_FOR`` seconds. Raises RedisError or OSError."""
-    return client.exists(*(seen_key(valkey_name(queue)) for queue in QUEUES)) < len(QUEUES)
+    return client.exists(*(seen_key(queue) for queue in QUEUES)) < len(QUEUES)

@@ -47,7 +47,6 @@ NEEDS = {
     "PUT /v1/account": "admin",
     "GET /v1/account/usage": "billing:read",
     "GET /v1/account/usage/requests": "billing:read",
-    "GET /v1/account/deprecations": "admin",
     "GET /v1/account/members": "members:read",
     "GET /v1/account/members/<member_id>": "members:read",
     "POST /v1/account/members/invite": "members:write",

@@ -95,7 +95,6 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         DELETE /v1/account/members/<member_id>
         GET /v1/account/usage
         GET /v1/account/usage/requests
-        GET /v1/account/deprecations
         PUT /v1/account
         GET /v1/account/export
         GET /v1/audit-log

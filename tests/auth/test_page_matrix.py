@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.site.account_pages import ACCOUNT_PAGES
 from app.site.pages import PageBlueprint
 from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
-from tests.auth.page_table import ROLES, TABLE
+from tests.auth.page_table import PAGES, ROLES
 from tests.make import (
     Browser,
     Client,
@@ -92,10 +92,6 @@ def routes() -> tuple[Route, ...]:
     )
 
 
-def who_opens() -> dict[str, tuple[str, ...]]:
-    return {line.strip(): who for lines, who in TABLE for line in lines.strip().splitlines()}
-
-
 def things(client: Client, *about: Route) -> Ids:
     """One of each thing that these pages are about."""
     names = {name for route in about for name in route.arguments}
@@ -106,7 +102,7 @@ def things(client: Client, *about: Route) -> Ids:
 
 def wrong(who: str, route: Route, answer: Page) -> str:
     """What is wrong with an answer; empty if it is as the table says."""
-    is_open = who in who_opens().get(route.name, ())
+    is_open = who in PAGES[route.name].who
     target = answer.response.headers.get("Location", "")
     expected: tuple[int, ...] = (403,)
     is_of_operators = route.rule.startswith("/operator")
@@ -144,7 +140,11 @@ def person(client: Client, who: str) -> str:
 
 
 def test_the_table_has_every_page() -> None:
-    assert sorted(who_opens()) == sorted(route.name for route in routes())
+    assert sorted(PAGES) == sorted(route.name for route in routes())
+
+
+def test_the_table_says_of_each_form_what_it_enters() -> None:
+    assert all(bool(row.entry) is name.startswith("POST ") for name, row in PAGES.items())
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_what_somebody_opens(client: Client, who: str, subtests: pytest.Subtests
     user_id = "" if who == "stranger" else person(client, who)
     shared = things(client, *routes())
     for route in routes():
-        is_used_up = route.method == "POST" and who in who_opens()[route.name]
+        is_used_up = route.method == "POST" and who in PAGES[route.name].who
         ids = things(client, route) if is_used_up else shared
         browser = signed_in_browser(client, user_id) if user_id else Browser(client.app)
         with subtests.test(f"{who}: {route.name}"):
@@ -174,7 +174,7 @@ def test_what_somebody_opens(client: Client, who: str, subtests: pytest.Subtests
 def test_the_menus_lead_where_somebody_may_go(client: Client, who: str) -> None:
     links = signed_in_browser(client, person(client, who)).get("/members").links
     for path in (*(each.path for each in ACCOUNT_PAGES), "/imports"):
-        assert (path in links) is (who in who_opens()[f"GET {path}"]), path
+        assert (path in links) is (who in PAGES[f"GET {path}"].who), path
 
 
 def test_what_is_of_another_account_is_not_found(client: Client, subtests: pytest.Subtests) -> None:

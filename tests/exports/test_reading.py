@@ -1,17 +1,17 @@
-"""How an export reads: in short queries, from a replica if there is one."""
+"""How an export reads: in short queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from flask import Flask
-from prometheus_client import REGISTRY
 
-from app.db import queries, replica
+from app.db import queries
 from app.exports.service import Export, write_export
 from app.lists import scanning
-from tests.make import Client, make_account, make_project, second_app, square
+from tests.make import Client, make_project
 
 pytestmark = pytest.mark.both
 
@@ -26,8 +26,8 @@ def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def _connections(app: Flask) -> int:
     """Those that are in use."""
     with app.app_context():
-        engines = [queries.engine(), *replica.engines()]
-        return sum(engine.pool.checkedout() for engine in engines)
+        pool: Any = queries.engine().pool
+        return int(pool.checkedout())
 
 
 def _pieces(client: Client, format_name: str = "geojsonl") -> Iterator[bytes]:
@@ -66,32 +66,3 @@ def test_a_key_that_is_new_meanwhile_is_in_the_last_column(
     text += b"".join(pieces)
     assert b"later" in text
     assert text.count(b"later") == 1
-
-
-@pytest.fixture
-def caller(app: Flask, request: pytest.FixtureRequest) -> Iterator[Client]:
-    """A caller of an application that has a replica."""
-    settings = app.config["SETTINGS"]
-    if settings.uses_sqlite:
-        pytest.skip("SQLite has no replicas")
-    url = request.getfixturevalue("standby").url(settings.database_url)
-    with second_app(app, database_replica_url=url) as made:
-        yield make_account(made)
-
-
-@pytest.mark.slow
-def test_a_replica_is_read_a_batch_at_a_time(caller: Client) -> None:
-    def reads() -> float:
-        return sum(
-            REGISTRY.get_sample_value("canopy_replica_reads_total", {"source": source}) or 0
-            for source in ("replica", "primary")
-        )
-
-    made = [make_project(caller, geometry=square())["id"] for _ in range(9)]
-    before = reads()
-    lines = []
-    for line in _pieces(caller):
-        lines.append(line)
-        assert _connections(caller.app) == 0
-    assert len(lines) == len(made)
-    assert reads() - before >= 5

@@ -579,15 +579,6 @@ def test_several_points_of_a_feature_become_as_many_assets(client: Client) -> No
     assert places["Somewhere"] is None
 
 
-def test_the_layer_of_a_table_is_known_by_its_former_name(client: Client) -> None:
-    record = table(client, layer="rows")
-    assert (record["status"], record["layer"]) == ("ready", "rows")
-    response = upload(client, SPECIES, "stands.csv", layer="rows")
-    work(client)
-    record = read(client, response.json["data"]["id"])
-    assert (record["status"], record["layer"]) == ("ready", "stands")
-
-
 def test_assets_outside_of_their_project_are_told(client: Client) -> None:
     project = make_project(client, geometry=square(10, 50, 1))["id"]
     shapes = {"In": point(10.5, 50.5), "Out": point(12, 50.5), "Nowhere": None}

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 from redis import Redis
-from rq import Queue
 from rq.executions import Execution
 from rq.job import JobStatus
-from rq.serializers import JSONSerializer
 
-from app.core import FORMER_JOBS, JOBS
-from app.jobs.queue import IMPORTS, job_queue, take_former_jobs
-from app.jobs.registry import Job, RegisteredJob, register, register_former
+from app.core import JOBS
+from app.jobs.queue import job_queue
+from app.jobs.registry import Job, RegisteredJob, register
 
 
 def _job(valkey_url: str, function: str) -> RegisteredJob:
@@ -24,7 +22,7 @@ def _job(valkey_url: str, function: str) -> RegisteredJob:
 
 @pytest.mark.parametrize(
     "function",
-    ["os.system", "app.jobs", "app.usage.jobs.os.system", "app.jobs.queue.job_queue", ""],
+    ["os.system", "app.jobs", "app.mail.jobs.send_mails", "app.jobs.queue.job_queue", ""],
 )
 def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) -> None:
     with pytest.raises(PermissionError, match="is no job of this service"):
@@ -60,22 +58,6 @@ def test_these_jobs_are_run_and_no_others() -> None:
     assert {job.name for job in JOBS} == RUN
 
 
-def test_a_former_path_is_run_and_no_other_function_of_that_module(valkey_url: str) -> None:
-    """What a module with jobs imports or has besides could be named by a path of it too."""
-    register(JOBS)
-    register_former(FORMER_JOBS)
-    paths = {
-        f"{module}.{job.function.__name__}" for module in FORMER_JOBS for job in FORMER_JOBS[module]
-    }
-    assert len(paths) == len(RUN - {"delete-projects", "derive-countries"})  # which are younger
-    for path in paths:
-        name = path.rpartition(".")[2].replace("_", "-")
-        assert _job(valkey_url, path).func is _job(valkey_url, name).func
-    for path in ("app.mail.jobs.compose", "app.webhooks.deliveries.jobs.deliver", "deliver_all"):
-        with pytest.raises(PermissionError):
-            _job(valkey_url, path).perform()
-
-
 def test_two_jobs_cannot_have_one_name() -> None:
     def deliver() -> None:
         pass
@@ -83,21 +65,6 @@ def test_two_jobs_cannot_have_one_name() -> None:
     register(JOBS)
     with pytest.raises(AssertionError, match="two jobs are called deliver"):
         register([Job(deliver)])
-
-
-def test_what_a_former_version_left_is_moved_in_its_order(valkey_url: str) -> None:
-    connection = Redis.from_url(valkey_url, db=9)
-    for path in ("app.operator.jobs.run_doctor", "app.imports.jobs.run_imports"):
-        Queue(IMPORTS, connection, serializer=JSONSerializer).enqueue(path)
-    job_queue(connection, IMPORTS).enqueue("run-imports")
-    take_former_jobs(connection)
-    assert [job.func_name for job in job_queue(connection, IMPORTS).jobs] == [
-        "run-imports",
-        "app.operator.jobs.run_doctor",
-        "app.imports.jobs.run_imports",
-    ]
-    assert not Queue(IMPORTS, connection).job_ids
-    connection.flushdb()
 
 
 def test_a_job_has_no_callbacks(valkey_url: str) -> None:

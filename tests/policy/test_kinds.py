@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from marshmallow import ValidationError
 
-from app.api.resource_fields import filter_fields, input_field
+from app.api.resource_fields import filter_fields
 from app.policy import kinds
 from app.policy.fields import Field
 from app.policy.kinds import Kind
+from app.values.kind_fields import value_field
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ from app.policy.kinds import Kind
 )
 def test_a_cell_is_read(kind: Kind, cell: Any, value: Any) -> None:
     assert kind.read is not None
-    found = input_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
+    found = value_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
     assert (found, type(found)) == (value, type(value))
 
 
@@ -47,7 +48,7 @@ def test_a_cell_is_read(kind: Kind, cell: Any, value: Any) -> None:
 def test_what_is_no_value_is_rejected(kind: Kind, cell: Any) -> None:
     assert kind.read is not None
     with pytest.raises((ValueError, ValidationError)):
-        input_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
+        value_field(Field("x", kind, longest=9)).deserialize(kind.read(cell))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_wrong_filter_is_rejected(kind: Kind, text: str) -> None:
 
 
 def test_the_bounds_of_a_number_hold() -> None:
-    field = input_field(Field("x", kinds.INTEGER, lowest=1800, highest=2100))
+    field = value_field(Field("x", kinds.INTEGER, lowest=1800, highest=2100))
     assert field.deserialize(1800) == 1800
     for value in (1799, 2101, "1800", 1800.0, True):
         with pytest.raises(ValidationError):

@@ -14,8 +14,7 @@ from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.limits import request_counts
 from app.maintenance.jobs import prune
-from app.models import Credential, CredentialRequest, DeprecatedRequest
-from app.usage.deprecations import read_deprecations
+from app.models import Credential, CredentialRequest
 from app.usage.requests import Requests, last_days, read_requests, requests_csv
 from app.values import clock
 from tests.make import (
@@ -147,15 +146,11 @@ def test_of_those_that_have_ended_the_most_active_are_told_apart(client: Client)
         for number, id_ in enumerate(ids, start=1):
             row = {"account_id": account_id, "day": today, "requests": number}
             db.session.add(CredentialRequest(credential_id=id_, **row))
-            row["deprecation"] = "bare-geometry"
-            db.session.add(DeprecatedRequest(credential_id=id_, **row))
         db.session.commit()
         valkey().client.hincrby(request_counts.day_key(today), account_id, 10)
         found = read_requests(account_id, [today], most_ended=2)
-        (deprecated,) = read_deprecations(account_id, most_ended=2)
         every = read_requests(account_id, [today], most_ended=sys.maxsize)
     shown = [(each.caller.name, each.caller.has_ended, each.total) for each in found.callers]
     assert shown[:2] == [("app_x", True, 4), ("Key 2", True, 3)]
     assert [each[1:] for each in shown[2:]] == [(False, 1)]
     assert (found.total, found.unknown, every.unknown) == (11, 3, 0)
-    assert [each.caller.name for each in deprecated.uses] == ["app_x", "Key 2"]

@@ -16,6 +16,7 @@ from tests.architecture.documents import documents
 from tests.architecture.sources import ROOT
 from tests.docs.pages import blocks
 from tests.exports.account_export.archives import PATH
+from tests.instances.served import Served, served
 from tests.make import (
     Client,
     make_account,
@@ -25,7 +26,6 @@ from tests.make import (
     multi_square,
     point,
 )
-from trials.faults.serving import Served, served
 
 pytestmark = pytest.mark.slow
 

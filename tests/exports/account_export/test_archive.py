@@ -95,7 +95,6 @@ def test_the_account_and_its_usage(full: FullAccount) -> None:
     assert found["limits"]["requests_per_minute"] == 1_000
     assert found["second_factor"] == {"required_since": None, "grace_days": None}
     found = archive.json("usage.json")
-    assert found["deprecations"] == _listed(client, "/v1/account/deprecations")
     assert found["requests"]["by_day"][0]["requests"] == 7
     assert len(found["requests"]["by_day"]) == 401
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.both
 
 SHORT: Final = 16  # characters
 # Columns with what nobody may know, or with what a secret can be found out by.
-_HIDDEN: Final = re.compile(r"hash$|^sealed(?!_at)|^mac$|^(claim|lease|code_challenge)$")
+_HIDDEN: Final = re.compile(r"hash$|^sealed(?!_at)|^(claim|lease|code_challenge)$")
 # Those with these names that are for everybody.
 _PUBLIC: Final = {("audit_checkpoints", "hash"), ("audit_checkpoints", "previous_hash")}
 

@@ -28,7 +28,6 @@ FILES: Final = {
     "BillingEvent": ("billing.json", "id"),
     "BoundaryEntry": ("boundary-history.ndjson", "id"),
     "CredentialRequest": ("usage.json", "credential_id"),
-    "DeprecatedRequest": ("usage.json", "deprecation"),
     "DeliveryLog": ("webhook-attempts.ndjson", "id"),
     "Event": ("events.ndjson", "id"),
     "Import": ("imports.json", "id"),

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 from app.formats.writers.features import ASSETS, PROJECTS
-from bench.instance import wavy_ring
 from tests.formats.writers.sources import (
     Record,
     asset,
@@ -19,6 +18,7 @@ from tests.formats.writers.sources import (
     write,
 )
 from tests.make.geometry import point, square_ring
+from tests.make.wavy import wavy_ring
 
 HOLED = {
     "type": "Polygon",

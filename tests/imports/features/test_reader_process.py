@@ -132,7 +132,7 @@ def test_the_process_has_nothing_of_the_worker(path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "library", ["flask", "sqlalchemy", "redis", "psycopg", "config", "app.models"]
+    "library", ["flask", "sqlalchemy", "redis", "psycopg", "config", "app.models", "app.api"]
 )
 def test_the_program_has_no_code_that_reaches_others(library: str) -> None:
     code = f"import app.imports.features.reader_program, sys; print({library!r} in sys.modules)"
