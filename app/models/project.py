@@ -58,7 +58,12 @@ class Project(Base):
             *("west", "south", "east", "north"),
         ),
         Index(None, "account_id", "updated_at", "id"),
-        Index(None, "account_id", "external_id", unique=True),
+        partial_index(
+            "ix_projects_account_id_external_id",
+            *("account_id", "external_id"),
+            where="external_id IS NOT NULL",
+            unique=True,
+        ),
         Index(None, "account_id", "status", "created_at", "id"),
         Index(None, "account_id", "status", "name_key", "id"),
         Index(

@@ -726,8 +726,12 @@ def create_projects() -> None:
     op.create_index(
         "ix_projects_account_id_created_at_id", "projects", ["account_id", "created_at", "id"]
     )
-    op.create_index(
-        "ix_projects_account_id_external_id", "projects", ["account_id", "external_id"], unique=True
+    partial_index(
+        "ix_projects_account_id_external_id",
+        "projects",
+        ["account_id", "external_id"],
+        "external_id IS NOT NULL",
+        unique=True,
     )
     op.create_index(
         "ix_projects_account_id_name_key_id", "projects", ["account_id", "name_key", "id"]
@@ -1033,7 +1037,6 @@ def create_events_and_deliveries() -> None:
         sa.Column("type", sa.String(40), nullable=False),
         sa.Column("subject_id", KEY, nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
-        sa.Column("created_at", TIME, nullable=False),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -1042,15 +1045,8 @@ def create_events_and_deliveries() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name="pk_events"),
     )
-    op.create_index(
-        "ix_events_account_id_created_at_id", "events", ["account_id", "created_at", "id"]
-    )
-    op.create_index(
-        "ix_events_account_id_type_created_at_id",
-        "events",
-        ["account_id", "type", "created_at", "id"],
-    )
-    op.create_index("ix_events_created_at", "events", ["created_at"])
+    op.create_index("ix_events_account_id_id", "events", ["account_id", "id"])
+    op.create_index("ix_events_account_id_type_id", "events", ["account_id", "type", "id"])
     op.create_index("ix_events_subject_id_id", "events", ["subject_id", "id"])
 
     op.create_table(

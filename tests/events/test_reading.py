@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -17,27 +17,23 @@ PATH = "/v1/events"
 
 
 @pytest.fixture
-def past(client: Client) -> list[dict[str, Any]]:
+def past(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """A project and four assets, a second apart, the newest first, each as it was sent."""
-    project = make_project(client)
-    for _ in range(4):
-        make_asset(client, project["id"])
     first = clock.now() - timedelta(hours=1)
-    with client.app.app_context():
-        rows = db.session.scalars(rows_of(client.account_id, Event).order_by(Event.id))
-        for number, row in enumerate(rows):
-            row.created_at = first + timedelta(seconds=number)
-        db.session.commit()
+    return _made_at(client, monkeypatch, [first + timedelta(seconds=n) for n in range(5)])
+
+
+def _made_at(
+    client: Client, monkeypatch: pytest.MonkeyPatch, moments: list[datetime]
+) -> list[dict[str, Any]]:
+    """The events of a project and of assets that are made at these moments, the newest first."""
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: moments[0])
+        project = make_project(client)
+        for moment in moments[1:]:
+            patch.setattr(clock, "now", lambda moment=moment: moment)
+            make_asset(client, project["id"])
     return events(client)[::-1]
-
-
-def _moments(client: Client) -> list[Any]:
-    """When each happened, the newest first."""
-    with client.app.app_context():
-        rows = db.session.scalars(rows_of(client.account_id, Event).order_by(Event.id.desc()))
-        found = [row.created_at for row in rows]
-        db.session.rollback()
-        return found
 
 
 @pytest.mark.both
@@ -70,13 +66,14 @@ def test_pages(client: Client, past: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.both
-def test_those_of_one_moment_are_sorted_by_id(client: Client, past: list[dict[str, Any]]) -> None:
-    with client.app.app_context():
-        for row in db.session.scalars(rows_of(client.account_id, Event)):
-            row.created_at = clock.parse_time("2026-01-02T03:04:05.678Z")
-        db.session.commit()
+def test_those_of_one_moment_are_in_their_order(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = _made_at(client, monkeypatch, [clock.now()] * 5)
+    assert len({event["created_at"] for event in made}) == 1
+    assert [event["type"] for event in made] == ["asset.created"] * 4 + ["project.created"]
     pages = [client.get(f"{PATH}?per_page=1&page={page}").json["data"] for page in range(1, 6)]
-    assert [event for page in pages for event in page] == past
+    assert [event for page in pages for event in page] == made
 
 
 @pytest.mark.both
@@ -90,7 +87,7 @@ def test_of_one_type(client: Client, past: list[dict[str, Any]]) -> None:
 
 @pytest.mark.both
 def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str, Any]]) -> None:
-    moments = _moments(client)
+    moments = [clock.parse_time(event["created_at"]) for event in past]
 
     def found(**query: Any) -> list[dict[str, Any]]:
         answer = client.get(PATH, query_string=query)

@@ -54,13 +54,13 @@ def test_the_log_is_filtered(client: Client, owner: Browser, webhook: dict[str, 
 def test_a_wrong_filter_is_told_and_left_out(
     client: Client, owner: Browser, webhook: dict[str, Any]
 ) -> None:
+    log_id = make_log(client, webhook["id"], EVENT)
     for query, message in [
         ("status=pending", "Result: Must be one of"),
         ("event_type=<b>", "Event: Must be one of"),
         ("since=yesterday", "From: Must be an RFC 3339 timestamp"),
         ("until=2026-99-99T00:00", "To: Must be an RFC 3339 timestamp"),
     ]:
-        log_id = make_log(client, webhook["id"], EVENT)
         page = _get(owner, webhook, f"?{query}")
         assert message in page.text
         assert _shown(page) == [log_id]

@@ -80,7 +80,6 @@ _CLAIMED_COLUMNS: Final[tuple[ColumnClause[Any], ...]] = (
     column("webhook_id"),
     column("event_id"),
     column("event_type"),
-    column("event_created_at", Timestamp),
     column("body"),
     column("cause"),
     column("attempt", Integer),
@@ -105,8 +104,7 @@ _CLAIM_ON_POSTGRESQL: Final = CompiledChange(
             picked.due_at, created_at
     )
     SELECT /* of all accounts */ claimed.id, claimed.account_id, webhook_id, event_id,
-        events.type AS event_type,
-        events.created_at AS event_created_at, body, cause, attempts + 1 AS attempt,
+        events.type AS event_type, body, cause, attempts + 1 AS attempt,
         claimed.due_at, claimed.created_at
     FROM claimed JOIN events ON events.id = claimed.event_id
     ORDER BY claimed.due_at, claimed.id
@@ -124,7 +122,7 @@ _DUE_ON_SQLITE: Final = CompiledChange(
     text(
         """
     SELECT /* of all accounts */ deliveries.id, deliveries.account_id, webhook_id, event_id,
-        events.type AS event_type, events.created_at AS event_created_at, body, cause,
+        events.type AS event_type, body, cause,
         attempts + 1 AS attempt, due_at, deliveries.created_at
     FROM deliveries JOIN events ON events.id = deliveries.event_id
     WHERE webhook_id = :webhook AND due_at <= :now ORDER BY due_at LIMIT :number
