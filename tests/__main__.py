@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 HELP = """\
-usage: bin/test [--slow] [arguments of pytest]
+usage: bin/test [--unit | --slow] [arguments of pytest]
 
 Sets up what is missing, then runs the tests. There are three tiers:
 
@@ -20,6 +20,7 @@ Sets up what is missing, then runs the tests. There are three tiers:
                     change must pass it
   bin/trials        those marked trial, faults, several hosts, benchmarks; see bin/trials --list
 
+bin/test --unit runs, of the first, what needs no database, no Valkey and no other program.
 Files or tests that you name run one after another in one process, everything else in parallel:
 
   bin/test tests/assets/test_list.py::test_pages -x --pdb
