@@ -33,7 +33,7 @@ from app.values import clock
 from bench import report
 from bench.report import Effort, judged
 from bench.servers import serve, use_last_core
-from bin._npm import NAMES, install, npm_in
+from bin._third_party import NAMES, npm_in, npm_install
 from tests.browser.chromium import BACKGROUND, chromium, find
 from tests.make.bulk import BATCH, EAST, NORTH, SOUTH, WEST, Filled, Row, fill, vacuum
 from tests.node import NODE
@@ -306,7 +306,7 @@ def _scores(folder: Path, port: int, token: str, effort: Effort) -> list[str]:
     """A row for each kind of device."""
     for name in NAMES:
         shutil.copy(_LOCKED / name, folder)
-    install(npm_in(NODE.parent.parent), folder)
+    npm_install(npm_in(NODE.parent.parent), folder)
     kinds = _KINDS if effort.rounds > 1 else dict(list(_KINDS.items())[:1])
     lines = []
     for kind, options in kinds.items():

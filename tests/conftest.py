@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.api.expensive import TURNS
@@ -58,23 +57,6 @@ def _check_statements() -> None:
     """Statements are checked from the first one on."""
     statement_checks.install()
     entry_checks.install()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _routes_compiled_once() -> Iterator[None]:
-    """What builds the URLs of a route is compiled once for all applications that the tests make:
-    it is most of what it takes to make one."""
-    compile_one, made = Rule._compile_builder, {}
-
-    def compile_once(rule: Rule, append_unknown: bool = True) -> Any:
-        key = (append_unknown, rule.rule, tuple(rule._trace), repr(rule.defaults))
-        if key not in made:
-            made[key] = compile_one(rule, append_unknown)
-        return made[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rule, "_compile_builder", compile_once)
-        yield
 
 
 @pytest.fixture(scope="session")

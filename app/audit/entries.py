@@ -142,7 +142,6 @@ def _row(
         "actor_id": actor.id,
         "target_id": target.id,
         "body": canonical(entry).decode(),
-        "mac": "",
     }
 
 

@@ -22,12 +22,11 @@ from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Event, Project
-from app.projects.boundary_history.entries import Author, find_present
 from app.projects.boundary_history.recording import is_recorded, record_change_by_sql
 from app.usage.counters import lock_counters, recount
 from app.values import clock
 from app.values.ids import is_id
-from app.values.records import hectares, set_columns
+from app.values.records import set_columns
 from app.values.strict_json import dumps, loads_own
 
 _DATABASE: Final = Actor("system", None, "Database")
@@ -83,19 +82,15 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         return False
     row, owner, is_corrected = found
     is_new = _is_new(table, account_id, row_id, is_insert=change.type == "INSERT")
-    has_new_boundary = isinstance(row, Project) and not is_recorded(row)
+    has_changed = isinstance(row, Project) and not is_recorded(row)
     before, last = None, _last_event(account_id, row_id)
     if last is not None:
         before = _data(last)
     elif former is not None:
         before = table.reported_record(change.old_record)
-    is_published = has_new_boundary and before is not None and _lacks_entry_only(row, before)
-    has_changed = has_new_boundary and not is_published
     changes = _changes(before, table.record(row), has_changed) if before else {}
-    is_applied = is_new or is_corrected or has_new_boundary or bool(changes)
+    is_applied = is_new or is_corrected or has_changed or bool(changes)
     if is_applied:
-        if is_published:
-            record_change_by_sql(row, None, Author())
         row.updated_at = clock.now()
         db.session.flush()
         if has_changed:
@@ -105,13 +100,6 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
     if recounts and (is_applied or change.may_change_counters()):
         recount(account_id)
     return is_applied
-
-
-def _lacks_entry_only(project: Project, last: Record) -> bool:
-    """Return whether the last event is of the boundary that a project has, to which an earlier
-    version gave no entry."""
-    is_same = last.get("area_hectares") == hectares(project.area_m2)
-    return is_same and find_present(project) is None
 
 
 def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str, Any]) -> bool:

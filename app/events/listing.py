@@ -15,14 +15,13 @@ from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
 from app.models import Event
-from app.values import clock
-from app.values.ids import is_id
+from app.values.ids import first_id, is_id, last_id
 from app.values.strict_json import Fragment, loads_own
 
 _FILTERS: Final = {
     "type": Event.type == bindparam("type"),
-    "since": Event.created_at >= bindparam("since"),
-    "until": Event.created_at <= bindparam("until"),
+    "since": Event.id >= bindparam("since"),
+    "until": Event.id <= bindparam("until"),
 }
 _ONE = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
 _OF_SUBJECT = CompiledQuery(
@@ -31,7 +30,7 @@ _OF_SUBJECT = CompiledQuery(
     .order_by(Event.subject_id, Event.id.desc())
     .limit(bindparam("most"))
 )
-_SCANNED: Final = KeyedRows(columns_of(Event, Event.body), Event.created_at, Event.id)
+_SCANNED: Final = KeyedRows(columns_of(Event, Event.body), Event.id)
 _SCANNED_AT_ONCE: Final = 50  # one may have some 100 KB
 
 
@@ -47,10 +46,9 @@ class EventQuery(NamedTuple):
 
 def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
     """Read the events of a page as they were sent, newest first, and count those of all pages."""
-    filters: dict[str, Any] = {"type": query.type} if query.type else {}
-    for name, time in (("since", query.since), ("until", query.until)):
-        if time is not None:
-            filters[name] = clock.parse_time(clock.format_time(time))  # to the millisecond
+    filters = {"type": query.type} if query.type else {}
+    filters |= {"since": first_id("event", query.since)} if query.since else {}
+    filters |= {"until": last_id("event", query.until)} if query.until else {}
     values = {"account_id": account_id, **filters}
     total = int(_count(*filters).scalar(**values))
     dialect = engine().dialect.name
@@ -95,6 +93,5 @@ def _count(*filters: str) -> CompiledQuery:
 @cache
 def _page(dialect: str, backwards: bool, *filters: str) -> CompiledQuery:
     keys = columns_of(Event, Event.id).where(*(_FILTERS[name] for name in filters))
-    order = (Event.created_at.expression, Event.id.expression)
     rows = columns_of(Event, Event.body)
-    return newest_first(keys, rows, order, dialect, backwards=backwards)
+    return newest_first(keys, rows, (Event.id.expression,), dialect, backwards=backwards)

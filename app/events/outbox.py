@@ -24,7 +24,7 @@ from app.models import Delivery, Event, Webhook
 from app.policy.deliveries import RUN_SECONDS
 from app.policy.events import EVENTS, TEST_EVENT, TEST_MESSAGE, includes
 from app.values import clock
-from app.values.ids import new_id
+from app.values.ids import new_id, new_id_at
 from app.values.strict_json import dumps
 
 # The job ends by itself before this timeout.
@@ -216,7 +216,7 @@ def _row(
     subject_id: str,
     created_at: datetime,
 ) -> dict[str, Any]:
-    event_id = new_id("event")
+    event_id = new_id_at("event", created_at)  # lists by time filter by id
     body = {
         "id": event_id,
         "type": event_type,
@@ -230,5 +230,4 @@ def _row(
         "type": event_type,
         "subject_id": subject_id,
         "body": dumps(body).decode(),
-        "created_at": created_at,
     }

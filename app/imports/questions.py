@@ -99,12 +99,7 @@ def questions_of(
 def must_answer(questions: Sequence[Mapping[str, Any]]) -> Json | None:
     """The first question that has to be answered before an import is applied; None: there is
     none."""
-    return next((dict(each) for each in questions if _is_required(each)), None)
-
-
-def _is_required(question: Mapping[str, Any]) -> bool:
-    # Absent: of an earlier version.
-    return bool(question.get("required", question["code"] in MUST_BE_ANSWERED))
+    return next((dict(each) for each in questions if each["required"]), None)
 
 
 def project_places(account_id: str) -> list[Position]:

@@ -85,7 +85,6 @@ _NOT_COMPARED: Final = (
     "There was no time to compare all features with each other and with your projects: some "
     "overlaps may be missing."
 )
-_FORMER_LAYER: Final = ("csv", "rows")  # how the layer of a table was called, now like its file
 _LATEST: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
     .where(
@@ -340,8 +339,6 @@ def _layer(found: Import, opened: Opened) -> Layer:
     if found.layer is not None:
         if found.layer in names:
             return opened.layers[names.index(found.layer)]
-        if (opened.format, found.layer) == _FORMER_LAYER:
-            return opened.layers[0]
         raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
     usual = [name for name in _USUAL.get((opened.format, found.kind), ()) if name in names]
     if usual:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.http.errors import NotFound
 from app.models import Import
-from app.policy.imports import MUST_BE_ANSWERED, VERDICTS
+from app.policy.imports import VERDICTS
 from app.values.clock import format_value
 from app.values.records import hectares
 
@@ -33,21 +33,12 @@ _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 def import_record(row: Import | Any) -> dict[str, Any]:
     """The record of an import, from the model or from a row of ``COLUMNS``."""
-    # Absent: of an earlier version.
-    layers = [{"geometry": None, "geometry_columns": []} | layer for layer in row.layers]
     return import_summary(row) | {
-        "layers": layers,
+        "layers": row.layers,
         "mapping": row.mapping,
-        "questions": list(map(_question, row.questions)) if row.status == "ready" else [],
+        "questions": row.questions if row.status == "ready" else [],
         "left_out": row.left_out,
     }
-
-
-def _question(found: dict[str, Any]) -> dict[str, Any]:
-    """A question, perhaps of an earlier version, without places and samples, or ``required``."""
-    options = [{"bbox": None, "sample": {}} | option for option in found["options"]]
-    required = found["code"] in MUST_BE_ANSWERED
-    return {"bbox": None, "required": required} | found | {"options": options}
 
 
 def import_summary(row: Import | Any) -> dict[str, Any]:
@@ -55,8 +46,8 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     all layers and columns, which may be long."""
     counts = dict(row.counts)
     hectares = _NO_HECTARES | counts.pop("hectares", {})
-    placeless = counts.get("without_boundary", 0) - counts.get("left_out_without_place", 0)
-    counts["without_boundary"] = max(0, placeless)  # earlier versions did not count them
+    if "without_boundary" in counts:
+        counts["without_boundary"] -= counts["left_out_without_place"]
     return {
         "id": row.id,
         "kind": row.kind,

@@ -313,7 +313,7 @@ def _start(found: Import, status: str, principal: Principal | None = None) -> No
     """Begin a step. ``principal``: in whose name it writes."""
     if principal is not None:
         found.acted_by, found.acted_by_email = principal.user_id, principal.user_email
-        found.acted_as = acted_as(status, principal)
+        found.acted_as = acted_as(principal)
     found.status, found.message = status, None
     found.lease = found.leased_until = None
     found.tries = found.progress_done = 0

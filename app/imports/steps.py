@@ -74,7 +74,7 @@ def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
             _delete_unreadable(leased)
         return
     principal = _principal(leased, found)
-    with acting_for(leased.status, leased.import_id, found.acted_as):
+    with acting_for(leased.import_id, found.acted_as):
         is_over = _turn(leased.account_id)
         if leased.status == "applying":
             apply_features(leased, principal, targets, found.match, in_transaction, is_over=is_over)
@@ -105,8 +105,8 @@ def _delete_unreadable(leased: Leased) -> None:
 
 
 def _principal(leased: Leased, found: Any) -> Principal:
-    """The person who had the import applied or undone; for steps that an earlier version began, the
-    one who started the import. Raises LeaseLost if the account was deleted."""
+    """The person who had the import applied or undone. Raises LeaseLost if the account was
+    deleted."""
     account = _ACCOUNT.first(account_id=leased.account_id)
     if account is None:
         raise LeaseLost
@@ -117,6 +117,6 @@ def _principal(leased: Leased, found: Any) -> Principal:
         account_name=account.name,
         plan=account.plan,
         permissions=expand(("assets:write", "projects:write")),
-        user_id=found.acted_by or found.user_id,
-        user_email=found.acted_by_email or found.user_email,
+        user_id=found.acted_by,
+        user_email=found.acted_by_email,
     )

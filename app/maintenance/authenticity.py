@@ -35,8 +35,8 @@ def require_authentic(backup: BackupReader, secret_keys: Sequence[str]) -> None:
         return
     if backup.signature is None:
         raise MaintenanceError(
-            "The backup has no signature: an older version of Canopy made it, or somebody changed "
-            "it. If you trust where it comes from, restore it with --unverified."
+            "The backup has no signature: somebody changed it. If you trust where it comes from, "
+            "restore it with --unverified."
         )
     if backup.manifest.secret_key_check not in map(key_check, secret_keys):
         raise MaintenanceError(

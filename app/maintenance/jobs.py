@@ -87,9 +87,10 @@ _FREQUENT: Final = (
     ),
     Expired(
         Event,
-        Event.created_at,
+        Event.id,
         timedelta(days=EVENT_DAYS),
         ~_HAS_DELIVERY,
+        to_column=partial(first_id, "event"),
         before=partial(_note_deleted, (_EVENT_SIZES,)),
     ),
 )

@@ -54,11 +54,11 @@ class AccountUsage(Base):
     # UTF-8 bytes of boundaries, former ones too, and of the metadata of projects and assets.
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
     # Of events, entries of the audit log and deliveries (app.maintenance.history_bytes).
-    history_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    history_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
     # Grows with each change of a project and of its shapes on maps.
     map_version: Mapped[int] = mapped_column(BigInteger, default=0)
     # Grows with each change of a project or an asset (app.lists.totals).
-    lists_version: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
+    lists_version: Mapped[int] = mapped_column(BigInteger, default=0)
     # How many thresholds of each limit are reached (app.usage.thresholds); that of requests in one
     # month, such as 2026-01.
     hectares_level: Mapped[int] = mapped_column(SmallInteger, default=0)

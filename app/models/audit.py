@@ -41,8 +41,6 @@ class AuditEntry(Base):
     actor_id: Mapped[str | None] = mapped_column(Key)
     target_id: Mapped[str | None] = mapped_column(Key)
     body: Mapped[str] = mapped_column(Text)
-    # Empty: the version before reads it. To be dropped with the next revision that it cannot use.
-    mac: Mapped[str] = mapped_column(Hash, default="")
     number: Mapped[int | None] = mapped_column(BigInteger)
 
 

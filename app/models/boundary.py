@@ -20,10 +20,9 @@ class BoundaryEntry(Base):
 
     The present one is in the project's row: its entry has no ``geometry``, which comes when it is
     replaced, with its length ``stored_bytes``. ``checksum`` is the CRC-32 of its text, by which a
-    boundary that was changed with SQL is told from it; None in an entry of revision 0007 until a
-    job has computed it. Who set it is None where nobody knows. ``added_m2`` and ``removed_m2`` are
-    None where that was too expensive to find out. ``simplified_at`` is None until a job has
-    made the shapes.
+    boundary that was changed with SQL is told from it. Who set it is None where SQL did.
+    ``added_m2`` and ``removed_m2`` are None where that was too expensive to find out.
+    ``simplified_at`` is None until a job has made the shapes.
     """
 
     __tablename__ = "boundaries"
@@ -48,11 +47,11 @@ class BoundaryEntry(Base):
     simplified_at: Mapped[datetime | None] = mapped_column(Timestamp)
     created_by: Mapped[str | None] = mapped_column(Key)  # a person
     created_by_email: Mapped[str | None] = mapped_column(String(254))
-    source: Mapped[str | None] = mapped_column(String(10))
+    source: Mapped[str] = mapped_column(String(10))
     area_m2: Mapped[int] = mapped_column(BigInteger)
     added_m2: Mapped[int | None] = mapped_column(BigInteger)
     removed_m2: Mapped[int | None] = mapped_column(BigInteger)
-    checksum: Mapped[int | None] = mapped_column(BigInteger)
+    checksum: Mapped[int] = mapped_column(BigInteger)
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
     geometry: Mapped[str | None] = mapped_column(Text)
 

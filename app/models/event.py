@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Key
 
 
 class Event(Base):
-    """One event. ``body`` is the whole envelope, byte for byte as every receiver gets it."""
+    """One event. ``body`` is the whole envelope, byte for byte as every receiver gets it. The time
+    in it is that of the id, by which lists are sorted and old events deleted."""
 
     __tablename__ = "events"
     __table_args__ = (
-        Index(None, "account_id", "created_at", "id"),
-        Index(None, "account_id", "type", "created_at", "id"),
-        Index(None, "created_at"),
+        Index(None, "account_id", "id"),
+        Index(None, "account_id", "type", "id"),
         Index(None, "subject_id", "id"),
     )
 
@@ -26,4 +24,3 @@ class Event(Base):
     type: Mapped[str] = mapped_column(String(40))
     subject_id: Mapped[str] = mapped_column(Key)
     body: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime] = mapped_column(Timestamp)

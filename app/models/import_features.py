@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, false
+from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp, among
@@ -43,10 +43,10 @@ class ImportFeature(Base):
     target_id: Mapped[str | None] = mapped_column(Key)
     area_m2: Mapped[int | None] = mapped_column(BigInteger)
     previous_area_m2: Mapped[int | None] = mapped_column(BigInteger)
-    left_out: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
-    is_plot: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    left_out: Mapped[bool] = mapped_column(Boolean, default=False)
+    is_plot: Mapped[bool] = mapped_column(Boolean, default=False)
     changes: Mapped[list[str]] = mapped_column(JSON)
-    metadata_changes: Mapped[list[str]] = mapped_column(JSON, default=list, server_default="[]")
+    metadata_changes: Mapped[list[str]] = mapped_column(JSON, default=list)
     is_namesake: Mapped[bool] = mapped_column(Boolean, default=False)
     problems: Mapped[list[Any]] = mapped_column(JSON)
     outside: Mapped[bool | None] = mapped_column(Boolean)

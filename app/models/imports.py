@@ -14,7 +14,6 @@ from sqlalchemy import (
     LargeBinary,
     String,
     Text,
-    false,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -70,13 +69,13 @@ class Import(Base):
     mapping: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     match: Mapped[str | None] = mapped_column(String(20))
     close_lines: Mapped[bool] = mapped_column(Boolean, default=False)
-    swap: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    swap: Mapped[bool] = mapped_column(Boolean, default=False)
     corners_by: Mapped[str | None] = mapped_column(Text)
-    without_boundaries: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    without_boundaries: Mapped[bool] = mapped_column(Boolean, default=False)
     points_as_plots: Mapped[bool | None] = mapped_column(Boolean)
     project_made_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    questions: Mapped[list[Any]] = mapped_column(JSON, default=list, server_default="[]")
-    left_out: Mapped[list[int]] = mapped_column(JSON, default=list, server_default="[]")
+    questions: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    left_out: Mapped[list[int]] = mapped_column(JSON, default=list)
     counts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     notes: Mapped[list[str]] = mapped_column(JSON, default=list)
     progress_done: Mapped[int] = mapped_column(Integer, default=0)
@@ -85,8 +84,8 @@ class Import(Base):
     lease: Mapped[str | None] = mapped_column(Key)
     leased_at: Mapped[datetime | None] = mapped_column(Timestamp)
     leased_until: Mapped[datetime | None] = mapped_column(Timestamp)
-    is_long: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
-    costly_layers: Mapped[list[str | None]] = mapped_column(JSON, default=list, server_default="[]")
+    is_long: Mapped[bool] = mapped_column(Boolean, default=False)
+    costly_layers: Mapped[list[str | None]] = mapped_column(JSON, default=list)
     tries: Mapped[int] = mapped_column(Integer, default=0)  # of the step that ``status`` names
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -42,9 +42,8 @@ class Project(Base):
     case-folded, ``search_text`` normalized for search (``app.values.text``), and the bounds are
     unwrapped (``app.geometry``). The indexes follow the orders of lists. ``deleted_at`` is set
     while the rows of a deleted project go in batches (``app.projects.deletion``): the tenant filter
-    passes over it and its assets. It may come after ``geometry``: SQLite finds in the head of a row
-    that it is null. ``country_version`` is that of the data that ``country`` was derived from;
-    null: it was not yet, and a job does it.
+    passes over it and its assets. ``country_version`` is that of the data that ``country`` was
+    derived from; null: it was not yet, and a job does it.
     """
 
     __tablename__ = "projects"
@@ -59,7 +58,12 @@ class Project(Base):
             *("west", "south", "east", "north"),
         ),
         Index(None, "account_id", "updated_at", "id"),
-        Index(None, "account_id", "external_id", unique=True),
+        partial_index(
+            "ix_projects_account_id_external_id",
+            *("account_id", "external_id"),
+            where="external_id IS NOT NULL",
+            unique=True,
+        ),
         Index(None, "account_id", "status", "created_at", "id"),
         Index(None, "account_id", "status", "name_key", "id"),
         Index(
@@ -87,7 +91,8 @@ class Project(Base):
     south: Mapped[float | None] = mapped_column(Double)
     east: Mapped[float | None] = mapped_column(Double)
     north: Mapped[float | None] = mapped_column(Double)
-    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    # The default is for rows that are inserted with SQL.
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     slug: Mapped[str] = mapped_column(String(63))
     external_id: Mapped[str | None] = mapped_column(String(200))
     name: Mapped[str] = mapped_column(String(200))
@@ -97,5 +102,5 @@ class Project(Base):
     country: Mapped[str | None] = mapped_column(String(2))
     country_version: Mapped[int | None] = mapped_column(SmallInteger)
     metadata_json: Mapped[str | None] = mapped_column("metadata", Text, key="metadata_json")
-    geometry: Mapped[str | None] = mapped_column(Text)
     deleted_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    geometry: Mapped[str | None] = mapped_column(Text)

@@ -58,6 +58,6 @@ class Replay(Base):
     last_event_id: Mapped[str] = mapped_column(Key)  # the last one queued
     next_at: Mapped[datetime] = mapped_column(Timestamp)  # when the next ones are queued
     created_at: Mapped[datetime] = mapped_column(Timestamp)
-    total: Mapped[int] = mapped_column(Integer, server_default="0")  # events, as it began
-    queued: Mapped[int] = mapped_column(Integer, server_default="0")  # of them, until now
+    total: Mapped[int] = mapped_column(Integer)  # events, as it began
+    queued: Mapped[int] = mapped_column(Integer)  # of them, until now
     ended_at: Mapped[datetime | None] = mapped_column(Timestamp)  # when all were queued

@@ -88,7 +88,7 @@ def has_consent(
     row = _CONSENT.first(account_id=account_id, user_id=user_id, application_id=application_id)
     if row is None or not set(scopes) <= set(row.scopes):
         return False
-    return is_registered(redirect_uri, row.redirect_uris or ())
+    return is_registered(redirect_uri, row.redirect_uris)
 
 
 def record_consent(
@@ -133,7 +133,7 @@ def record_consent(
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
     if granted != consent.scopes:
         consent.scopes, consent.updated_at = granted, now
-    consent.redirect_uris = list(dict.fromkeys([*(consent.redirect_uris or ()), *asked]))
+    consent.redirect_uris = list(dict.fromkeys([*consent.redirect_uris, *asked]))
     action = "application.allowed"
     changes: Changes = {"scopes": {"from": former, "to": granted}}
     if granted == former:

@@ -1,6 +1,5 @@
-"""Projects of all accounts whose country was not derived yet: those from before there were
-countries, those that were written while the countries were not installed, and those whose request
-had no time left for it."""
+"""Projects of all accounts whose country was not derived yet: those that were written while the
+countries were not installed, and those whose request had no time left for it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _DELIVERIES: Final = (
 _EVENTS: Final = CompiledQuery(
     columns_of(Event, Event.id)
     .add_columns(byte_length(Event.body) + (2 * _DELIVERIES + 1) * HISTORY_ROW_BYTES)
-    .order_by(Event.created_at, Event.id)
+    .order_by(Event.id)
     .limit(_READ_ROWS)
 )
 _ENTRIES: Final = CompiledQuery(

@@ -1,6 +1,6 @@
 """The tables of Canopy 1.0
 
-Revision: 0100. Those below it were of versions before 1.0, which nothing brings over.
+Revision: 0100. Those below it were of versions before 1.0, from which nothing leads here.
 """
 
 from __future__ import annotations
@@ -19,55 +19,6 @@ EXTERNAL_ID = sa.String(255).with_variant(sa.String(255, collation="C"), "postgr
 SORTABLE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 ROW = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 TIME = sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")
-PROJECTS_ON_POSTGRESQL = [
-    "row",
-    "id",
-    "account_id",
-    "status",
-    "created_at",
-    "updated_at",
-    "area_m2",
-    "west",
-    "south",
-    "east",
-    "north",
-    "slug",
-    "name",
-    "name_key",
-    "search_text",
-    "description",
-    "geometry",
-    "external_id",
-    "metadata",
-    "stored_bytes",
-    "deleted_at",
-    "country",
-    "country_version",
-]
-IMPORT_FEATURES_ON_POSTGRESQL = [
-    "import_id",
-    "number",
-    "account_id",
-    "name",
-    "verdict",
-    "target_id",
-    "area_m2",
-    "previous_area_m2",
-    "changes",
-    "is_namesake",
-    "problems",
-    "state",
-    "written_at",
-    "values",
-    "before",
-    "geometry",
-    "outside",
-    "left_out",
-    "metadata_changes",
-    "overlaps",
-    "overlap_m2",
-    "is_plot",
-]
 
 
 def upgrade() -> None:
@@ -93,13 +44,13 @@ def create_accounts_and_people() -> None:
         sa.Column("slug", sa.String(63), nullable=False),
         sa.Column("type", sa.String(20), nullable=False),
         sa.Column("plan", sa.String(50), nullable=False),
-        sa.Column("created_at", TIME, nullable=False),
-        sa.Column("updated_at", TIME, nullable=False),
         sa.Column("second_factor_required_at", TIME),
         sa.Column("second_factor_grace_days", sa.SmallInteger()),
         sa.Column("deletes_at", TIME),
         sa.Column("deletion_scheduled_by", KEY),
-        sa.CheckConstraint("type IN ('individual', 'organization')", name="ck_accounts_type"),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
+        sa.CheckConstraint("type IN ('individual', 'organization')", name="type"),
         sa.PrimaryKeyConstraint("id", name="pk_accounts"),
         sa.UniqueConstraint("slug", name="uq_accounts_slug"),
     )
@@ -114,12 +65,12 @@ def create_accounts_and_people() -> None:
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("password_hash", sa.String(200)),
         sa.Column("email_verified_at", TIME),
-        sa.Column("created_at", TIME, nullable=False),
-        sa.Column("updated_at", TIME, nullable=False),
         sa.Column("time_zone", sa.String(64)),
         sa.Column("date_format", sa.String(20)),
         sa.Column("second_factor_since", TIME),
         sa.Column("operator_since", TIME),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_users"),
         sa.UniqueConstraint("email_key", name="uq_users_email_key"),
     )
@@ -131,14 +82,12 @@ def create_accounts_and_people() -> None:
         sa.Column("user_id", KEY, nullable=False),
         sa.Column("role", sa.String(10), nullable=False),
         sa.Column("invited_at", TIME),
+        sa.Column("invitation_hash", HASH),
+        sa.Column("invitation_expires_at", TIME),
         sa.Column("joined_at", TIME),
         sa.Column("last_active_at", TIME),
         sa.Column("created_at", TIME, nullable=False),
-        sa.Column("invitation_hash", HASH),
-        sa.Column("invitation_expires_at", TIME),
-        sa.CheckConstraint(
-            "role IN ('viewer', 'editor', 'admin', 'owner')", name="ck_memberships_role"
-        ),
+        sa.CheckConstraint("role IN ('viewer', 'editor', 'admin', 'owner')", name="role"),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -163,14 +112,14 @@ def create_accounts_and_people() -> None:
         sa.Column("projects_draft", sa.BigInteger(), nullable=False),
         sa.Column("area_m2", sa.BigInteger(), nullable=False),
         sa.Column("members", sa.BigInteger(), nullable=False),
-        sa.Column("hectares_level", sa.SmallInteger(), server_default="0", nullable=False),
-        sa.Column("members_level", sa.SmallInteger(), server_default="0", nullable=False),
-        sa.Column("requests_level", sa.SmallInteger(), server_default="0", nullable=False),
-        sa.Column("requests_period", sa.String(7), server_default="", nullable=False),
-        sa.Column("stored_bytes", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("map_version", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("history_bytes", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("lists_version", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("stored_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("history_bytes", sa.BigInteger(), nullable=False),
+        sa.Column("map_version", sa.BigInteger(), nullable=False),
+        sa.Column("lists_version", sa.BigInteger(), nullable=False),
+        sa.Column("hectares_level", sa.SmallInteger(), nullable=False),
+        sa.Column("members_level", sa.SmallInteger(), nullable=False),
+        sa.Column("requests_level", sa.SmallInteger(), nullable=False),
+        sa.Column("requests_period", sa.String(7), nullable=False),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -201,10 +150,8 @@ def create_accounts_and_people() -> None:
         sa.Column("message", sa.String(500)),
         sa.Column("message_kind", sa.String(20)),
         sa.Column("message_until", TIME),
-        sa.CheckConstraint(
-            "message_kind IN ('information', 'warning')", name="ck_instance_state_message_kind"
-        ),
-        sa.CheckConstraint("id = 1", name="ck_instance_state_one_row"),
+        sa.CheckConstraint("message_kind IN ('information', 'warning')", name="message_kind"),
+        sa.CheckConstraint("id = 1", name="one_row"),
         sa.PrimaryKeyConstraint("id", name="pk_instance_state"),
     )
 
@@ -257,9 +204,7 @@ def create_sign_in() -> None:
         sa.Column("user_id", KEY, nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("expires_at", TIME, nullable=False),
-        sa.CheckConstraint(
-            "purpose IN ('reset_password', 'verify_email')", name="ck_mailed_links_purpose"
-        ),
+        sa.CheckConstraint("purpose IN ('reset_password', 'verify_email')", name="purpose"),
         sa.ForeignKeyConstraint(
             ["user_id"], ["users.id"], name="fk_mailed_links_user_id_users", ondelete="CASCADE"
         ),
@@ -274,14 +219,14 @@ def create_sign_in() -> None:
         sa.Column("kind", sa.String(40), nullable=False),
         sa.Column("recipient", sa.String(254), nullable=False),
         sa.Column("cause", sa.String(200), nullable=False),
+        sa.Column("turn_of", KEY, nullable=False),
         sa.Column("sealed", sa.Text()),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("due_at", TIME),
+        sa.Column("leased_at", TIME),
         sa.Column("sent_at", TIME),
         sa.Column("error", sa.String(200)),
         sa.Column("created_at", TIME, nullable=False),
-        sa.Column("turn_of", KEY, server_default="", nullable=False),
-        sa.Column("leased_at", TIME),
         sa.PrimaryKeyConstraint("id", name="pk_mails"),
     )
     op.create_index("ix_mails_cause", "mails", ["cause"], unique=True)
@@ -426,18 +371,18 @@ def create_credentials() -> None:
         sa.Column("kind", sa.String(20), nullable=False),
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("permissions", sa.JSON(), nullable=False),
+        sa.Column("project_ids", sa.JSON()),
         sa.Column("ip_allowlist", sa.JSON()),
         sa.Column("token_hash", sa.String(64), nullable=False),
         sa.Column("token_end", sa.String(4), nullable=False),
         sa.Column("created_by", KEY, nullable=False),
         sa.Column("created_at", TIME, nullable=False),
-        sa.Column("last_used_at", TIME),
-        sa.Column("revoked_at", TIME),
-        sa.Column("project_ids", sa.JSON()),
         sa.Column("expires_at", TIME),
         sa.Column("expiry_mailed_at", TIME),
+        sa.Column("last_used_at", TIME),
         sa.Column("last_used_address", sa.String(45)),
-        sa.CheckConstraint("kind IN ('api_key', 'service_token')", name="ck_credentials_kind"),
+        sa.Column("revoked_at", TIME),
+        sa.CheckConstraint("kind IN ('api_key', 'service_token')", name="kind"),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -505,10 +450,10 @@ def create_oauth() -> None:
         sa.Column("redirect_uris", sa.JSON(), nullable=False),
         sa.Column("scopes", sa.JSON(), nullable=False),
         sa.Column("secret_hash", HASH),
-        sa.Column("created_at", TIME, nullable=False),
-        sa.Column("updated_at", TIME, nullable=False),
         sa.Column("former_secret_hash", HASH),
         sa.Column("former_secret_until", TIME),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -527,9 +472,9 @@ def create_oauth() -> None:
         sa.Column("user_id", KEY, nullable=False),
         sa.Column("application_id", KEY, nullable=False),
         sa.Column("scopes", sa.JSON(), nullable=False),
+        sa.Column("redirect_uris", sa.JSON(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("updated_at", TIME, nullable=False),
-        sa.Column("redirect_uris", sa.JSON()),
         sa.ForeignKeyConstraint(
             ["application_id"],
             ["oauth_applications.id"],
@@ -596,7 +541,7 @@ def create_oauth() -> None:
         sa.Column("revoked_at", TIME),
         sa.Column("used_at", TIME),
         sa.Column("sealed_successor", sa.Text()),
-        sa.CheckConstraint("kind IN ('access', 'refresh')", name="ck_oauth_tokens_kind"),
+        sa.CheckConstraint("kind IN ('access', 'refresh')", name="kind"),
         sa.PrimaryKeyConstraint("token_hash", name="pk_oauth_tokens"),
     )
     op.create_index(
@@ -623,9 +568,7 @@ def create_billing() -> None:
         sa.Column("body", sa.Text(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("received_at", TIME, nullable=False),
-        sa.CheckConstraint(
-            "source IN ('billing', 'payment_provider')", name="ck_billing_events_source"
-        ),
+        sa.CheckConstraint("source IN ('billing', 'payment_provider')", name="source"),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -679,7 +622,6 @@ def create_audit_log() -> None:
         sa.Column("actor_id", KEY),
         sa.Column("target_id", KEY),
         sa.Column("body", sa.Text(), nullable=False),
-        sa.Column("mac", HASH, nullable=False),
         sa.Column("number", sa.BigInteger()),
         sa.PrimaryKeyConstraint("id", name="pk_audit_entries"),
     )
@@ -740,9 +682,8 @@ def create_audit_log() -> None:
 
 
 def create_projects() -> None:
-    create_in_order(
+    op.create_table(
         "projects",
-        PROJECTS_ON_POSTGRESQL,
         sa.Column("row", ROW, nullable=False),
         sa.Column("id", KEY, nullable=False),
         sa.Column("account_id", KEY, nullable=False),
@@ -754,19 +695,19 @@ def create_projects() -> None:
         sa.Column("south", sa.Double()),
         sa.Column("east", sa.Double()),
         sa.Column("north", sa.Double()),
+        sa.Column("stored_bytes", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("slug", sa.String(63), nullable=False),
+        sa.Column("external_id", sa.String(200)),
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("name_key", SORTABLE, nullable=False),
         sa.Column("search_text", SORTABLE, nullable=False),
         sa.Column("description", sa.Text()),
-        sa.Column("external_id", sa.String(200)),
-        sa.Column("metadata", sa.Text()),
-        sa.Column("stored_bytes", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("deleted_at", TIME),
         sa.Column("country", sa.String(2)),
         sa.Column("country_version", sa.SmallInteger()),
+        sa.Column("metadata", sa.Text()),
+        sa.Column("deleted_at", TIME),
         sa.Column("geometry", sa.Text()),
-        sa.CheckConstraint("status IN ('active', 'archived', 'draft')", name="ck_projects_status"),
+        sa.CheckConstraint("status IN ('active', 'archived', 'draft')", name="status"),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -785,8 +726,12 @@ def create_projects() -> None:
     op.create_index(
         "ix_projects_account_id_created_at_id", "projects", ["account_id", "created_at", "id"]
     )
-    op.create_index(
-        "ix_projects_account_id_external_id", "projects", ["account_id", "external_id"], unique=True
+    partial_index(
+        "ix_projects_account_id_external_id",
+        "projects",
+        ["account_id", "external_id"],
+        "external_id IS NOT NULL",
+        unique=True,
     )
     op.create_index(
         "ix_projects_account_id_name_key_id", "projects", ["account_id", "name_key", "id"]
@@ -834,11 +779,11 @@ def create_projects() -> None:
         sa.Column("updated_at", TIME, nullable=False),
         sa.Column("longitude", sa.Double()),
         sa.Column("latitude", sa.Double()),
+        sa.Column("external_id", sa.String(200)),
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("search_text", SORTABLE, nullable=False),
         sa.Column("location", sa.Text()),
         sa.Column("metadata", sa.Text()),
-        sa.Column("external_id", sa.String(200)),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -856,13 +801,6 @@ def create_projects() -> None:
     )
     op.create_index(
         "ix_assets_account_id_created_at_id", "assets", ["account_id", "created_at", "id"]
-    )
-    partial_index(
-        "ix_assets_account_id_external_id_project_id",
-        "assets",
-        ["account_id", "external_id", "project_id"],
-        "external_id IS NOT NULL",
-        unique=True,
     )
     op.create_index(
         "ix_assets_account_id_status_created_at_id",
@@ -897,6 +835,14 @@ def create_projects() -> None:
         "assets",
         ["project_id", "account_id", "updated_at", "id"],
     )
+    # The last, as SQLite chooses the last made among indexes that it thinks equally good.
+    partial_index(
+        "ix_assets_account_id_external_id_project_id",
+        "assets",
+        ["account_id", "external_id", "project_id"],
+        "external_id IS NOT NULL",
+        unique=True,
+    )
 
     op.create_table(
         "boundaries",
@@ -908,16 +854,15 @@ def create_projects() -> None:
         sa.Column("simplified_at", TIME),
         sa.Column("created_by", KEY),
         sa.Column("created_by_email", sa.String(254)),
-        sa.Column("source", sa.String(10)),
+        sa.Column("source", sa.String(10), nullable=False),
         sa.Column("area_m2", sa.BigInteger(), nullable=False),
         sa.Column("added_m2", sa.BigInteger()),
         sa.Column("removed_m2", sa.BigInteger()),
-        sa.Column("checksum", sa.BigInteger()),
+        sa.Column("checksum", sa.BigInteger(), nullable=False),
         sa.Column("stored_bytes", sa.BigInteger(), nullable=False),
         sa.Column("geometry", sa.Text()),
         sa.CheckConstraint(
-            "source IN ('api', 'import', 'dashboard', 'cli', 'database', 'ogc')",
-            name="ck_boundaries_source",
+            "source IN ('api', 'import', 'dashboard', 'cli', 'database', 'ogc')", name="source"
         ),
         sa.ForeignKeyConstraint(
             ["project_id"],
@@ -971,6 +916,9 @@ def create_imports() -> None:
         sa.Column("source", sa.String(10), nullable=False),
         sa.Column("user_id", KEY, nullable=False),
         sa.Column("user_email", sa.String(254), nullable=False),
+        sa.Column("acted_by", KEY),
+        sa.Column("acted_by_email", sa.String(254)),
+        sa.Column("acted_as", sa.JSON()),
         sa.Column("filename", sa.String(200), nullable=False),
         sa.Column("upload_id", KEY),
         sa.Column("format", sa.String(10)),
@@ -982,34 +930,31 @@ def create_imports() -> None:
         sa.Column("mapping", sa.JSON()),
         sa.Column("match", sa.String(20)),
         sa.Column("close_lines", sa.Boolean(), nullable=False),
+        sa.Column("swap", sa.Boolean(), nullable=False),
+        sa.Column("corners_by", sa.Text()),
+        sa.Column("without_boundaries", sa.Boolean(), nullable=False),
+        sa.Column("points_as_plots", sa.Boolean()),
+        sa.Column("project_made_at", TIME),
+        sa.Column("questions", sa.JSON(), nullable=False),
+        sa.Column("left_out", sa.JSON(), nullable=False),
         sa.Column("counts", sa.JSON(), nullable=False),
         sa.Column("notes", sa.JSON(), nullable=False),
         sa.Column("progress_done", sa.Integer(), nullable=False),
         sa.Column("progress_total", sa.Integer(), nullable=False),
         sa.Column("message", sa.Text()),
         sa.Column("lease", KEY),
+        sa.Column("leased_at", TIME),
         sa.Column("leased_until", TIME),
+        sa.Column("is_long", sa.Boolean(), nullable=False),
+        sa.Column("costly_layers", sa.JSON(), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("updated_at", TIME, nullable=False),
-        sa.Column("acted_by", KEY),
-        sa.Column("acted_by_email", sa.String(254)),
-        sa.Column("acted_as", sa.JSON()),
-        sa.Column("leased_at", TIME),
-        sa.Column("is_long", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.Column("costly_layers", sa.JSON(), server_default="[]", nullable=False),
-        sa.Column("questions", sa.JSON(), server_default="[]", nullable=False),
-        sa.Column("swap", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.Column("corners_by", sa.Text()),
-        sa.Column("without_boundaries", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.Column("left_out", sa.JSON(), server_default="[]", nullable=False),
-        sa.Column("points_as_plots", sa.Boolean()),
-        sa.Column("project_made_at", TIME),
-        sa.CheckConstraint("kind IN ('projects', 'assets')", name="ck_imports_kind"),
+        sa.CheckConstraint("kind IN ('projects', 'assets')", name="kind"),
         sa.CheckConstraint(
             "status IN ('reading', 'ready', 'applying', 'applied', "
             "'undoing', 'undone', 'failed', 'canceled')",
-            name="ck_imports_status",
+            name="status",
         ),
         sa.ForeignKeyConstraint(
             ["account_id"],
@@ -1043,9 +988,8 @@ def create_imports() -> None:
     )
     op.create_index("ix_import_files_created_at", "import_files", ["created_at"])
 
-    create_in_order(
+    op.create_table(
         "import_features",
-        IMPORT_FEATURES_ON_POSTGRESQL,
         sa.Column("import_id", KEY, nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("account_id", KEY, nullable=False),
@@ -1054,23 +998,21 @@ def create_imports() -> None:
         sa.Column("target_id", KEY),
         sa.Column("area_m2", sa.BigInteger()),
         sa.Column("previous_area_m2", sa.BigInteger()),
+        sa.Column("left_out", sa.Boolean(), nullable=False),
+        sa.Column("is_plot", sa.Boolean(), nullable=False),
         sa.Column("changes", sa.JSON(), nullable=False),
+        sa.Column("metadata_changes", sa.JSON(), nullable=False),
         sa.Column("is_namesake", sa.Boolean(), nullable=False),
         sa.Column("problems", sa.JSON(), nullable=False),
+        sa.Column("outside", sa.Boolean()),
+        sa.Column("overlaps", sa.JSON()),
+        sa.Column("overlap_m2", sa.BigInteger()),
         sa.Column("state", sa.String(10)),
         sa.Column("written_at", TIME),
         sa.Column("values", sa.JSON(), nullable=False),
         sa.Column("before", sa.JSON()),
-        sa.Column("outside", sa.Boolean()),
-        sa.Column("left_out", sa.Boolean(), server_default=sa.false(), nullable=False),
-        sa.Column("metadata_changes", sa.JSON(), server_default="[]", nullable=False),
-        sa.Column("overlaps", sa.JSON()),
-        sa.Column("overlap_m2", sa.BigInteger()),
-        sa.Column("is_plot", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("geometry", sa.Text()),
-        sa.CheckConstraint(
-            "verdict IN ('new', 'changed', 'same', 'rejected')", name="ck_import_features_verdict"
-        ),
+        sa.CheckConstraint("verdict IN ('new', 'changed', 'same', 'rejected')", name="verdict"),
         sa.ForeignKeyConstraint(
             ["import_id"],
             ["imports.id"],
@@ -1095,7 +1037,6 @@ def create_events_and_deliveries() -> None:
         sa.Column("type", sa.String(40), nullable=False),
         sa.Column("subject_id", KEY, nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
-        sa.Column("created_at", TIME, nullable=False),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -1104,15 +1045,8 @@ def create_events_and_deliveries() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name="pk_events"),
     )
-    op.create_index(
-        "ix_events_account_id_created_at_id", "events", ["account_id", "created_at", "id"]
-    )
-    op.create_index(
-        "ix_events_account_id_type_created_at_id",
-        "events",
-        ["account_id", "type", "created_at", "id"],
-    )
-    op.create_index("ix_events_created_at", "events", ["created_at"])
+    op.create_index("ix_events_account_id_id", "events", ["account_id", "id"])
+    op.create_index("ix_events_account_id_type_id", "events", ["account_id", "type", "id"])
     op.create_index("ix_events_subject_id_id", "events", ["subject_id", "id"])
 
     op.create_table(
@@ -1132,12 +1066,12 @@ def create_events_and_deliveries() -> None:
         sa.Column("last_success_at", TIME),
         sa.Column("consecutive_failures", sa.Integer(), nullable=False),
         sa.Column("failing_since", TIME),
+        sa.Column("given_up_at", TIME),
         sa.Column("warned_at", TIME),
         sa.Column("canceled_at", TIME),
         sa.Column("deleted_at", TIME),
-        sa.Column("given_up_at", TIME),
         sa.CheckConstraint(
-            "disabled_reason IN ('manual', 'failing', 'gone')", name="ck_webhooks_disabled_reason"
+            "disabled_reason IN ('manual', 'failing', 'gone')", name="disabled_reason"
         ),
         sa.ForeignKeyConstraint(
             ["account_id"],
@@ -1161,12 +1095,8 @@ def create_events_and_deliveries() -> None:
         sa.Column("due_at", TIME),
         sa.Column("claim", KEY),
         sa.Column("created_at", TIME, nullable=False),
-        sa.CheckConstraint(
-            "cause IN ('event', 'test', 'replay', 'redelivery')", name="ck_deliveries_cause"
-        ),
-        sa.CheckConstraint(
-            "state IN ('pending', 'succeeded', 'failed', 'canceled')", name="ck_deliveries_state"
-        ),
+        sa.CheckConstraint("cause IN ('event', 'test', 'replay', 'redelivery')", name="cause"),
+        sa.CheckConstraint("state IN ('pending', 'succeeded', 'failed', 'canceled')", name="state"),
         sa.ForeignKeyConstraint(
             ["event_id"], ["events.id"], name="fk_deliveries_event_id_events", ondelete="CASCADE"
         ),
@@ -1202,7 +1132,7 @@ def create_events_and_deliveries() -> None:
         sa.Column("connect_ms", sa.Integer()),
         sa.Column("tls_ms", sa.Integer()),
         sa.Column("wait_ms", sa.Integer()),
-        sa.CheckConstraint("status IN ('success', 'failed')", name="ck_delivery_logs_status"),
+        sa.CheckConstraint("status IN ('success', 'failed')", name="status"),
         sa.ForeignKeyConstraint(
             ["webhook_id"],
             ["webhooks.id"],
@@ -1226,9 +1156,7 @@ def create_events_and_deliveries() -> None:
         sa.Column("status", sa.String(10), nullable=False),
         sa.Column("took_ms", sa.Integer(), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
-        sa.CheckConstraint(
-            "status IN ('success', 'failed')", name=op.f("ck_attempt_counts_status")
-        ),
+        sa.CheckConstraint("status IN ('success', 'failed')", name="status"),
         sa.ForeignKeyConstraint(
             ["webhook_id"],
             ["webhooks.id"],
@@ -1253,8 +1181,8 @@ def create_events_and_deliveries() -> None:
         sa.Column("last_event_id", KEY, nullable=False),
         sa.Column("next_at", TIME, nullable=False),
         sa.Column("created_at", TIME, nullable=False),
-        sa.Column("total", sa.Integer(), server_default="0", nullable=False),
-        sa.Column("queued", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("total", sa.Integer(), nullable=False),
+        sa.Column("queued", sa.Integer(), nullable=False),
         sa.Column("ended_at", TIME),
         sa.ForeignKeyConstraint(
             ["webhook_id"],
@@ -1284,15 +1212,6 @@ def partial_index(
         postgresql_where=sa.text(where),
         sqlite_where=sa.text(where),
     )
-
-
-def create_in_order(name: str, on_postgresql: list[str], *parts: sa.schema.SchemaItem) -> None:
-    """Create a table whose columns have another order on PostgreSQL."""
-    if op.get_bind().dialect.name == "postgresql":
-        columns = {part.name: part for part in parts if isinstance(part, sa.Column)}
-        others = [part for part in parts if not isinstance(part, sa.Column)]
-        parts = (*(columns[column] for column in on_postgresql), *others)
-    op.create_table(name, *parts)
 
 
 def index_for_search() -> None:
@@ -1355,7 +1274,7 @@ def keep_in_step(name: str, table: str, owner: str, box: tuple[str, str, str, st
         f"new.{north}, {mark}, {mark} + 1 WHERE new.{west} IS NOT NULL;"
     )
     leave_box = f'DELETE FROM {name}_box WHERE "row" = old."row";'
-    sides = list(dict.fromkeys(box)) if name == "account_assets" else sorted(set(box))
+    sides = sorted(set(box))
     changed = " OR ".join(f"old.{side} IS NOT new.{side}" for side in sides)
     for trigger, event, work in (
         ("enter", f"INSERT ON {table}", enter_text + enter_box),

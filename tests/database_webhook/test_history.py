@@ -8,7 +8,7 @@ from app.geometry import read_boundary
 from tests.database_webhook.reports import boundary, change, delete, insert, report, row_of, sql
 from tests.make import Client, event_types, make_project, square
 from tests.projects.boundaries.history import boundaries, geometry_of
-from tests.projects.boundary_history.test_shapes import forget_shapes, simplify
+from tests.projects.boundary_history.test_shapes import simplify
 
 pytestmark = pytest.mark.both
 
@@ -44,21 +44,6 @@ def test_a_former_boundary_that_was_reported_wrongly_is_not_kept(client: Client)
     present, former = boundaries(client, project)
     assert geometry_of(client, project, former) is None
     assert (present["added_hectares"], present["removed_hectares"]) == (None, None)
-
-
-@pytest.mark.parametrize("has_job_run", [False, True])
-def test_a_boundary_from_before_there_was_a_history(client: Client, has_job_run: bool) -> None:
-    """Its entry gets its checksum from the job, and is known by its area until then."""
-    project = make_project(client, geometry=square(size=0.1))
-    forget_shapes(client)
-    if has_job_run:
-        simplify(client)
-    report(client, change(client, "projects", project["id"], geometry=boundary(0.1)))
-    assert len(boundaries(client, project)) == 1
-    report(client, change(client, "projects", project["id"], geometry=boundary(0.2)))
-    _, former = boundaries(client, project)
-    kept = project["geometry"] if has_job_run else None
-    assert geometry_of(client, project, former) == kept
 
 
 def test_a_boundary_that_was_simplified_before_its_report_is_recorded(client: Client) -> None:

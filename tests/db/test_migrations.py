@@ -39,6 +39,7 @@ WORDS = {
     ("memberships", "role"): "owner",
     ("projects", "status"): "active",
     ("billing_events", "source"): "billing",
+    ("boundaries", "source"): "api",
     ("mailed_links", "purpose"): "reset_password",
     ("oauth_tokens", "kind"): "access",
     ("deliveries", "cause"): "event",

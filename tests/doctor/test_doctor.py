@@ -179,7 +179,7 @@ def test_a_damaged_file_of_sqlite_is_found(make_instance: MakeInstance) -> None:
     close(app)
     path = Path(url_of(app).database or "")
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        where = "SELECT rootpage FROM sqlite_schema WHERE name = 'ix_events_created_at'"
+        where = "SELECT rootpage FROM sqlite_schema WHERE name = 'ix_events_subject_id_id'"
         (page,) = connection.execute(where).fetchone()
     with path.open("r+b") as file:
         file.seek((page - 1) * 4096)

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import update
 
-from app.db.extensions import db
-from app.db.transactions import transaction
-from app.models import Import
-from tests.imports.making import act, projects, ready, work
+from tests.imports.making import act, projects, ready
 from tests.make import (
     Client,
     Member,
@@ -22,9 +18,6 @@ from tests.make import (
 )
 from tests.make.audit import new_entries
 from tests.make.features import feature
-
-pytestmark = pytest.mark.both
-
 
 WRITTEN = {"apply": "created", "undo": "deleted"}  # what a step does, by how it is asked for
 
@@ -48,20 +41,6 @@ def test_whoever_applies_or_undoes_an_import_is_named(client: Client, member: Me
     }
     assert named["project.created"] == {"id": member.id, "email": member.email}
     assert named["project.deleted"]["id"] == client.owner_id
-
-
-def test_the_step_that_an_earlier_version_began_names_the_creator(
-    client: Client, member: Member
-) -> None:
-    record = ready(client, feature(square(), name="Alpine"))
-    member.client.post(f"/v1/imports/{record['id']}/apply")
-    with client.app.app_context(), transaction():
-        own = update(Import).where(Import.id == record["id"])
-        db.session.execute(own.values(acted_by=None, acted_by_email=None, acted_as=None))
-    work(client)
-    made = projects(client)["Alpine"]
-    (entry,) = client.get(f"/v1/projects/{made['id']}/boundaries").json["data"]
-    assert entry["created_by"]["id"] == client.owner_id
 
 
 def test_the_log_names_the_key_that_each_step_was_started_with(client: Client) -> None:
@@ -91,20 +70,3 @@ def test_the_log_names_the_application_that_a_step_was_started_with(client: Clie
     assert written["actor"] == started["actor"]
     assert written["actor"]["id"] == client.owner_id
     assert written["via"]["application"] == {"id": application.id, "label": "Forest App"}
-
-
-def test_the_step_that_an_earlier_version_began_is_not_put_down_to_the_last_key(
-    client: Client,
-) -> None:
-    """It leaves the column as it was."""
-    record = ready(client, feature(square(), name="Alpine"))
-    act(make_key(client), record, "apply")
-    with client.app.app_context():
-        applied = db.session.get_one(Import, record["id"]).acted_as
-    client.post(f"/v1/imports/{record['id']}/undo")
-    with client.app.app_context(), transaction():
-        db.session.execute(update(Import).where(Import.id == record["id"]).values(acted_as=applied))
-    with new_entries(client) as found:
-        work(client)
-    (entry,) = found
-    assert (entry["actor"]["type"], entry["actor"]["id"]) == ("person", client.owner_id)

@@ -96,7 +96,6 @@ def test_the_signature_of_another_backup_is_refused(own: Flask, path: Path, fold
 
 @pytest.mark.slow
 def test_one_without_a_signature_is_restored_when_that_is_asked_for(own: Flask, path: Path) -> None:
-    """As older versions made them."""
     rewritten(path, _without_signature)
     assert "--unverified" in run(own, "restore", path, "--yes").stderr
     fill(own)

@@ -12,7 +12,7 @@ from app.db.extensions import db
 from app.models import Event, IdempotentResponse, Project
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.values import clock
-from app.values.ids import new_id
+from app.values.ids import new_id_at
 from tests.maintenance.conftest import prune
 from tests.make import Client, make_project
 
@@ -38,12 +38,11 @@ def _answers(client: Client, ages: dict[str, timedelta]) -> None:
 def _events(client: Client, ages: dict[str, timedelta]) -> None:
     rows = [
         {
-            "id": new_id("event"),
+            "id": new_id_at("event", clock.now() - age),
             "account_id": client.account_id,
             "type": "project.created",
             "subject_id": name,
             "body": "{}",
-            "created_at": clock.now() - age,
         }
         for name, age in ages.items()
     ]

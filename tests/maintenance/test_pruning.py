@@ -24,7 +24,7 @@ from app.models import Delivery, Event, IdempotentResponse, Webhook
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.policy.deliveries import LOG_DAYS
 from app.values import clock
-from app.values.ids import first_id, new_id
+from app.values.ids import new_id, new_id_at
 from config import ROOT
 from tests.maintenance.conftest import prune
 
@@ -75,8 +75,8 @@ def store_answers(account_id: str, number: int = MANY) -> None:
 def store_events(account_id: str, number: int = MANY) -> None:
     """Expired events."""
     common = {"account_id": account_id, "type": "project.created", "subject_id": "x", "body": "{}"}
-    common |= {"created_at": clock.now() - OLD}
-    _store(Event, [common | {"id": new_id("event")} for _ in range(number)])
+    old = clock.now() - OLD
+    _store(Event, [common | {"id": new_id_at("event", old)} for _ in range(number)])
 
 
 def _store(model: Any, rows: list[dict[str, Any]]) -> None:
@@ -127,12 +127,11 @@ def test_many_deliveries_of_an_event_go_in_batches_of_their_own(account_id: str)
         id=new_id("webhook"), account_id=account_id, url="https://a.example", sealed_secret="",
         events=["*"], enabled=True, created_at=clock.now(), updated_at=clock.now(),
     )  # fmt: skip
-    old = clock.now() - OLD
-    event_id = f"{first_id('event', old)[:15]}{new_id('event')[15:]}"
+    event_id = new_id_at("event", clock.now() - OLD)
     _store(
         Event,
         [{"id": event_id, "account_id": account_id, "type": "project.created", "subject_id": "x",
-          "body": "{}", "created_at": old}],
+          "body": "{}"}],
     )  # fmt: skip
     db.session.add(webhook)
     db.session.commit()

@@ -46,25 +46,24 @@ def _fields_at_fault(answer: Any) -> list[str]:
 
 
 @pytest.fixture
-def past(client: Client) -> list[dict[str, Any]]:
+def past(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Two projects and an asset, of one second each, the oldest first."""
-    project = make_project(client)
-    make_project(client)
-    make_asset(client, project["id"])
+    first = clock.now() - timedelta(hours=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: first)
+        project = make_project(client)
+        patch.setattr(clock, "now", lambda: first + timedelta(seconds=1))
+        make_project(client)
+        patch.setattr(clock, "now", lambda: first + timedelta(seconds=2))
+        make_asset(client, project["id"])
     found = events(client)
     assert [event["type"] for event in found] == [
         "project.created",
         "project.created",
         "asset.created",
     ]
-    first = clock.now() - timedelta(hours=1)
-    with client.app.app_context():
-        for number, row in enumerate(
-            db.session.scalars(rows_of(client.account_id, Event).order_by(Event.id))
-        ):
-            row.created_at = first + timedelta(seconds=number)
-            found[number]["at"] = row.created_at
-        db.session.commit()
+    for event in found:
+        event["at"] = clock.parse_time(event["created_at"])
     return found
 
 

@@ -77,9 +77,9 @@ def _try(report: Report, running: Service, file: HostileFile, bait: Bait, memory
     status, pages, said = answer.status_code, [answer.text], f"{answer.status_code}: {answer.text}"
     if status == 202:
         path = f"{root}/{answer.json()['data']['id']}"
-        while (record := session.get(path).json()["data"])["status"] == "reading":
+        while (record := session.get(path, timeout=SECONDS).json()["data"])["status"] == "reading":
             time.sleep(_EVERY)
-        pages = [repr(record), session.get(f"{path}/features?per_page=100").text]
+        pages = [repr(record), session.get(f"{path}/features?per_page=100", timeout=SECONDS).text]
         said = f"{record['status']}: {record['message']}"
     seconds = time.monotonic() - began
     report.lines.append(

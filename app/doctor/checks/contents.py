@@ -73,8 +73,8 @@ def derived(connection: Connection) -> Iterator[Result]:
     shown = "; ".join(f"{row.id} ({', '.join(row.wrong)})" for row in wrong[:_SHOWN])
     yield problem(
         f"What is derived from {pluralize(len(wrong), 'row')} of a sample is wrong: {shown}",
-        f"Run: {canopy_command()} doctor --repair. An earlier version, or somebody with SQL, has "
-        "changed these rows (/docs/guides/database-webhook).",
+        f"Run: {canopy_command()} doctor --repair. Somebody with SQL has changed these rows "
+        "(/docs/guides/database-webhook).",
     )
 
 

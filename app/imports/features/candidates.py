@@ -222,8 +222,8 @@ def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -
         boundary,
         location,
         values["own_id"],
-        is_numbered=values.get("is_numbered", False),  # absent: of an earlier version
-        is_plot=values.get("is_plot", False),  # likewise
+        is_numbered=values["is_numbered"],
+        is_plot=values["is_plot"],
     )
 
 

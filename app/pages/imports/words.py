@@ -167,8 +167,6 @@ def why_not(found: Mapping[str, Any]) -> str | None:
     """Why an import that is ready cannot be applied; None: it can."""
     if must_answer(found["questions"]):
         return "Answer the question above first."
-    if found["crs"] is None:  # read by an earlier version
-        return "First say which coordinate system the file uses."
     counts = found["counts"]
     if counts["new"] or counts["changed"]:
         return None

@@ -32,8 +32,7 @@ class BoundaryAuthorSchema(OutputSchema):
 class BoundarySchema(OutputSchema):
     """A boundary that a project has or has had.
 
-    Of boundaries set before they were kept, it is not known who set them. The same goes for changes
-    made with SQL.
+    Of changes made with SQL, it is not known who made them.
     """
 
     example: ClassVar = {
@@ -64,8 +63,7 @@ class BoundarySchema(OutputSchema):
         "BoundarySource",
         BOUNDARY_SOURCES,
         required=True,
-        allow_none=True,
-        metadata={"description": "How it was set; null if that is not known."},
+        metadata={"description": "How it was set."},
     )
     created_at = fields.DateTime(required=True)
     created_by = fields.Nested(

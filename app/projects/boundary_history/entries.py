@@ -58,11 +58,12 @@ class StoredBoundary(NamedTuple):
 
 
 class Author(NamedTuple):
-    """The person who set a boundary, or who made the key that did, and the way; None: unknown."""
+    """The person who set a boundary, or who made the key that did, if that is known; and the
+    way."""
 
-    user_id: str | None = None
-    email: str | None = None
-    source: Source | None = None
+    user_id: str | None
+    email: str | None
+    source: Source
 
 
 def author_of(principal: Principal, source: Source | None) -> Author:
@@ -84,12 +85,8 @@ def is_entry_of(entry: Any, boundary: StoredBoundary) -> bool:
     """True if an entry is that of a boundary.
 
     Args:
-        entry: a row with its ``area_m2`` and ``checksum``.
+        entry: a row with its ``checksum``.
     """
-    # Revision 0007, which begins the history in an upgrade from 0.1.0, cannot compute checksums: a
-    # job adds them (``shape_backlog``). With the last release that upgrades 0.1.0, this goes.
-    if entry.checksum is None:
-        return bool(entry.area_m2 == boundary.area_m2)
     return bool(entry.checksum == checksum(boundary.text))
 
 

@@ -25,7 +25,7 @@ from app.values.records import hectares
 BoundaryWithId = tuple[str | None, StoredBoundary]  # the id is that of its entry
 Description = dict[str, Any]
 
-_BY_SQL: Final = Author(source="database")
+_BY_SQL: Final = Author(None, None, "database")
 
 
 def stored_boundary(project: Project) -> StoredBoundary | None:
@@ -88,7 +88,7 @@ def is_recorded(project: Project) -> bool:
     return is_entry_of(entry, boundary)
 
 
-def record_change_by_sql(project: Project, reported: object, author: Author = _BY_SQL) -> None:
+def record_change_by_sql(project: Project, reported: object) -> None:
     """Record the boundary of a project that was changed with SQL.
 
     Args:
@@ -100,7 +100,7 @@ def record_change_by_sql(project: Project, reported: object, author: Author = _B
         former = StoredBoundary(reported, entry.area_m2)
     entries.close_present(project, former and former.text)
     is_comparable = former is not None or entry is None
-    _record_present(project, author, former, change=None if is_comparable else UNKNOWN)
+    _record_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
 
 
 def renew_shapes(project: Project) -> None:

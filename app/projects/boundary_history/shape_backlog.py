@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from random import shuffle
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from app.auth.tenant import select_of_all_accounts
 from app.db.extensions import db
@@ -16,7 +16,6 @@ from app.db.queries import connect
 from app.db.transactions import CompiledChange
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, Project
-from app.projects.boundary_history.entries import checksum
 from app.projects.boundary_history.shapes import Shape, insert_shapes
 from app.usage.counters import note_new_shapes
 from app.values import clock
@@ -52,7 +51,6 @@ _NEXT_ACCOUNT: Final = select(func.min(BoundaryEntry.account_id)).where(
     *_IS_WAITING, BoundaryEntry.account_id > bindparam("after")
 )
 _LOCK: Final = select(Project.id).order_by(Project.id)
-# An entry of revision 0007 lacks its checksum.
 _MARK: Final = CompiledChange(
     update(BoundaryEntry)
     .where(
@@ -61,12 +59,7 @@ _MARK: Final = CompiledChange(
         BoundaryEntry.project_id == bindparam("project"),
         BoundaryEntry.id == bindparam("entry"),
     )
-    .values(
-        simplified_at=bindparam("moment"),
-        checksum=func.coalesce(
-            BoundaryEntry.checksum, bindparam("text_checksum", type_=BigInteger)
-        ),
-    )
+    .values(simplified_at=bindparam("moment"))
     .returning(BoundaryEntry.id)
 )
 
@@ -76,7 +69,6 @@ class _Simplified(NamedTuple):
 
     key: tuple[str, str]
     entry_id: str
-    checksum: int | None
     shapes: list[Shape]
 
 
@@ -132,13 +124,12 @@ def _simplified(rows: Sequence[Any]) -> list[_Simplified]:
         _Simplified(
             (row.account_id, row.project_id),
             row.id,
-            checksum(text) if text else None,
             [
                 Shape(row.row, level, row.account_id, row.area_m2 or 0, shape)
                 for level, shape in shapes.items()
             ],
         )
-        for row, text, shapes in zip(rows, texts, map_shapes(texts), strict=True)
+        for row, shapes in zip(rows, map_shapes(texts), strict=True)
     ]
 
 
@@ -150,6 +141,5 @@ def _mark(simplified: _Simplified) -> bool:
         "project": project_id,
         "entry": simplified.entry_id,
         "moment": clock.now(),
-        "text_checksum": simplified.checksum,
     }
     return _MARK.first(values) is not None

@@ -13,6 +13,7 @@ from app.jobs.shared_metrics import Additions
 from app.jobs.valkey import valkey
 from app.policy.deliveries import FailureReason
 from app.values import clock
+from app.values.ids import time_of
 from app.webhooks.deliveries.types import Outcome
 
 _LABELS: Final = {str(reason): reason.name.lower() for reason in FailureReason}
@@ -42,7 +43,7 @@ def record_metrics(outcomes: Iterable[Outcome]) -> None:
         delivery = outcome.delivery
         additions.count("canopy_delivery_attempts_total", _label(outcome))
         if outcome.error is None and delivery.attempt == 1 and delivery.cause == "event":
-            seconds = (outcome.ended_at - delivery.event_created_at).total_seconds()
+            seconds = (outcome.ended_at - time_of(delivery.event_id)).total_seconds()
             additions.observe("canopy_delivery_latency_seconds", seconds=seconds)
     valkey().attempt(additions.write)
 

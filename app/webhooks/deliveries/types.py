@@ -40,7 +40,6 @@ class ClaimedDelivery:
     webhook_id: str
     event_id: str
     event_type: str
-    event_created_at: datetime
     body: str
     cause: str
     attempt: int  # the number of the next attempt, from 1

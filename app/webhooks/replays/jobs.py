@@ -86,21 +86,17 @@ def queue_next(replay_id: str) -> int:
     interval, most = _INTERVAL * running, max(_CHUNK // running, 1)
     if _is_behind(replay.webhook_id) or not _has_room(replay, most):
         return 0
-    matching = select_events(replay).add_columns(Event.created_at)
-    is_next = (Event.created_at > replay.since) | (Event.id > replay.last_event_id)
-    after = matching.where(is_next)  # ``since`` is in it already
-    events = db.session.execute(after.order_by(Event.created_at, Event.id).limit(most)).all()
+    ids = db.session.scalars(select_events(replay).order_by(Event.id).limit(most)).all()
     begin = max(moment, replay.next_at)
-    times = [begin + number * interval for number in range(len(events))]
-    ids = [event.id for event in events]
+    times = [begin + number * interval for number in range(len(ids))]
     queue_replay(replay.account_id, replay.webhook_id, zip(ids, times, strict=True))
-    replay.queued += len(events)
-    if len(events) < most:
+    replay.queued += len(ids)
+    if len(ids) < most:
         replay.ended_at = moment
     else:
-        replay.since, replay.last_event_id = events[-1].created_at, ids[-1]
+        replay.last_event_id = ids[-1]
         replay.next_at = times[-1] + interval
-    return len(events)
+    return len(ids)
 
 
 def _number_of_running(account_id: str) -> int:

@@ -29,7 +29,7 @@ from app.usage.counters import counters
 from app.usage.history import check_history
 from app.values import clock
 from app.values.clock import format_time
-from app.values.ids import new_id
+from app.values.ids import first_id, last_id, new_id
 from app.webhooks.deliveries.cancellation import end_replays
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
@@ -176,11 +176,12 @@ def _check_no_other(account_id: str, webhook_id: str) -> None:
 
 
 def select_events(replay: Replay) -> Select[Any]:
-    """The statement that selects the ids of the events of a replay, in no order."""
+    """The statement that selects the ids of the events of a replay that are not queued yet, in no
+    order."""
     matching = rows_of(replay.account_id, Event).where(
         Event.type.in_(replay.event_types),
-        Event.created_at >= replay.since,
-        Event.created_at <= replay.until,
+        Event.id > max(first_id("event", replay.since), replay.last_event_id),
+        Event.id <= last_id("event", replay.until),
     )
     if replay.only_failed:
         deliveries = rows_of(replay.account_id, Delivery).where(

@@ -26,10 +26,8 @@ from tests.audit.log.logs import checkpoints, exported, kinds, points, seal, sea
 from tests.audit.log.test_documented_verifier import key_of
 from tests.make import Client
 
-pytestmark = pytest.mark.both
 OWN = "WHERE account_id = :account AND"
 BODY = "UPDATE audit_entries SET body = replace(body, 'Hood', 'Mood')"
-NEWEST = "(SELECT max(number) FROM audit_checkpoints WHERE account_id = :account)"
 
 
 class Log(NamedTuple):
@@ -75,7 +73,7 @@ def insert(log: Log) -> None:
     """In place of another, which is sealed again with the next batch."""
     number = log.first + 7
     log.sql(f"UPDATE audit_entries SET number = NULL {OWN} number = :n", n=number)
-    names = "account_id, action, actor_id, target_id, mac"
+    names = "account_id, action, actor_id, target_id"
     log.sql(
         f"INSERT INTO audit_entries (id, {names}, body, number) SELECT 'aud_new', {names}, "
         f"replace(body, id, 'aud_new'), {number} FROM audit_entries {OWN} id = :id",

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from app.db.extensions import db
 from app.events.outbox import queue_deliveries
 from app.outbound import Timing
+from app.values.ids import new_id_at
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome, PendingWebhook
 from tests.make import Client, events, make_project
 
@@ -42,9 +43,8 @@ def claimed(webhook_id: str, **columns: object) -> ClaimedDelivery:
         "id": f"dlv_{number}",
         "account_id": f"account of {webhook_id}",
         "webhook_id": webhook_id,
-        "event_id": f"evt_{number}",
+        "event_id": new_id_at("event", MOMENT),
         "event_type": "project.created",
-        "event_created_at": MOMENT,
         "body": "{}",
         "cause": "event",
         "attempt": 1,

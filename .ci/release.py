@@ -9,9 +9,10 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from shlex import quote
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,29 +33,13 @@ X.Y.Z must follow the present version by the rules of https://semver.org/.
 """
 
 NUMBER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
-_VERSION = re.compile(r'^(VERSION: Final = ")([^"]*)(")$', re.MULTILINE)
-_SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
-_UPGRADE = re.compile(r"^### Upgrade\n+(?!#)\S", re.MULTILINE)
-# host:path, as ssh takes it
-_SSH = re.compile(r"(?:[\w.-]+@)?([\w.-]+\.[a-z]+):(?!//)(.+)")
+VERSION = re.compile(r'^(VERSION: Final = ")([^"]*)(")$', re.MULTILINE)
+SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
+UPGRADE = re.compile(r"^### Upgrade\n+(?!#)\S", re.MULTILINE)
 
 
 class Refused(Exception):
     """The release is not possible. The message says why, in whole sentences."""
-
-
-class Release(NamedTuple):
-    """The former version and the new one, and the two files, by their paths from the root, as they
-    are and as they will be."""
-
-    former: str
-    number: str
-    files_before: dict[str, str]
-    files: dict[str, str]
-
-    @property
-    def tag(self) -> str:
-        return f"v{self.number}"
 
 
 def main(arguments: list[str]) -> int:
@@ -62,19 +47,21 @@ def main(arguments: list[str]) -> int:
     if {"-h", "--help"} & set(arguments):
         print(HELP, end="")
         return 0
-    is_trial = "--dry-run" in arguments
     numbers = [word for word in arguments if word != "--dry-run"]
     if len(numbers) != 1 or numbers[0].startswith("-"):
         print(HELP.splitlines()[0], file=sys.stderr)
         return 2
+    number = numbers[0]
     try:
-        release = plan(numbers[0])
-        if is_trial:
-            print(f"{release.former} would become {release.number}, tagged {release.tag}.")
+        former, files = plan(number)
+        if "--dry-run" in arguments:
+            print(f"{former} would become {number}, tagged v{number}.")
+            print(publishing(number, "COMMIT"))
         else:
-            make(release)
-            print(f"Released {release.number} as {git('rev-parse', 'HEAD')}, tagged {release.tag}.")
-        print(publishing(release, "COMMIT" if is_trial else git("rev-parse", "HEAD")))
+            make(number, files)
+            commit = git("rev-parse", "HEAD")
+            print(f"Released {number} as {commit}, tagged v{number}.")
+            print(publishing(number, commit))
     except Refused as error:
         print(error, file=sys.stderr)
         return 1
@@ -83,41 +70,37 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def plan(number: str) -> Release:
-    """Check everything, and read what the release will change.
+def plan(number: str) -> tuple[str, dict[str, str]]:
+    """Check everything; return the present version, and what is to be in the two files.
 
     Raises:
         Refused: something is in the way; the message has a line for each such thing.
     """
-    problems = list(_problems_of_repository(number))
-    texts = {name: (ROOT / name).read_text("utf-8") for name in (CHANGELOG, VERSION_FILE)}
-    former, files = "", {}
+    problems, former, files = list(problems_of_repository(number)), "", {}
     try:
-        former, files[VERSION_FILE] = with_number(texts[VERSION_FILE], number)
+        former, files[VERSION_FILE] = with_number((ROOT / VERSION_FILE).read_text("utf-8"), number)
     except Refused as error:
         problems.append(str(error))
     try:
-        today = datetime.date.today().isoformat()
-        files[CHANGELOG] = with_release(texts[CHANGELOG], number, today)
+        today, text = datetime.date.today().isoformat(), (ROOT / CHANGELOG).read_text("utf-8")
+        files[CHANGELOG] = with_release(text, number, today)
     except Refused as error:
         problems.append(str(error))
     if problems:
         raise Refused("\n".join(problems))
-    return Release(former, number, texts, files)
+    return former, files
 
 
-def _problems_of_repository(number: str) -> list[str]:
+def problems_of_repository(number: str) -> Iterator[str]:
     if git("rev-parse", "--show-toplevel") != str(ROOT):
         raise Refused(f"{ROOT} is not a repository of its own.")
-    found = []
     branch = git("branch", "--show-current") or "no branch"
     if branch != BRANCH:
-        found.append(f"Releases are made on {BRANCH}; this is {branch}.")
+        yield f"Releases are made on {BRANCH}; this is {branch}."
     if changes := git("status", "--porcelain"):
-        found.append(f"Commit or remove these changes first:\n{changes}")
+        yield f"Commit or remove these changes first:\n{changes}"
     if git("tag", "--list", f"v{number}"):
-        found.append(f"There is a tag v{number} already.")
-    return found
+        yield f"There is a tag v{number} already."
 
 
 def with_number(source: str, number: str) -> tuple[str, str]:
@@ -127,7 +110,7 @@ def with_number(source: str, number: str) -> tuple[str, str]:
     Raises:
         Refused: ``number`` cannot follow, or there is no version.
     """
-    match = _VERSION.search(source)
+    match = VERSION.search(source)
     present = NUMBER.fullmatch(match[2]) if match else None
     if not (match and present):
         raise Refused(f"{VERSION_FILE} has no line VERSION with a number.")
@@ -145,7 +128,7 @@ def with_release(changelog: str, number: str, date: str) -> str:
     Raises:
         Refused: nothing is unreleased, or it does not say how to upgrade.
     """
-    sections = list(_SECTION.finditer(changelog))
+    sections = list(SECTION.finditer(changelog))
     if not sections or sections[0][1] != "Unreleased":
         raise Refused(f'The first section of {CHANGELOG} is not "## Unreleased".')
     begin = sections[0].end()
@@ -153,7 +136,7 @@ def with_release(changelog: str, number: str, date: str) -> str:
     content = changelog[begin:end].strip()
     if not content:
         raise Refused(f'{CHANGELOG} has nothing under "Unreleased".')
-    if not _UPGRADE.search(content):
+    if not UPGRADE.search(content):
         raise Refused(
             f'{CHANGELOG} has no subsection "### Upgrade" under "Unreleased": say what an operator '
             "has to do, if only that it is nothing."
@@ -162,7 +145,7 @@ def with_release(changelog: str, number: str, date: str) -> str:
     return f"{changelog[:begin]}\n## {number} - {date}\n\n{content}\n" + (rest and f"\n{rest}")
 
 
-def make(release: Release) -> None:
+def make(number: str, files: dict[str, str]) -> None:
     """Write the files, commit and tag.
 
     Raises:
@@ -170,65 +153,50 @@ def make(release: Release) -> None:
         KeyboardInterrupt: the same, as the process was told to end.
     """
     before = git("rev-parse", "HEAD")
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     try:
-        _write(release.files)
-        git("commit", "--quiet", "--message", f"Release {release.number}", "--", *release.files)
-        git("tag", "--annotate", release.tag, "--message", f"Canopy {release.number}")
+        for name, text in files.items():
+            (ROOT / name).write_text(text, "utf-8")
+        git("commit", "--quiet", "--message", f"Release {number}", "--", *files)
+        git("tag", "--annotate", f"v{number}", "--message", f"Canopy {number}")
     except BaseException as error:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
-        _undo(release, before)
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_IGN)
+        if git("tag", "--list", f"v{number}"):
+            git("tag", "--delete", f"v{number}")
+        git("reset", "--quiet", "--hard", before)  # nothing else had changed
         if isinstance(error, OSError | Refused):
             raise Refused(f"{error}\nNothing was released, and nothing is changed.") from None
         raise
 
 
-def _write(files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (ROOT / name).write_text(text, "utf-8")
-
-
-def _interrupt(*_: object) -> NoReturn:
+def interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _undo(release: Release, before: str) -> None:
-    """Bring back the files, the branch and the tags. The index has changed only if it committed."""
-    _write(release.files_before)
-    if git("tag", "--list", release.tag):
-        git("tag", "--delete", release.tag)
-    if git("rev-parse", "HEAD") != before:
-        git("reset", "--quiet", "--soft", before)
-        git("reset", "--quiet", before, "--", *release.files)
-
-
-def publishing(release: Release, commit: str) -> str:
+def publishing(number: str, commit: str) -> str:
     """What to run to publish a release."""
     remote = git("config", "--default", "origin", f"branch.{BRANCH}.remote")
-    given = {"VERSION": release.number, "REVISION": commit}
-    if source := _source(remote):
+    given = {"VERSION": number, "REVISION": commit}
+    if source := address_for_people(git("config", "--default", "", f"remote.{remote}.url")):
         given["SOURCE"] = source
     arguments = " ".join(f"--build-arg {name}={quote(value)}" for name, value in given.items())
     return (
         "Nothing is pushed. To publish it, and to build its image:\n\n"
-        f"  git push --atomic {remote} {BRANCH} {release.tag}\n"
-        f"  docker build {arguments} --tag canopy:{release.number} ."
+        f"  git push --atomic {remote} {BRANCH} v{number}\n"
+        f"  docker build {arguments} --tag canopy:{number} ."
     )
 
 
-def _source(remote: str) -> str:
-    """The address of the repository for people, without credentials; empty if there is none."""
-    address = git("config", "--default", "", f"remote.{remote}.url")
-    if ssh := _SSH.fullmatch(address):
-        address = f"ssh://{ssh[1]}/{ssh[2]}"
-    parts = urlsplit(address)
-    if parts.scheme not in ("https", "http", "ssh") or not parts.hostname:
-        return ""
-    path = parts.path.removesuffix(".git")
-    if parts.scheme == "ssh":
-        return f"https://{parts.hostname}{path}"
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
+def address_for_people(remote: str) -> str:
+    """The address of a repository, without credentials; empty if it is on this machine."""
+    remote = re.sub(r"^(?:[\w.-]+@)?([\w.-]+\.[a-z]+):(?!//)", r"ssh://\1/", remote)  # host:path
+    parts = urlsplit(remote.removesuffix(".git"))
+    if parts.scheme == "ssh" and parts.hostname:
+        return f"https://{parts.hostname}{parts.path}"
+    if parts.scheme in ("http", "https") and parts.hostname:
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    return ""
 
 
 def git(*words: str) -> str:

@@ -13,7 +13,7 @@ import shapely
 
 from tests import eudr_validator
 from tests.eudr_rings import Micro, Positions, parts_codes, readings_of, ring_codes
-from tests.eudr_validator import FAULTS, NOTES, codes_of, countries, faults_of
+from tests.eudr_validator import FAULTS, NOTES, codes_of, faults_of
 
 SQUARE = [[-1.5, 6.5], [-1.49, 6.5], [-1.49, 6.51], [-1.5, 6.51], [-1.5, 6.5]]
 
@@ -99,31 +99,21 @@ def broken() -> list[tuple[str, bytes]]:
     ring = polygon
     features = [
         ("feature", {"type": "Feature", "properties": {}, "geomerty": point()}),
-        ("feature", {"type": "Feature", "geometry": point()}),
         ("feature", plot(point()) | {"properties": [1]}),
         ("feature", {"type": "feature", "properties": {}, "geometry": point()}),
-        ("feature", [1]),
         ("geometry_type", plot({"type": "LineString", "coordinates": SQUARE})),
-        ("geometry_type", plot({"type": "MultiLineString", "coordinates": [SQUARE]})),
         ("geometry_type", plot({"type": "polygon", "coordinates": [SQUARE]})),
         ("geometry", plot(None)),
         ("geometry", plot({"type": "Polygon"})),
-        ("geometry", plot({"type": "Polygon", "coordinates": []})),
         ("geometry", plot({"type": "Polygon", "coordinates": SQUARE})),
-        ("geometry", plot({"type": "Polygon", "coordinates": 5})),
-        ("geometry", plot({"type": "Polygon", "coordinates": [[]]})),
         ("geometry", plot({"type": "MultiPolygon", "coordinates": [[]]})),
-        ("geometry", plot({"type": "MultiPolygon", "coordinates": [5]})),
         ("geometry", plot({"type": "GeometryCollection", "geometries": []})),
         ("geometry", plot({"type": "Point", "coordinates": ["1", "2"]})),
-        ("geometry", plot({"type": "Point", "coordinates": [1, True]})),
         ("geometry", plot({"type": "Point", "coordinates": [1]})),
         ("point_list", plot({"type": "Point", "coordinates": [[1, 2]]})),
         ("range", plot(point(180.000001, 0))),
         ("range", plot(point(0, -90.000001))),
-        ("range", plot(polygon(square(179.995, 0)))),
         ("decimals", plot(point(1.0000001, 2))),
-        ("decimals", plot(ring(square(1.0000001, 2)))),
         ("few_positions straight_line", plot(ring([[0, 0], [1, 0], [0, 0]]))),
         ("open_ring", plot(ring(SQUARE[:-1]))),
         ("open_ring", plot(ring([*SQUARE[:-1], [-1.5, 6.500001]]))),
@@ -134,20 +124,14 @@ def broken() -> list[tuple[str, bytes]]:
         ("equal_positions decimals", plot(ring([near[1], near[0], [-5, 1], [-5, 2], near[1]]))),
         ("straight_line", plot(ring([[0, 0], [1, 1], [3, 3], [0, 0]]))),
         ("sides_cross", plot(ring([[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]))),
-        ("sides_cross", plot(ring([[0, 0], [4, 0], [4, 4], [2, -1], [0, 4], [0, 0]]))),
         ("sides_overlap", plot(ring([[0, 0], [2, 0], [2, 2], [2, 1], [0, 1], [0, 0]]))),
         ("sides_overlap", plot(ring([[0, 0], [4, 0], [4, 1], [3, 0], [1, 0], [0, 1], [0, 0]]))),
         ("sides_touch", plot(ring([[0, 0], [4, 0], [4, 4], [2, 0], [0, 4], [0, 0]]))),
-        ("sides_touch", plot(ring([[0, 0], [1, 1], [2, 0], [2, 2], [1, 1], [0, 2], [0, 0]]))),
-        ("sides_touch", plot(ring([[2, 0], [0, 4], [0, 0], [4, 0], [4, 4], [2, 0]]))),
-        ("sides_touch", plot(ring([[1, 1], [4, 2], [3, -1], [1, 1], [4, 3], [0, 5], [1, 1]]))),
         ("parts_overlap", plot(parts(SQUARE, square(-1.495, 6.505)))),
         ("parts_overlap", plot(parts(SQUARE, square(-1.496, 6.504, 0.001)))),
-        ("parts_overlap", plot(parts(SQUARE, SQUARE))),
         ("parts_share_side", plot(parts(SQUARE, square(-1.49, 6.505)))),
         ("property_name", plot(point(), ProductionPlace=None, productionplace="A")),
         ("property_name", plot(point(), producer_name="A")),
-        ("property_name", plot(point(), AREA=1)),
         ("producer_name", plot(point(), "")),
         ("producer_name", plot(point(), " \u00a0")),
         ("producer_name", plot(point(), 7)),
@@ -173,7 +157,6 @@ def broken() -> list[tuple[str, bytes]]:
     crs = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32630"}}
     files += [
         ("json", text_of(good)[:-1]),
-        ("json", b"%PDF-1.4"),
         ("json", b"\xef\xbb\xbf" + text_of(good)),
         ("json", text_of(good).replace(b"Ama", b"\xff")),
         ("json", text_of(good).replace(b"6.4", b"NaN")),
@@ -181,12 +164,10 @@ def broken() -> list[tuple[str, bytes]]:
         ("json", b"[" * 100_000),
         ("document", b"[]"),
         ("document", b'{"type": "FeatureCollection"}'),
-        ("document", json.dumps(point()).encode()),
         ("document", text_of()),
         ("crs", text_of(good, crs=crs)),
         ("too_large", text_of(good) + b" " * 25_000_000),
         ("duplicate_plot", text_of(good, good)),
-        ("duplicate_plot", text_of(good, dict(reversed(good.items())))),
         ("duplicate_plot", text_of(good, good | {"geometry": dict(reversed(point().items()))})),
         ("several_producers", text_of(good, plot(point(), "Yaw"))),
         ("several_producers too_many_producers", text_of(*many)),
@@ -204,13 +185,6 @@ def test_each_fault_is_found_and_no_other(subtests: pytest.Subtests) -> None:
     assert found == FAULTS.keys() | NOTES.keys()
 
 
-def test_the_bounds_are_within() -> None:
-    data = text_of(plot(point()))
-    assert codes_of(data.ljust(25_000_000)) == set()
-    thousand = [plot(point(), f"Producer {number:04}") for number in range(1_000)]
-    assert codes(*thousand, variant=2) == set()
-
-
 def test_each_feature_of_variant_2_needs_its_country() -> None:
     features = plot(point()), plot(point(1, 2), ProducerCountry=None)
     assert codes(features[1], variant=1) == set()
@@ -221,17 +195,6 @@ def test_each_feature_of_variant_2_needs_its_country() -> None:
 def test_cattle_may_have_more_than_4_hectares_at_a_point() -> None:
     assert codes(plot(point(), Area=400), cattle=True) == set()
     assert codes(plot(point(), Area=0.00001), cattle=True) == {"area_range"}
-
-
-def test_there_are_249_countries() -> None:
-    assert len(countries()) == 249
-    assert {"GH", "CI", "EC", "GB", "GR"} < countries()
-
-
-def test_a_fault_names_its_feature() -> None:
-    (fault,) = faults_of(text_of(plot(point()), plot(point(), Area="3", ProductionPlace="B")))
-    assert fault.feature == 1
-    assert str(fault) == "feature 1: area_type: '3'"
 
 
 # Readings
@@ -272,14 +235,6 @@ def test_a_ring_with_six_decimals_that_only_binary_truncation_breaks() -> None:
     assert readings_with("sides_touch", ring) == ("binary",)
 
 
-def test_the_exact_value_of_a_double_is_read_if_asked_for() -> None:
-    """The double next to 1.1 is larger, that next to 1.9 is smaller."""
-    found = readings_of(Positions([("1.9", "-1.9")], [(1.9, -1.9)]), ["exact_binary"])
-    assert found["exact_binary"] == [(1_899_999, -1_899_999)]
-    found = readings_of(Positions([("1.1", "0.5")], [(1.1, 0.5)]), ["exact_binary"])
-    assert found["exact_binary"] == [(1_100_000, 500_000)]
-
-
 def test_numbers_are_read_by_their_text() -> None:
     texts = [("-0.0000005", "0.0000004"), ("-1.2345678", "7")]
     doubles = [(float(x), float(y)) for x, y in texts]
@@ -309,7 +264,7 @@ def random_ring(rng: random.Random) -> list[Micro]:
 def test_rings_are_judged_as_geos_does(seed: int) -> None:
     rng = random.Random(seed)
     verdicts = set()
-    for _ in range(3_000):
+    for _ in range(1_000):
         ring = random_ring(rng)
         found = set(ring_codes(ring)) - {"equal_positions"}  # which GEOS takes
         is_valid = bool(shapely.is_valid(shapely.Polygon(ring)))
@@ -321,7 +276,7 @@ def test_rings_are_judged_as_geos_does(seed: int) -> None:
 def test_large_numbers_and_many_sides_are_judged_alike(seed: int) -> None:
     """They take other ways: numbers without bound, and an index of the sides."""
     rng = random.Random(seed)
-    for _ in range(300):
+    for _ in range(100):
         ring = random_ring(rng)
         large = [(x * 10**30 + 7, y * 10**30) for x, y in ring]
         assert ring_codes(large) == ring_codes(ring)

@@ -1,8 +1,10 @@
-"""A plugin of pytest: the application in this process has patience.
+"""A plugin of pytest: what all tests change in the product, which else runs as it is shipped.
 
-With the service's own times, what got no turn on a busy machine would be given up. Valkey would be
-down after a quarter of a second: nothing would be counted, and no job be put on a queue. A fault of
-a boundary would not be located after 5 ms. A test of these times uses the fixture ``impatient``.
+* Times. With the service's own, what got no turn on a busy machine would be given up. Valkey would
+  be down after a quarter of a second: nothing would be counted, and no job be put on a queue. A
+  fault of a boundary would not be located after 5 ms. A test of these times uses the fixture
+  ``impatient``.
+* The URLs of routes, which hundreds of applications would compile again.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from types import ModuleType
 from typing import Any, Final
 
 import pytest
+from werkzeug.routing import Rule
 
 from app.account.deletion import jobs as deletion
 from app.api import expensive
@@ -23,7 +26,7 @@ from app.jobs import valkey, valkey_client, wake_signals
 from app.mail import jobs as mail
 from app.mail import smtp
 from app.maintenance import pruning
-from app.outbound import exchange, resolving
+from app.outbound import exchange
 from app.outbound.client import Egress
 from app.people.single_sign_on import provider
 from app.policy import chat
@@ -50,7 +53,6 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (expensive, "EXPENSIVE_AFTER_SECONDS", _LONG),
     (expensive, "REQUEST_SECONDS", _LONG),
     (exchange, "BODY_SECONDS", _LONG),
-    (resolving, "LOOKUP_HANGS", _LONG),
     (provider, "REQUEST_SECONDS", _LONG),
     (chat, "CONNECT_SECONDS", _LONG),
     (smtp, "REPLY_TIMEOUT", _LONG),
@@ -77,6 +79,23 @@ def _patient() -> Iterator[None]:
         for module, name, value in _TIMES:
             patch.setattr(module, name, value)
         patch.setitem(_ATTEMPT, "seconds", _LONG)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _routes_compiled_once() -> Iterator[None]:
+    """What builds the URLs of a route is compiled once for all applications that the tests make:
+    it is most of what it takes to make one."""
+    compile_one, made = Rule._compile_builder, {}
+
+    def compile_once(rule: Rule, append_unknown: bool = True) -> Any:
+        key = (append_unknown, rule.rule, tuple(rule._trace), repr(rule.defaults))
+        if key not in made:
+            made[key] = compile_one(rule, append_unknown)
+        return made[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", compile_once)
         yield
 
 

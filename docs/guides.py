@@ -1,13 +1,11 @@
-"""Makes the guides that an instance serves at ``/docs/guides``, in ``app/reference/guides/made``.
+"""Writes the guides that an instance serves at ``/docs/guides``: ``python3 guides.py FOLDER``.
 
-None of it is committed. Run by bin/serve, bin/test and the Dockerfile; by hand:
-``python3 bin/_guides.py``. The sections and the guides in them are those that ``docs/README.md``
-lists: another guide needs a line there. Of each, this writes its Markdown, in which links lead to
-other guides only, and its HTML; beside them the pictures, and an index. markdown-it-py does the
-work, with the version and the hashes that the tests use; the service never imports it.
+``docs/README.md`` lists the sections and the guides in them; another guide needs a line there. Of
+each guide, this writes the Markdown, in which links lead to other guides only, and the HTML;
+besides, the pictures and an index. ``bin/_third_party.py`` runs it before anything else is
+installed, with markdown-it-py; the service never imports that.
 """
 
-import hashlib
 import html
 import json
 import re
@@ -16,14 +14,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from _npm import NotInstalled
-from _tools import OWN, ROOT, install_from_pypi, make_folder, pinned, say
+from markdown_it import MarkdownIt
 
-DOCS = ROOT / "docs"
-FOLDER = ROOT / "app" / "reference" / "guides" / "made"
+DOCS = Path(__file__).resolve().parent
 LIST = "README"  # the page at /docs/guides itself
-PACKAGES = ("markdown-it-py", "mdurl")
-LIBRARY = OWN / "markdown-it-py"
 URL = "/docs/guides"
 # In examples, the address of the instance; what serves a guide puts its own in that place. Guides
 # for operators are about the address itself.
@@ -35,34 +29,6 @@ ENTRY = re.compile(r"^- \[([^\]]+)\]\(([\w-]+)\.md\): (.+(?:\n  .+)*)", re.MULTI
 CODE = re.compile(r"(^ *```.*?^ *```$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 PICTURE = re.compile(r"!\[[^\]]*\]\(([\w-]+\.png)\)")
-
-
-def main() -> int:
-    """Make the guides unless they are current. 1: they are not, and why is on stderr."""
-    if not DOCS.is_dir():  # in a stage of the Dockerfile
-        return 0
-    return not make_folder(f"The guides at {URL}", FOLDER, stamp, make)
-
-
-def stamp() -> str:
-    """What the guides are made from: the documents and their pictures, the library and this."""
-    digest = hashlib.sha256("\n".join(map(pinned, PACKAGES)).encode())
-    for path in (Path(__file__), *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*.png"))):
-        digest.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    return f"{digest.hexdigest()}\n"
-
-
-def make(folder: Path, lock_file: int) -> None:
-    """Have the library, and write the guides into a folder.
-
-    Raises:
-        NotInstalled: neither uv nor pip can install the library.
-    """
-    say(f"Making the guides at {URL} …")
-    if not install_from_pypi(PACKAGES, LIBRARY, lock_file):
-        raise NotInstalled("markdown-it-py could not be installed from PyPI; see above")
-    sys.path.insert(0, str(LIBRARY))
-    write(folder)
 
 
 def write(folder: Path) -> None:
@@ -120,8 +86,6 @@ def with_links_to(names: list[str], text: str) -> str:
 
 def render(text: str) -> tuple[str, dict[str, object]]:
     """The HTML of a guide; its title, its first paragraph, and the id and text of each section."""
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - it is not there before set-up
-
     parser = MarkdownIt("commonmark").enable("table")
     tokens = parser.parse(text)
     seen: dict[str, int] = {}
@@ -206,4 +170,4 @@ RULES = {
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    write(Path(sys.argv[1]))
