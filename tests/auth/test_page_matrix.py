@@ -175,12 +175,15 @@ def test_what_somebody_opens(client: Client, who: str, subtests: pytest.Subtests
     def new_browser() -> Browser:
         return signed_in_browser(client, user_id) if user_id else Browser(client.app)
 
+    def is_used_up(route: Route) -> bool:
+        """Whether it may end what it is about, and the sessions of this person."""
+        return route.method == "POST" and who in PAGES[route.name].who
+
     browser = new_browser()
     token = token_of(browser)
-    for route in routes():
+    for route in sorted(routes(), key=is_used_up):
         with subtests.test(f"{who}: {route.name}"):
-            if route.method == "POST" and who in PAGES[route.name].who:
-                # It may end what it is about, and the session.
+            if is_used_up(route):
                 page = route.open(new_browser(), things(client, route))
             else:
                 page = route.open(browser, shared, token)

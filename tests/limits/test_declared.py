@@ -38,7 +38,7 @@ from tests.make.browser import PASSWORD
 from tests.make.oauth import refresh
 from tests.oauth.support import tokens_of
 from tests.pages.support import signed_in_browser
-from tests.people.second_factor.support import give, give_password, person_with_app
+from tests.people.second_factor.support import give, give_password, turn_on
 from tests.people.single_sign_on.fake_provider import FakeProvider, fake_provider
 from tests.people.single_sign_on.support import leave
 
@@ -208,8 +208,7 @@ def _follow_mailed_links(site: Flask) -> None:
 
 
 def _use_a_second_factor(site: Flask) -> None:
-    sign_up(site, email := new_email())
-    factor = person_with_app(site, email)
+    factor = turn_on(sign_up(site, email := new_email()))
     give(give_password(site, email), value=factor.wrong())
 
 
