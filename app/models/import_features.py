@@ -30,7 +30,6 @@ class ImportFeature(Base):
     __table_args__ = (
         among("verdict", VERDICTS),
         Index(None, "import_id", "verdict", "number"),
-        Index(None, "target_id"),
     )
 
     import_id: Mapped[str] = mapped_column(

@@ -1026,7 +1026,6 @@ def create_imports() -> None:
         "import_features",
         ["import_id", "verdict", "number"],
     )
-    op.create_index("ix_import_features_target_id", "import_features", ["target_id"])
 
 
 def create_events_and_deliveries() -> None:
