@@ -95,7 +95,7 @@ def _grant(client: Client, user_id: str, account_id: str) -> dict[type, Any]:
             "scopes": ["profile"],
             "created_at": moment,
         }
-        consent = OAuthConsent(**whose, updated_at=moment)
+        consent = OAuthConsent(**whose, redirect_uris=[], updated_at=moment)
         db.session.add(consent)
         db.session.flush()
         authorization = OAuthAuthorization(
