@@ -270,7 +270,7 @@ def queue(targets: Sequence[Target], number: int) -> None:
         events.append(
             {
                 "id": event_id, "account_id": account_id, "type": EVENT["type"],
-                "subject_id": "proj_x", "body": json.dumps(body), "created_at": moment,
+                "subject_id": "proj_x", "body": json.dumps(body),
             }
         )  # fmt: skip
         deliveries.append(

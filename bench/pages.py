@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from playwright.sync_api import Browser, Page, sync_playwright
-from sqlalchemy import insert, select, text, update
+from sqlalchemy import insert, select, update
 
 from app.auth.sessions import start_session
 from app.db.extensions import db
 from app.db.snapshots import connect, database_url
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, BoundaryShape, Project
+from app.projects.boundary_history.entries import checksum
 from app.values import clock
 from bench import report
 from bench.report import Effort, judged
@@ -55,11 +56,6 @@ _MAPS: Final = {
     "a tenth of them, zoom 11": f"zoom=11&bbox={_A_TENTH}",
     "a twentieth, zoom 16, boundaries as they are": "zoom=16&bbox=0,0,34,60",
 }
-_ENTRIES: Final = text(
-    "INSERT INTO boundaries (project_id, id, account_id, created_at, area_m2, stored_bytes)"
-    " SELECT id, 'bnd_' || substr(id, 6), account_id, created_at, area_m2, 0"
-    " FROM projects WHERE geometry IS NOT NULL"
-)
 LEAST: Final = 95
 _LOCKED: Final = Path(__file__).parent / "lighthouse"
 _KINDS: Final = {"desktop": ["--preset=desktop"], "phone": []}
@@ -284,7 +280,18 @@ def simplify_all(filled: Filled) -> None:
     """Simplify all boundaries, in bulk."""
     url = database_url(filled.app.config["SETTINGS"])
     with connect(url) as connection:  # without a time limit
-        connection.execute(_ENTRIES)
+        columns = (Project.id, Project.account_id, Project.created_at, Project.geometry)
+        entries = [
+            {
+                "project_id": project_id, "id": project_id.replace("proj_", "bnd_"),
+                "account_id": account_id, "created_at": created_at, "source": "api", "area_m2": 0,
+                "checksum": checksum(boundary), "stored_bytes": 0,
+            }
+            for project_id, account_id, created_at, boundary in connection.execute(
+                select(*columns).where(Project.geometry.is_not(None))
+            )
+        ]  # fmt: skip
+        connection.execute(insert(BoundaryEntry), entries)
     with connect(url) as connection:
         read = select(Project.account_id, Project.row, Project.area_m2, Project.geometry)
         rows = connection.execute(read.where(Project.geometry.is_not(None))).all()

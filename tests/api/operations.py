@@ -223,6 +223,17 @@ def body(operation: Operation, value: Any = ...) -> dict[str, Any]:
     return {"data": {"file": (BytesIO(collection(feature(name="A"))), "a.geojson")} | (value or {})}
 
 
+def body_properties(operation: Operation) -> dict[str, dict[str, Any]]:
+    """What the description says of each property of a body that can be set."""
+    content = described(operation).get("requestBody", {}).get("content", {})
+    schema = content.get("application/json", {}).get("schema", {})
+    schema = schema.get("anyOf", [schema])[0]
+    if "$ref" in schema:
+        schema = _document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    properties = schema.get("properties", {})
+    return {name: about for name, about in properties.items() if not about.get("readOnly")}
+
+
 def absent_ids(operation: Operation) -> Ids:
     """Ids of the right form that nothing has."""
     kinds = {name: KINDS.get(name, name.removesuffix("_id")) for name in operation.arguments}

@@ -151,7 +151,7 @@ def test_a_browser_is_told_which_field_is_too_long(client: Client) -> None:
 
 
 def test_documents_have_the_length() -> None:
-    for page in ["limits", "pages"]:
+    for page in ["limits", "building-pages"]:
         assert f"{FIELD_LENGTH:,} characters" in (ROOT / f"docs/{page}.md").read_text()
 
 

@@ -23,6 +23,7 @@ from app.db.connections import close_all
 from app.db.extensions import db
 from app.models import Delivery, DeliveryLog, Event, Project
 from app.security.webhook_signing import signatures
+from app.values.ids import time_of
 from tests.instances.customers import Customer, Instance
 from tests.make import Client
 from trials.report import Report, described
@@ -353,7 +354,7 @@ def _check_arrivals(report: Report, customer: Customer, rows: Sequence[Any]) -> 
     report.check_none(events.keys() - first.keys(), "events never came")
     report.check_none(strange, "requests were about events that are not in the database")
     report.check_none(changed, "requests had other bytes than the event, or a wrong signature")
-    return [max(0.0, at - events[key].created_at.timestamp()) for key, at in first.items()]
+    return [max(0.0, at - time_of(key).timestamp()) for key, at in first.items()]
 
 
 def _check_log(
